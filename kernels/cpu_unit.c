@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CPU unit: OpenMP over regions and points, the fastest SIMD variant inside. */
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/refine.h"
+#include "kernels/variant.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+/* Regions per piece of work: large enough to amortise the queue, independent of the threads. */
+enum { AW_SWEEP_CHUNK = 32 };
+
+typedef struct cpu_state {
+    const aw_variant *variant;
+    int threads;
+    double density;
+    aw_history_view history;
+    const aw_field_point *point;
+    size_t points;
+    aw_refine_space *space; /* [threads] */
+    char text[96];
+} cpu_state;
+
+typedef struct cpu_context {
+    const cpu_state *cpu;
+    aw_work *work;
+} cpu_context;
+
+static void cpu_node(void *context, uint32_t point, double r, double f_in[AW_RESULTS])
+{
+    const cpu_context *c = context;
+    c->cpu->variant->inner(&c->cpu->history, &c->cpu->point[point], r, c->cpu->density, f_in,
+                           c->work);
+}
+
+static void cpu_close(void *state)
+{
+    cpu_state *cpu = state;
+    if (!cpu) return;
+    for (int i = 0; cpu->space && i < cpu->threads; ++i) {
+        aw_free(cpu->space[i].region);
+        aw_free(cpu->space[i].heap);
+    }
+    aw_free(cpu->space);
+    aw_free(cpu);
+}
+
+static aw_status cpu_open(const aw_device_params *params, void **state)
+{
+    cpu_state *cpu = aw_alloc(1, sizeof *cpu);
+    *state = NULL;
+    if (!cpu) return AW_ERR_NOMEM;
+    cpu->variant = aw_variant_find(params->variant);
+    if (!cpu->variant) {
+        cpu_close(cpu);
+        return aw_error(AW_ERR_BACKEND, "SIMD variant '%s' is not known or not for this processor",
+                        params->variant);
+    }
+    cpu->threads = params->threads > 0 ? params->threads : omp_get_max_threads();
+    cpu->density = params->inner_density;
+    cpu->space = aw_alloc((size_t)cpu->threads, sizeof *cpu->space);
+    for (int i = 0; cpu->space && i < cpu->threads; ++i) {
+        cpu->space[i].region = aw_alloc(AW_REFINE_MAX, sizeof(aw_region));
+        cpu->space[i].heap = aw_alloc(AW_REFINE_MAX, sizeof(uint32_t));
+        if (cpu->space[i].region && cpu->space[i].heap) continue;
+        cpu_close(cpu);
+        return AW_ERR_NOMEM;
+    }
+    if (!cpu->space) {
+        cpu_close(cpu);
+        return AW_ERR_NOMEM;
+    }
+    snprintf(cpu->text, sizeof cpu->text, "cpu: %d thread%s, %s", cpu->threads,
+             cpu->threads > 1 ? "s" : "", cpu->variant->name);
+    *state = cpu;
+    return AW_OK;
+}
+
+static const char *cpu_describe(const void *state) { return ((const cpu_state *)state)->text; }
+
+static aw_status cpu_upload(void *state, const aw_history_view *history,
+                            const aw_field_point *point, size_t points)
+{
+    cpu_state *cpu = state;
+    cpu->history = *history;
+    cpu->point = point;
+    cpu->points = points;
+    return AW_OK;
+}
+
+static void sweep_chunk(const cpu_state *cpu, aw_region *region, size_t first, size_t last,
+                        const aw_scales *scales, aw_work *work)
+{
+    cpu_context context = {cpu, work};
+    for (size_t i = first; i < last; ++i) {
+        aw_region *q = &region[i];
+        if (i > first && !(q->known & 1u) && q[-1].point == q->point && q[-1].b == q->a) {
+            memcpy(q->f[0], q[-1].f[4], sizeof q->f[0]);
+            q->known |= 1u;
+        }
+        aw_region_complete(q, cpu_node, &context, scales);
+    }
+    work->regions += last - first;
+}
+
+static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
+                           aw_work *work)
+{
+    const cpu_state *cpu = state;
+    uint64_t evaluations = 0, nodes = 0, regions = 0;
+    ptrdiff_t chunks = (ptrdiff_t)((n + AW_SWEEP_CHUNK - 1) / AW_SWEEP_CHUNK);
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
+    reduction(+ : evaluations, nodes, regions)
+    for (ptrdiff_t c = 0; c < chunks; ++c) {
+        aw_work mine = {0, 0, 0};
+        size_t first = (size_t)c * AW_SWEEP_CHUNK, last = first + AW_SWEEP_CHUNK;
+        sweep_chunk(cpu, region, first, last < n ? last : n, scales, &mine);
+        evaluations += mine.evaluations;
+        nodes += mine.nodes;
+        regions += mine.regions;
+    }
+    work->evaluations += evaluations;
+    work->nodes += nodes;
+    work->regions += regions;
+    return AW_OK;
+}
+
+static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
+                            const aw_scales *scales, aw_work *work)
+{
+    const cpu_state *cpu = state;
+    uint64_t evaluations = 0, nodes = 0, regions = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
+    reduction(+ : evaluations, nodes, regions)
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
+        aw_work mine = {0, 0, 0};
+        cpu_context context = {cpu, &mine};
+        aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales,
+                      &cpu->space[omp_get_thread_num()], &mine);
+        evaluations += mine.evaluations;
+        nodes += mine.nodes;
+        regions += mine.regions;
+    }
+    work->evaluations += evaluations;
+    work->nodes += nodes;
+    work->regions += regions;
+    return AW_OK;
+}
+
+static aw_status cpu_wait(void *state)
+{
+    (void)state; /* every call above returns when its work is done */
+    return AW_OK;
+}
+
+extern const aw_device_ops aw_cpu_ops;
+const aw_device_ops aw_cpu_ops = {
+    .kind = "cpu",
+    .open = cpu_open,
+    .close = cpu_close,
+    .describe = cpu_describe,
+    .upload = cpu_upload,
+    .sweep = cpu_sweep,
+    .refine = cpu_refine,
+    .wait = cpu_wait,
+};

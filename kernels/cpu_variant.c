@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inner integral with short vectors; CMake compiles this file once per AW_VARIANT. */
+#include "kernels/variant.h"
+
+typedef double aw_v4 __attribute__((vector_size(32)));
+typedef double aw_v8 __attribute__((vector_size(64)));
+
+enum { AW_BATCH = 16 };
+
+/* Coordinates and weights of a batch of nodes. */
+typedef struct aw_batch {
+    double c[AW_BATCH], s[AW_BATCH]; /* cosine and sine of the nodes' angles */
+    double ct, st;                   /* rotation by a whole batch */
+    double wu[3][AW_BATCH], wv[3][AW_BATCH];
+    double du[3][AW_BATCH], dv[3][AW_BATCH]; /* slopes; du includes d(u)/d(ct) */
+    double wd[AW_BATCH];                     /* d(w)/d(ct) in cells */
+    ptrdiff_t cell[AW_BATCH];                /* first of the nine cells */
+} aw_batch;
+
+static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
+{
+    double cd = cos(arc->step), sd = sin(arc->step);
+    double c = cos(arc->first), s = sin(arc->first);
+    for (int l = 0; l < AW_BATCH; ++l) {
+        b->c[l] = c;
+        b->s[l] = s;
+        double next = c * cd - s * sd;
+        s = s * cd + c * sd;
+        c = next;
+    }
+    b->ct = cos(AW_BATCH * arc->step);
+    b->st = sin(AW_BATCH * arc->step);
+}
+
+/* Weights of the batch's nodes; turns the angles on to the next batch. */
+static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_batch *b)
+{
+    const double u0 = arc->u, w0 = arc->w, r = arc->r, du0 = arc->du, dw0 = arc->dw;
+    const double turn = arc->dgrid, ihs = s->inv_hs, ihx = s->inv_hx, ct = b->ct, st = b->st;
+    const double half_s = 0.5 * (s->ns - 1), half_x = 0.5 * (s->nx - 1);
+    const double lo = -(AW_PAD - 1), hi_s = s->ns + AW_PAD - 2, hi_x = s->nx + AW_PAD - 2;
+    const int row = s->ns + 2 * AW_PAD;
+#pragma omp simd
+    for (int l = 0; l < AW_BATCH; ++l) {
+        double c = b->c[l], q = b->s[l];
+        double u = u0 + r * c, w = w0 + r * q;
+        b->c[l] = c * ct - q * st;
+        b->s[l] = q * ct + c * st;
+        double ud = (du0 + turn * w) * ihs;
+        b->wd[l] = (dw0 - turn * u) * ihx;
+        double x = u * ihs + half_s, y = w * ihx + half_x;
+        double xc = x < lo ? lo : x, yc = y < lo ? lo : y;
+        xc = xc > hi_s ? hi_s : xc;
+        yc = yc > hi_x ? hi_x : yc;
+        int i = (int)(xc + (0.5 + AW_PAD)), j = (int)(yc + (0.5 + AW_PAD)); /* padded index */
+        double f = x - (i - AW_PAD), g = y - (j - AW_PAD);
+        b->cell[l] = ((ptrdiff_t)(j - 1) * row + (i - 1)) * AW_COMPONENTS;
+        b->wu[0][l] = 0.5 * (0.5 - f) * (0.5 - f);
+        b->wu[1][l] = 0.75 - f * f;
+        b->wu[2][l] = 0.5 * (0.5 + f) * (0.5 + f);
+        b->wv[0][l] = 0.5 * (0.5 - g) * (0.5 - g);
+        b->wv[1][l] = 0.75 - g * g;
+        b->wv[2][l] = 0.5 * (0.5 + g) * (0.5 + g);
+        b->du[0][l] = (f - 0.5) * ud;
+        b->du[1][l] = -2.0 * f * ud;
+        b->du[2][l] = (f + 0.5) * ud;
+        b->dv[0][l] = g - 0.5;
+        b->dv[1][l] = -2.0 * g;
+        b->dv[2][l] = g + 0.5;
+    }
+}
+
+#define AW_CELL double
+#define AW_SUFFIX AW_CAT(double_, AW_VARIANT)
+#include "kernels/cpu_arc.h"
+#undef AW_CELL
+#undef AW_SUFFIX
+#define AW_CELL float
+#define AW_SUFFIX AW_CAT(float_, AW_VARIANT)
+#include "kernels/cpu_arc.h"
+
+static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
+                    double sum[3][8])
+{
+#ifdef AW_VARIANT_SCALAR
+    (void)same;
+    aw_arc_sum_scalar(arc, nt, s, single, sum);
+#else
+    if (single)
+        AW_CAT(aw_arc_sum_, AW_CAT(float_, AW_VARIANT))(arc, nt, same, s, sum);
+    else
+        AW_CAT(aw_arc_sum_, AW_CAT(double_, AW_VARIANT))(arc, nt, same, s, sum);
+#endif
+}
+
+static void inner(const aw_history_view *h, const aw_field_point *p, double r, double density,
+                  double f_in[AW_RESULTS], aw_work *work)
+{
+    aw_retarded f = aw_retarded_at(h, r);
+    aw_arc_slice s[3];
+    aw_arc arc;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f.nt ? 0.0 : (double)NAN;
+    work->nodes++;
+    if (f.nt == 0) return;
+    aw_arc_place(&f, p, &arc);
+    if (r == 0.0) arc.r = 1e-6 * (f.hs < f.hx ? f.hs : f.hx); /* the limit: 2 pi M(p, t) */
+    aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f.half_s, f.half_x);
+    for (int t = 0; t < f.nt; ++t) {
+        s[t].cells = f.slice[t]->cells;
+        s[t].ns = h->ns;
+        s[t].nx = h->nx;
+        s[t].inv_hs = 1.0 / f.slice[t]->hs;
+        s[t].inv_hx = 1.0 / f.slice[t]->hx;
+    }
+    for (int i = 0; i < arcs.n; ++i) {
+        double sum[3][8];
+        aw_arc_nodes(&f, &arcs, i, density, &arc);
+        arc_sum(&arc, f.nt, f.same, s, h->single, sum);
+        aw_arc_combine(&f, p, arc.step, sum, f_in);
+        work->evaluations += (uint64_t)arc.n;
+    }
+}
+
+#define AW_TEXT_(name) #name
+#define AW_TEXT(name) AW_TEXT_(name)
+
+extern const aw_variant AW_CAT(aw_variant_, AW_VARIANT);
+const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {AW_TEXT(AW_VARIANT), inner, arc_sum};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The list of processing units. */
+#include "kernels/device.h"
+
+#include <string.h>
+
+#include "src/base/log.h"
+
+extern const aw_device_ops aw_cpu_ops;
+
+static const aw_device_ops *const kinds[] = {&aw_cpu_ops, NULL};
+
+const aw_device_ops *aw_device_kind(int i)
+{
+    int n = (int)(sizeof kinds / sizeof kinds[0]) - 1;
+    return i >= 0 && i < n ? kinds[i] : NULL;
+}
+
+aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out)
+{
+    const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
+    out->ops = NULL;
+    out->state = NULL;
+    for (int i = 0; aw_device_kind(i); ++i)
+        if (strcmp(wanted, aw_device_kind(i)->kind) == 0) {
+            aw_status status = aw_device_kind(i)->open(params, &out->state);
+            if (status == AW_OK) out->ops = aw_device_kind(i);
+            return status;
+        }
+    return aw_error(AW_ERR_BACKEND, "device '%s' is not built into this program (use auto or cpu)",
+                    spec);
+}
+
+void aw_device_close(aw_device *device)
+{
+    if (device->ops) device->ops->close(device->state);
+    device->ops = NULL;
+    device->state = NULL;
+}

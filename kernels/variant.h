@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SIMD variants of the inner integral: one source, compiled several times, picked at run time. */
+#ifndef AW_KERNELS_VARIANT_H
+#define AW_KERNELS_VARIANT_H
+#include "kernels/integrand.h"
+#include "kernels/region.h"
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** One variant. `inner` gives f_in(r) = int dtheta' of all results at point p, overwritten.
+ *  `arc_sum` is its vector part alone, for tests (aw_arc_sum_scalar says what it computes). */
+typedef struct aw_variant {
+    const char *name;
+    void (*inner)(const aw_history_view *h, const aw_field_point *p, double r, double density,
+                  double f_in[AW_RESULTS], aw_work *work);
+    void (*arc_sum)(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
+                    double sum[3][8]);
+} aw_variant;
+
+/** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "" for the fastest here.
+ *  @return NULL when there is no such variant, or this processor cannot run it. */
+const aw_variant *aw_variant_find(const char *name);
+
+/** The i-th variant that this processor can run, slowest first; NULL past the last. */
+const aw_variant *aw_variant_list(int i);
+
+AW_END_DECLS
+#endif

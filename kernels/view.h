@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Plain views through which pic/ and quadrature/ meet: slices, history, field points, potentials. */
+#ifndef AW_KERNELS_VIEW_H
+#define AW_KERNELS_VIEW_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/orbit.h"
+
+/* Zero cells around every slice: a clamped index reads zeros, so point maths needs no branch. */
+#define AW_PAD 3
+/* Numbers per cell: sigma, sigma - K_par/c, K_perp/c, and one unused that keeps cells aligned. */
+#define AW_COMPONENTS 4
+
+/** Moments of the beam on one grid at one time, in the frame of that grid.
+ *  Cells are [nx + 2 AW_PAD][ns + 2 AW_PAD][AW_COMPONENTS], s fastest, in double or float as the
+ *  history says: sigma [C/m^2], D = sigma - K_par/c and K_perp/c [C/m^2], where par and perp are the
+ *  design tangent and normal at S (not the tilted axes). Node (i, j) lies at
+ *  u = (i - (ns-1)/2) hs along the tilted axis and w = (j - (nx-1)/2) hx across it. */
+typedef struct aw_slice {
+    const void *cells; /* borrowed; first padding cell */
+    double S, x;       /* centre: arc length and offset along the normal [m] */
+    double tilt;       /* of the grid's s axis against the design tangent at S [rad] */
+    double hs, hx;     /* spacing of the nodes [m] */
+    uint64_t id;       /* of the contents: a unit that holds it need not fetch it again */
+} aw_slice;
+
+/** The beam's past. slice[i] is at time t - i cdt/c; before slice[n-1] the bunch came rigidly
+ *  along the orbit at `beta` (the upstream), if `upstream` is set. */
+typedef struct aw_history_view {
+    aw_orbit_view orbit;
+    const aw_slice *slice; /* borrowed; newest first */
+    int n;                 /* stored slices, >= 1 */
+    int ns, nx;            /* nodes of every slice */
+    int single;            /* cells are float, not double */
+    int upstream;          /* 1: slice[n-1] is the first of the run, and moves rigidly before */
+    double cdt;            /* spacing of the slices [m] */
+    double beta;           /* speed of the upstream, in c */
+    double r_cut;          /* nothing is counted beyond this distance r' [m] */
+} aw_history_view;
+
+/** A point at which potentials are wanted, moving at `beta` along the design tangent there. */
+typedef struct aw_field_point {
+    double z, x;           /* lab position [m] */
+    double S, offset;      /* its own arc length and normal offset [m] */
+    double theta, ct, st;  /* design tangent there */
+    double kappa;          /* design curvature there */
+    double beta;           /* in c */
+    double one_minus_beta; /* 1 - beta without cancellation */
+} aw_field_point;
+
+/* Results per point, of integrals over r' and theta' that want the factor 1/(4 pi eps0):
+ * phi, c A_z, c A_x, psi = phi - v.A, and the rates d/d(ct) along v of phi, c A_z, c A_x. */
+enum { AW_PHI = 0, AW_AZ, AW_AX, AW_PSI, AW_DPHI, AW_DAZ, AW_DAX };
+#define AW_RESULTS 7u
+
+/** Axes and nodes of the grid on which potentials are computed (the newest slice's). */
+typedef struct aw_grid_view {
+    int ns, nx;
+    double hs, hx;    /* spacing [m] */
+    double z, x;      /* lab position of the centre [m] */
+    double S, offset; /* of the centre, against the design orbit */
+    double theta;     /* direction of the grid's s axis in the lab [rad] */
+    double tilt;      /* the same against the design tangent at S */
+} aw_grid_view;
+
+#endif

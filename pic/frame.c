@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pic/frame.h"
+
+#include <math.h>
+
+#include "pic/chunks.h"
+#include "src/base/log.h"
+#include "src/base/units.h"
+
+#define AW_ROUND 0.2     /* rms axes closer than this define no tilt */
+#define AW_TURN_MAX 0.05 /* [rad] per step: a jump of the tilt blurs the time interpolation */
+#define AW_HEADROOM 1.02 /* of the first box over the outermost particle */
+
+void aw_frame_init(aw_frame *frame, int ns, int nx)
+{
+    *frame = (aw_frame){.grid = {.ns = ns, .nx = nx}};
+}
+
+/* Spacing that keeps the deposit of a particle at `half` (1.5 cells wide) on the n nodes. */
+static double spacing_for(double half, int n) { return half / (0.5 * (n - 1) - 1.5); }
+
+static void place(aw_frame *frame, const aw_orbit_view *orbit, double S, double offset, double tilt)
+{
+    aw_orbit_point at = aw_orbit_at(orbit, S);
+    frame->grid.S = S;
+    frame->grid.offset = offset;
+    frame->grid.z = at.z - offset * at.st;
+    frame->grid.x = at.x + offset * at.ct;
+    frame->grid.tilt = tilt;
+    frame->grid.theta = at.theta + tilt;
+    frame->theta_design = at.theta;
+    frame->grid.hs = frame->base_s * exp2(0.25 * frame->rung_s);
+    frame->grid.hx = frame->base_x * exp2(0.25 * frame->rung_x);
+    frame->begun = 1;
+}
+
+void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, double half_s,
+                    double half_x)
+{
+    frame->base_s = spacing_for(half_s, frame->grid.ns);
+    frame->base_x = spacing_for(half_x, frame->grid.nx);
+    place(frame, orbit, S, 0.0, 0.0);
+}
+
+/* Sums of a chunk of particles about (z, x). */
+typedef struct sums {
+    double z, x, zz, zx, xx;
+} sums;
+
+static sums beam_sums(const aw_particles *p, double z, double x)
+{
+    sums part[AW_CHUNKS], total = {0};
+#pragma omp parallel for schedule(dynamic)
+    for (int c = 0; c < AW_CHUNKS; ++c) {
+        sums s = {0};
+        for (size_t i = aw_chunk_begin(p->n, c); i < aw_chunk_begin(p->n, c + 1); ++i) {
+            double dz = p->z[i] - z, dx = p->x[i] - x;
+            s.z += dz;
+            s.x += dx;
+            s.zz += dz * dz;
+            s.zx += dz * dx;
+            s.xx += dx * dx;
+        }
+        part[c] = s;
+    }
+    for (int c = 0; c < AW_CHUNKS; ++c) {
+        total.z += part[c].z;
+        total.x += part[c].x;
+        total.zz += part[c].zz;
+        total.zx += part[c].zx;
+        total.xx += part[c].xx;
+    }
+    return total;
+}
+
+/* Largest |u| and |w| of a particle in the axes at angle theta about (z, x). */
+static void beam_reach(const aw_particles *p, double z, double x, double theta, double *u,
+                       double *w)
+{
+    double mu = 0.0, mw = 0.0, c = cos(theta), s = sin(theta);
+#pragma omp parallel for reduction(max : mu, mw)
+    for (size_t i = 0; i < p->n; ++i) {
+        double dz = p->z[i] - z, dx = p->x[i] - x;
+        mu = fmax(mu, fabs(dz * c + dx * s));
+        mw = fmax(mw, fabs(-dz * s + dx * c));
+    }
+    *u = mu;
+    *w = mw;
+}
+
+/* Tilt of the principal axes against the tangent, nearest to `last`; `last` for a round bunch. */
+static double principal_tilt(const sums *m, double n, double theta, double last, double turn)
+{
+    double c = cos(theta), s = sin(theta);
+    double zz = m->zz / n, zx = m->zx / n, xx = m->xx / n;
+    double tt = c * c * zz + 2.0 * c * s * zx + s * s * xx;
+    double nn = s * s * zz - 2.0 * c * s * zx + c * c * xx;
+    double tn = (xx - zz) * c * s + zx * (c * c - s * s);
+    double mean = 0.5 * (tt + nn), split = hypot(0.5 * (tt - nn), tn);
+    double large = sqrt(mean + split), small = sqrt(fmax(mean - split, 0.0));
+    if (!(large - small > AW_ROUND * large)) return last;
+    double tilt = 0.5 * atan2(2.0 * tn, tt - nn);
+    tilt += 0.5 * AW_PI * rint((last - tilt) / (0.5 * AW_PI));
+    return last + fmin(fmax(tilt - last, -turn), turn);
+}
+
+/* Rung for a needed spacing: up at once, down only when there is more than a rung to spare. */
+static int rung_for(double need, double base, int rung)
+{
+    double wanted = 4.0 * log2(need / base);
+    if (wanted > rung) return (int)ceil(wanted);
+    if (wanted < rung - 2.0) return (int)ceil(wanted + 0.5);
+    return rung;
+}
+
+aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
+                          const aw_particles *particles, double S_guess)
+{
+    aw_orbit_point near = aw_orbit_at(orbit, S_guess);
+    sums first = beam_sums(particles, near.z, near.x);
+    double n = (double)particles->n, offset, reach_s, reach_x;
+    double z = near.z + first.z / n, x = near.x + first.x / n;
+    double S = aw_orbit_project(orbit, z, x, S_guess + first.z / n * near.ct, &offset);
+    if (!isfinite(S) || !isfinite(offset))
+        return aw_error(AW_ERR_NONFINITE,
+                        "the bunch has lost its place near S = %.6g m: positions "
+                        "are not finite (a smaller numerics.step_m?)",
+                        S_guess);
+    aw_orbit_point at = aw_orbit_at(orbit, S);
+    sums about = beam_sums(particles, z, x);
+    double last = frame->begun ? frame->grid.tilt : 0.0;
+    double tilt = principal_tilt(&about, n, at.theta, last, frame->begun ? AW_TURN_MAX : AW_PI);
+    beam_reach(particles, z, x, at.theta + tilt, &reach_s, &reach_x);
+    /* A lone particle has no extent: a nanometre keeps its grid a grid. */
+    double need_s = spacing_for(fmax(reach_s, 1e-9), frame->grid.ns);
+    double need_x = spacing_for(fmax(reach_x, 1e-9), frame->grid.nx);
+    if (!frame->begun) {
+        if (frame->base_s == 0.0) frame->base_s = AW_HEADROOM * need_s;
+        if (frame->base_x == 0.0) frame->base_x = AW_HEADROOM * need_x;
+    }
+    frame->rung_s = rung_for(need_s, frame->base_s, frame->rung_s);
+    frame->rung_x = rung_for(need_x, frame->base_x, frame->rung_x);
+    place(frame, orbit, S, offset, tilt);
+    return AW_OK;
+}
+
+aw_field_point aw_frame_point(const aw_grid_view *grid, const aw_orbit_view *orbit, double gamma,
+                              double i, double j)
+{
+    double u = (i - 0.5 * (grid->ns - 1)) * grid->hs, w = (j - 0.5 * (grid->nx - 1)) * grid->hx;
+    double c = cos(grid->theta), s = sin(grid->theta);
+    aw_field_point p;
+    p.z = grid->z + u * c - w * s;
+    p.x = grid->x + u * s + w * c;
+    p.S = aw_orbit_project(orbit, p.z, p.x, grid->S + u * cos(grid->tilt) - w * sin(grid->tilt),
+                           &p.offset);
+    aw_orbit_point at = aw_orbit_at(orbit, p.S);
+    p.theta = at.theta;
+    p.ct = at.ct;
+    p.st = at.st;
+    p.kappa = at.kappa;
+    p.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    p.one_minus_beta = 1.0 / (gamma * gamma * (1.0 + p.beta));
+    return p;
+}
+
+void aw_frame_points(const aw_grid_view *grid, const aw_orbit_view *orbit, double gamma,
+                     aw_field_point *point)
+{
+#pragma omp parallel for schedule(static)
+    for (int j = 0; j < grid->nx; ++j)
+        for (int i = 0; i < grid->ns; ++i)
+            point[(size_t)j * (size_t)grid->ns + (size_t)i] =
+                aw_frame_point(grid, orbit, gamma, i, j);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pic/history.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pic/deposit.h"
+#include "src/base/memory.h"
+
+struct aw_history {
+    aw_history_params params;
+    aw_slice *slice; /* [slices], newest first */
+    size_t n;        /* stored */
+    uint64_t pushed; /* in all: the id of the next slice */
+    void *spare;     /* cells of the next slice, not yet pushed */
+    aw_history_view view;
+};
+
+size_t aw_history_bytes(const aw_history_params *params)
+{
+    size_t one = aw_slice_bytes(params->ns, params->nx, params->single);
+    return params->slices * ((one + 63) / 64 * 64 + sizeof(aw_slice));
+}
+
+aw_status aw_history_new(const aw_history_params *params, aw_history **out)
+{
+    aw_history *h = aw_alloc(1, sizeof *h);
+    *out = NULL;
+    if (!h) return AW_ERR_NOMEM;
+    h->params = *params;
+    h->slice = aw_alloc(params->slices, sizeof *h->slice);
+    if (!h->slice) {
+        aw_free(h);
+        return AW_ERR_NOMEM;
+    }
+    *out = h;
+    return AW_OK;
+}
+
+/* Only the history itself may write into cells; everyone else borrows them as const. */
+static void free_cells(const void *cells)
+{
+    void *own;
+    memcpy(&own, &cells, sizeof own);
+    aw_free(own);
+}
+
+void aw_history_free(aw_history *history)
+{
+    if (!history) return;
+    for (size_t i = 0; i < history->n; ++i) free_cells(history->slice[i].cells);
+    aw_free(history->slice);
+    aw_free(history->spare);
+    aw_free(history);
+}
+
+void *aw_history_cells(aw_history *h)
+{
+    if (h->spare) return h->spare;
+    if (h->n == h->params.slices) { /* full: the oldest slice is dropped */
+        memcpy(&h->spare, &h->slice[h->n - 1].cells, sizeof h->spare);
+        h->n--;
+    } else {
+        h->spare = aw_alloc(1, aw_slice_bytes(h->params.ns, h->params.nx, h->params.single));
+    }
+    return h->spare;
+}
+
+void aw_history_push(aw_history *h, const aw_frame *frame)
+{
+    memmove(h->slice + 1, h->slice, h->n * sizeof *h->slice);
+    h->slice[0] = (aw_slice){.cells = h->spare,
+                             .S = frame->grid.S,
+                             .x = frame->grid.offset,
+                             .tilt = frame->grid.tilt,
+                             .hs = frame->grid.hs,
+                             .hx = frame->grid.hx,
+                             .id = h->pushed};
+    h->spare = NULL;
+    h->n++;
+    h->pushed++;
+}
+
+const aw_history_view *aw_history_look(aw_history *h, const aw_orbit_view *orbit)
+{
+    double g = h->params.gamma;
+    h->view = (aw_history_view){.orbit = *orbit,
+                                .slice = h->slice,
+                                .n = (int)h->n,
+                                .ns = h->params.ns,
+                                .nx = h->params.nx,
+                                .single = h->params.single,
+                                .upstream = h->n == h->pushed,
+                                .cdt = h->params.cdt,
+                                .beta = sqrt((1.0 - 1.0 / g) * (1.0 + 1.0 / g)),
+                                .r_cut = h->params.upstream_cut};
+    return &h->view;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a list of elements: the design orbit's pieces and the field regions between planes. */
+#include "pic/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/units.h"
+
+/* Neighbours whose curvature (or k1, or edge) differs by less are one magnet cut in two: the parts'
+ * lengths and angles carry rounding of decimal input. */
+#define AW_SAME 1e-12
+/* Bends are cut into regions of at most this angle [rad], so that a particle's circle meets the
+ * plane ahead first, and not the same plane on the far side of the ring. */
+#define AW_REGION_ANGLE 0.5
+/* Planes of one region must not meet nearer to the orbit than this [m], a generous beam pipe. */
+#define AW_CLEARANCE 0.01
+#define AW_EDGE_MAX 1.0
+
+/* A stretch of one field: elements merged, markers and empty drifts dropped. */
+typedef struct aw_span {
+    aw_element_kind kind;
+    const char *name;
+    double S, length, angle, e1, e2, k1;
+} aw_span;
+
+static double span_kappa(const aw_span *s)
+{
+    return s->kind == AW_BEND ? s->angle / s->length : 0.0;
+}
+
+static int same(double a, double b) { return fabs(a - b) <= AW_SAME * fmax(fabs(a), fabs(b)); }
+
+static aw_status check_element(const aw_element *e, size_t i)
+{
+    if (!isfinite(e->length) || !isfinite(e->angle) || !isfinite(e->e1) || !isfinite(e->e2) ||
+        !isfinite(e->k1))
+        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a number is not finite", i, e->name);
+    if (e->length < 0.0)
+        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): length %g m (expected >= 0)", i,
+                        e->name, e->length);
+    if (e->kind == AW_MARKER && e->length > 0.0)
+        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a marker has no length (got %g m)",
+                        i, e->name, e->length);
+    if (e->kind != AW_BEND) return AW_OK;
+    if (!(e->length > 0.0))
+        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a bend of zero length", i, e->name);
+    if (fabs(e->angle) > 2.0 * AW_PI)
+        return aw_error(AW_ERR_ARG,
+                        "lattice element %zu (%s): angle %g is more than a full turn "
+                        "(expected radians)",
+                        i, e->name, e->angle);
+    if (fabs(e->e1) > AW_EDGE_MAX || fabs(e->e2) > AW_EDGE_MAX)
+        return aw_error(AW_ERR_ARG,
+                        "lattice element %zu (%s): edge angles %g, %g (expected "
+                        "radians, at most %g)",
+                        i, e->name, e->e1, e->e2, AW_EDGE_MAX);
+    return AW_OK;
+}
+
+static aw_span span_of(const aw_element *e)
+{
+    aw_span s = {AW_DRIFT, e->name, 0.0, e->length, 0.0, 0.0, 0.0, 0.0};
+    if (e->kind == AW_BEND && e->angle != 0.0) {
+        s.kind = AW_BEND;
+        s.angle = e->angle;
+        s.e1 = e->e1;
+        s.e2 = e->e2;
+    } else if (e->kind == AW_QUADRUPOLE && e->k1 != 0.0) {
+        s.kind = AW_QUADRUPOLE;
+        s.k1 = e->k1;
+    }
+    return s;
+}
+
+/* Whether `b` only continues `a` (no field, or edge of a field, between them). */
+static int continues(const aw_span *a, const aw_span *b)
+{
+    if (a->kind != b->kind) return 0;
+    if (a->kind == AW_DRIFT) return 1;
+    if (a->kind == AW_QUADRUPOLE) return same(a->k1, b->k1);
+    return same(span_kappa(a), span_kappa(b)) && fabs(a->e2 + b->e1) <= AW_SAME;
+}
+
+/* Two bends that touch share one plane, which is possible only if their edges agree. */
+static aw_status append(aw_span *span, size_t *n, const aw_span *s)
+{
+    aw_span *last = *n ? &span[*n - 1] : NULL;
+    if (last && continues(last, s)) {
+        last->length += s->length;
+        last->angle += s->angle;
+        last->e2 = s->e2;
+        return AW_OK;
+    }
+    if (last && last->kind == AW_BEND && s->kind == AW_BEND && fabs(last->e2 + s->e1) > AW_SAME)
+        return aw_error(AW_ERR_ARG,
+                        "lattice: bends %s and %s touch, but their edges cross on the "
+                        "orbit (e2 = %g, e1 = %g; expected e1 = -e2, or a drift between)",
+                        last->name, s->name, last->e2, s->e1);
+    span[(*n)++] = *s;
+    return AW_OK;
+}
+
+/* Elements to spans: merged, with a drift before (unless steady) and behind, S filled. */
+static aw_status make_spans(const aw_element *element, size_t n, aw_upstream upstream,
+                            aw_span *span, size_t *count)
+{
+    aw_status status = AW_OK;
+    const aw_span drift = {AW_DRIFT, "the outside", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    double S = 0.0;
+    size_t first = upstream == AW_UPSTREAM_STEADY ? 0 : 1;
+    *count = 0;
+    if (first) span[(*count)++] = drift;
+    for (size_t i = 0; i < n; ++i) {
+        AW_TRY(check_element(&element[i], i));
+        if (element[i].length == 0.0) continue;
+        aw_span s = span_of(&element[i]);
+        AW_TRY(append(span, count, &s));
+    }
+    if (!first && (*count == 0 || span[0].kind != AW_BEND))
+        return aw_error(AW_ERR_ARG,
+                        "lattice: upstream 'steady' continues a leading bend backwards, "
+                        "but the first element is no bend (use upstream 'drift')");
+    AW_TRY(append(span, count, &drift));
+    for (size_t i = 0; i < *count; ++i) {
+        span[i].S = S;
+        S += span[i].length;
+    }
+    if (!(S > 0.0)) return aw_error(AW_ERR_ARG, "lattice: no element has a length");
+done:
+    return status;
+}
+
+/* Point of the orbit `d` further along an arc. */
+static aw_orbit_piece advance(const aw_orbit_piece *p, double kappa, double d)
+{
+    aw_orbit_piece q = *p;
+    double half = 0.5 * kappa * d, chord = d * aw_sinc(half);
+    q.S = p->S + d;
+    q.z = p->z + chord * cos(p->theta - half);
+    q.x = p->x + chord * sin(p->theta - half);
+    q.theta = p->theta - kappa * d;
+    q.kappa = kappa;
+    return q;
+}
+
+static void make_pieces(const aw_span *span, size_t n, aw_lattice *lat)
+{
+    aw_orbit_piece at = {0.0, 0.0, 0.0, 0.0, 0.0};
+    int count = 0;
+    for (size_t i = 0; i < n; ++i) {
+        double kappa = span_kappa(&span[i]), end = span[i].S + span[i].length;
+        if (count == 0 || kappa != lat->piece[count - 1].kappa) {
+            at.S = span[i].S;
+            at.kappa = kappa;
+            lat->piece[count++] = at;
+        }
+        /* from the piece's own start, as aw_orbit_at does: the orbit is continuous to rounding */
+        at = advance(&lat->piece[count - 1], kappa, end - lat->piece[count - 1].S);
+    }
+    lat->orbit.piece = lat->piece;
+    lat->orbit.n = count;
+}
+
+static int parts_of(const aw_span *s)
+{
+    return s->kind == AW_BEND ? (int)ceil(fabs(s->angle) / AW_REGION_ANGLE) : 1;
+}
+
+/* Direction of the normal of the plane between two spans: it belongs to the bend. */
+static double plane_direction(const aw_span *a, const aw_span *b, double theta)
+{
+    if (a->kind == AW_BEND) return theta + a->e2;
+    if (b->kind == AW_BEND) return theta - b->e1;
+    return theta;
+}
+
+static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
+{
+    int count = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const aw_span *s = &span[i];
+        int parts = parts_of(s);
+        for (int k = 0; k < parts; ++k) {
+            aw_region_field *r = &lat->region[count++];
+            double begin = s->S + s->length * k / parts, end = s->S + s->length * (k + 1) / parts;
+            aw_orbit_point a = aw_orbit_at(&lat->orbit, begin), b = aw_orbit_at(&lat->orbit, end);
+            double direction = b.theta;
+            *r = (aw_region_field){.kind = s->kind,
+                                   .S = begin,
+                                   .length = end - begin,
+                                   .kappa = span_kappa(s),
+                                   .k1 = s->k1,
+                                   .axis_z = a.z,
+                                   .axis_x = a.x,
+                                   .ct = a.ct,
+                                   .st = a.st,
+                                   .exit_z = b.z,
+                                   .exit_x = b.x};
+            if (k + 1 == parts && i + 1 < n) direction = plane_direction(s, s + 1, b.theta);
+            r->exit_nz = cos(direction);
+            r->exit_nx = sin(direction);
+        }
+    }
+    lat->region[count - 1].exit_nz = 0.0; /* never crossed */
+    lat->region[count - 1].exit_nx = 0.0;
+    lat->regions = count;
+}
+
+/* Distance from the orbit at which the planes through two points with normals m and n meet. */
+static double meeting_distance(const aw_region_field *m, const aw_region_field *n)
+{
+    double cross = m->exit_nz * n->exit_nx - m->exit_nx * n->exit_nz;
+    double dz = n->exit_z - m->exit_z, dx = n->exit_x - m->exit_x;
+    double from_m, from_n;
+    if (fabs(cross) < 1e-15) return INFINITY;
+    from_m = fabs((dz * n->exit_nz + dx * n->exit_nx) / cross);
+    from_n = fabs((dz * m->exit_nz + dx * m->exit_nx) / cross);
+    return fmin(from_m, from_n);
+}
+
+static aw_status check_planes(const aw_lattice *lat)
+{
+    for (int r = 1; r + 1 < lat->regions; ++r) {
+        const aw_region_field *a = &lat->region[r - 1], *b = &lat->region[r];
+        double distance = meeting_distance(a, b);
+        if (!(distance > AW_CLEARANCE))
+            return aw_error(AW_ERR_ARG,
+                            "lattice: the edges at S = %g m and %g m cross %.3g m from "
+                            "the orbit, inside the beam pipe (expected > %g m: smaller edge angles "
+                            "or more distance)",
+                            b->S, b->S + b->length, distance, AW_CLEARANCE);
+    }
+    return AW_OK;
+}
+
+aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
+                         aw_upstream upstream, aw_lattice **out)
+{
+    aw_status status = AW_OK;
+    aw_lattice *lat = NULL;
+    aw_span *span = NULL;
+    size_t count = 0, regions = 0;
+
+    *out = NULL;
+    if (!(gamma_ref > 1.0) || !isfinite(gamma_ref))
+        return aw_error(AW_ERR_ARG, "lattice: reference gamma %g (expected > 1)", gamma_ref);
+    lat = aw_alloc(1, sizeof *lat);
+    span = aw_alloc(n + 2, sizeof *span);
+    if (!lat || !span) {
+        status = aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
+        goto done;
+    }
+    AW_TRY(make_spans(element, n, upstream, span, &count));
+    for (size_t i = 0; i < count; ++i) regions += (size_t)parts_of(&span[i]);
+    lat->element = aw_alloc(n, sizeof *lat->element);
+    lat->region = aw_alloc(regions, sizeof *lat->region);
+    lat->piece = aw_alloc(count, sizeof *lat->piece);
+    if (!lat->element || !lat->region || !lat->piece) {
+        status = aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
+        goto done;
+    }
+    memcpy(lat->element, element, n * sizeof *element);
+    lat->n = n;
+    lat->gamma_ref = gamma_ref;
+    lat->p_ref = sqrt((gamma_ref - 1.0) * (gamma_ref + 1.0));
+    lat->length = span[count - 1].S + span[count - 1].length;
+    make_pieces(span, count, lat);
+    make_regions(span, count, lat);
+    AW_TRY(check_planes(lat));
+    *out = lat;
+    lat = NULL;
+done:
+    aw_free(span);
+    aw_lattice_free(lat);
+    return status;
+}
+
+void aw_lattice_free(aw_lattice *lattice)
+{
+    if (!lattice) return;
+    aw_free(lattice->element);
+    aw_free(lattice->region);
+    aw_free(lattice->piece);
+    aw_free(lattice);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The machine: elements, the design orbit through them, and the regions a particle crosses. */
+#ifndef AW_PIC_LATTICE_H
+#define AW_PIC_LATTICE_H
+#include <stddef.h>
+
+#include "kernels/orbit.h"
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+typedef enum aw_element_kind { AW_DRIFT, AW_BEND, AW_QUADRUPOLE, AW_MARKER } aw_element_kind;
+
+/** One element as a lattice file gives it. */
+typedef struct aw_element {
+    aw_element_kind kind;
+    char name[64];
+    double length; /* arc length [m]; 0 for a marker */
+    double angle;  /* of a bend [rad], > 0 towards -x; curvature = angle/length */
+    double e1, e2; /* edge angles of a bend [rad], MAD sign (angle/2 each: a rectangular magnet) */
+    double k1;     /* of a quadrupole [1/m^2], > 0 focuses in x */
+} aw_element;
+
+/** Field region between two planes in the lab. A particle leaves through the exit plane, which is
+ *  where (z - exit_z) exit_nz + (x - exit_x) exit_nx = 0 (normal points onward). */
+typedef struct aw_region_field {
+    aw_element_kind kind;          /* AW_DRIFT, AW_BEND or AW_QUADRUPOLE */
+    double S, length;              /* of the design orbit in it [m] */
+    double kappa;                  /* bend: p_ref kappa is the field */
+    double k1;                     /* quadrupole */
+    double axis_z, axis_x, ct, st; /* quadrupole: a point of its axis and its direction */
+    double exit_z, exit_x, exit_nz, exit_nx;
+} aw_region_field;
+
+/** Owned by whoever called aw_lattice_new. The first and last regions are drifts that extend to
+ *  infinity; regions of neighbouring bends of equal curvature without an edge between are merged. */
+typedef struct aw_lattice {
+    size_t n;
+    aw_element *element;
+    double gamma_ref; /* reference energy: sets the fields */
+    double p_ref;     /* gamma beta of the reference particle */
+    double length;    /* of the design orbit [m] */
+    int regions;
+    aw_region_field *region;
+    aw_orbit_piece *piece;
+    aw_orbit_view orbit; /* borrows piece */
+} aw_lattice;
+
+/** Where the bunch came from before the start. */
+typedef enum aw_upstream { AW_UPSTREAM_DRIFT, AW_UPSTREAM_STEADY } aw_upstream;
+
+/** Build the orbit and the regions; S = 0 at the first element's entrance, heading along +z.
+ *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend
+ *  (markers aside). Elements are copied. Splitting an element changes nothing.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (no length; steady without a leading bend: message). */
+aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
+                         aw_upstream upstream, aw_lattice **out);
+void aw_lattice_free(aw_lattice *lattice);
+
+AW_END_DECLS
+#endif

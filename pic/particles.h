@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Macro-particles of the beam: structure of arrays, and how a beam is drawn. */
+#ifndef AW_PIC_PARTICLES_H
+#define AW_PIC_PARTICLES_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** n macro-particles of equal charge; every array is owned and has n items. */
+typedef struct aw_particles {
+    size_t n;
+    double charge;    /* per macro-particle [C], a magnitude */
+    double *z, *x;    /* lab position [m] */
+    double *pz, *px;  /* momentum, gamma beta (lab axes) */
+    double *s0, *x0;  /* offsets at the start from the bunch centre, along t and n [m] */
+    double *gamma0;   /* gamma at the start, for the energy change */
+    int32_t *element; /* region of the lattice in which the particle is (pic/lattice.h) */
+} aw_particles;
+
+/** What `beam:` of a run file says (docs: README). Lengths in m. */
+typedef struct aw_beam_params {
+    double charge; /* total [C], > 0 */
+    double gamma;  /* mean, > 1 */
+    size_t particles;
+    uint64_t seed;
+    int quiet;              /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
+    double cutoff_sigma;    /* every normalised coordinate is cut there, > 0 */
+    double sigma_s;         /* rms length, > 0 */
+    double sigma_x;         /* rms width, > 0; of a beam given by emittance: sqrt(emittance beta) */
+    double emittance;       /* geometric [m rad], 0: no angles */
+    double beta_x, alpha_x; /* Twiss parameters at the start; alpha used only with emittance > 0 */
+    double energy_spread;   /* relative, uncorrelated rms */
+    double chirp;           /* d(delta)/ds [1/m] */
+} aw_beam_params;
+
+/** Make room for n particles (all zero). @return AW_OK, AW_ERR_NOMEM. Free with aw_particles_free. */
+aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
+void aw_particles_free(aw_particles *particles);
+
+/** Draw the beam about the bunch centre at S = 0: fills s0, x0, gamma0 and, with the centre at lab
+ *  (0, 0) heading along +z, z, x, pz, px. delta = chirp s + spread g; x, x' from the Twiss
+ *  parameters; truncated Gaussians whose rms is corrected to the asked one is NOT done: the cut at
+ *  5 sigma changes it by 1e-5. Particle i depends on the seed and i alone.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. */
+aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out);
+
+AW_END_DECLS
+#endif

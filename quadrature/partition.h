@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the outer integral is cut before anything is known of the integrand. */
+#ifndef AW_QUADRATURE_PARTITION_H
+#define AW_QUADRATURE_PARTITION_H
+#include "kernels/region.h"
+#include "kernels/view.h"
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** Break points in r' that all field points share; owned, free with aw_partition_free. */
+typedef struct aw_partition {
+    double *r;     /* [n], ascending, r[0] = 0 */
+    double *z, *x; /* [n]: centre of the beam's box at t - r/c [m] */
+    double *reach; /* [n]: half diagonal of that box [m] */
+    size_t n, capacity;
+} aw_partition;
+
+aw_status aw_partition_new(aw_partition **out);
+void aw_partition_free(aw_partition *partition);
+
+/** Choose the break points for one time: steps that grow with r', are whole numbers of slices where
+ *  slices are stored (so that halves end on slices), shrink where the circle sweeps through more
+ *  than a few cells of the box, and begin anew at element edges; in the far upstream they are
+ *  spaced in the logarithm. An adaptive rule started on [0, R] alone would see zeros at all its
+ *  nodes and believe them.
+ *  @param[in] centre  the grid's centre as a field point; half [m]: half diagonal of its grid
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_RANGE (the stored history does not reach as far as the
+ *          circle of causality needs: message), AW_ERR_NONFINITE. */
+aw_status aw_partition_make(aw_partition *partition, const aw_history_view *history,
+                            const aw_field_point *centre, double half);
+
+/** R(p): the radius beyond which the circle about p no longer meets the beam's box; at most the
+ *  last break point. r' - |p - centre(r')| never falls with r' (nothing is faster than light), so
+ *  there is one such radius. */
+double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
+                          const aw_field_point *p);
+
+/** Regions of one point: the break points cut at R(p), nodes unknown.
+ *  @param[out] region  room for partition->n items
+ *  @return the number of regions. */
+size_t aw_partition_regions(const aw_partition *partition, const aw_history_view *history,
+                            const aw_field_point *p, uint32_t index, aw_region *region);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The terminal and the log file belong to the process: the one mutable state outside structs. */
+static FILE *log_file;
+static int log_quiet;
+
+static void print_line(FILE *stream, const char *prefix, const char *format, va_list args)
+{
+    va_list copy;
+    if (stream) {
+        va_copy(copy, args);
+        fputs(prefix, stream);
+        vfprintf(stream, format, copy);
+        fputc('\n', stream);
+        fflush(stream);
+        va_end(copy);
+    }
+    if (log_file) {
+        va_copy(copy, args);
+        fputs(prefix, log_file);
+        vfprintf(log_file, format, copy);
+        fputc('\n', log_file);
+        fflush(log_file);
+        va_end(copy);
+    }
+}
+
+aw_status aw_error(aw_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(stderr, "arcwake: error: ", format, args);
+    va_end(args);
+    return status;
+}
+
+void aw_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(stderr, "arcwake: warning: ", format, args);
+    va_end(args);
+}
+
+void aw_info(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(log_quiet ? NULL : stdout, "", format, args);
+    va_end(args);
+}
+
+void aw_log_quiet(int quiet) { log_quiet = quiet; }
+
+aw_status aw_log_open(const char *path)
+{
+    aw_log_close();
+    log_file = fopen(path, "w");
+    if (!log_file) return aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return AW_OK;
+}
+
+void aw_log_close(void)
+{
+    if (log_file) fclose(log_file);
+    log_file = NULL;
+}

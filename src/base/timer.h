@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Wall-clock time. */
+#ifndef AW_BASE_TIMER_H
+#define AW_BASE_TIMER_H
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** Seconds of a monotonic clock; only differences mean anything. */
+double aw_now(void);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/input/bend_file.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "src/base/units.h"
+#include "src/input/multipole_file.h"
+
+#define FACE_MAX 1.0 /* beyond, the field region is no longer thin in S: pic/lattice.c */
+#define AGREE 1e-6   /* numbers in lattice files are often rounded to 7 digits */
+
+/* A given parameter and its place; node NULL: not given. */
+typedef struct given {
+    const aw_yaml_node *node;
+    double value;
+} given;
+
+typedef enum length_kind { ARC, CHORD, RECTANGLE } length_kind;
+
+typedef struct geometry {
+    given curvature, angle, length;
+    length_kind kind; /* of the length */
+    int unknown;      /* the curvature is given as a field, and the momentum is not known */
+} geometry;
+
+const char *const *aw_bend_words(size_t *n)
+{
+    static const char *const words[] = {"angle_ref",
+                                        "g_ref",
+                                        "radius_ref",
+                                        "Bn0_ref",
+                                        "rho_ref",
+                                        "bend_field_ref",
+                                        "e1",
+                                        "e2",
+                                        "e1_rect",
+                                        "e2_rect",
+                                        "L_chord",
+                                        "L_rectangle",
+                                        "ref_geometry",
+                                        "Kn0_from_g_ref",
+                                        "multipole_geometry",
+                                        "edge1_int",
+                                        "edge2_int",
+                                        "h1",
+                                        "h2",
+                                        "tilt_ref"};
+    *n = sizeof words / sizeof words[0];
+    return words;
+}
+
+static int agree(double a, double b) { return fabs(a - b) <= AGREE * fmax(fabs(a), fabs(b)); }
+
+/* Take `value` as the one of its set; a second one must say the same. */
+static int take(const aw_element_reader *r, given *set, const aw_yaml_node *node, double value)
+{
+    if (set->node && !agree(set->value, value)) {
+        aw_yaml_error(r->errors, node,
+                      "disagrees with '%s' at line %d: %.10g and %.10g (expected "
+                      "one of the two)",
+                      set->node->key, set->node->line, value, set->value);
+        return 0;
+    }
+    if (set->node) return 1;
+    set->node = node;
+    set->value = value;
+    return 1;
+}
+
+static int positive(const aw_element_reader *r, const aw_yaml_node *node, double value)
+{
+    char shown[AW_YAML_SHOW];
+    if (value > 0.0) return 1;
+    aw_yaml_error(r->errors, node,
+                  "%s is not positive (expected a length in m, e.g. 0.5; a bend "
+                  "to the left has a negative angle and radius)",
+                  aw_yaml_show(node, shown));
+    return 0;
+}
+
+static int read_curvature(const aw_element_reader *r, const aw_spec *spec, geometry *g)
+{
+    static const char *const radius[] = {"radius_ref", "rho_ref"}, *const field[] = {
+                                                                       "Bn0_ref", "bend_field_ref"};
+    const aw_yaml_node *node = aw_spec_get(spec, "BendP", "g_ref");
+    given *out = &g->curvature;
+    double value = 0.0;
+    int good = 1;
+    if (node)
+        good = aw_yaml_number(r->errors, node, "a curvature in 1/m, e.g. 0.1", &value) &&
+               take(r, out, node, value);
+    for (int i = 0; i < 2; ++i) {
+        node = aw_spec_get(spec, "BendP", radius[i]);
+        if (!node) continue;
+        if (!aw_yaml_number(r->errors, node, "a radius in m, e.g. 25.13", &value))
+            good = 0;
+        else if (!isfinite(1.0 / value)) {
+            aw_yaml_error(r->errors, node, "a radius of zero (expected a radius in m, e.g. 25.13)");
+            good = 0;
+        } else
+            good &= take(r, out, node, 1.0 / value);
+    }
+    for (int i = 0; i < 2; ++i) {
+        node = aw_spec_get(spec, "BendP", field[i]);
+        if (!node) continue;
+        if (!aw_yaml_number(r->errors, node, "a field in T, e.g. -0.5", &value))
+            good = 0;
+        else if (r->pc > 0.0)
+            good &= take(r, out, node, aw_strength_of_field(value, r->pc));
+        else
+            g->unknown = 1;
+    }
+    return good;
+}
+
+static int read_length(const aw_element_reader *r, const aw_spec *spec, geometry *g)
+{
+    static const char *const names[] = {"length", "L_chord", "L_rectangle"};
+    int good = 1;
+    for (int i = 0; i < 3; ++i) {
+        const aw_yaml_node *node = aw_spec_get(spec, i ? "BendP" : NULL, names[i]);
+        double value = 0.0;
+        if (!node) continue;
+        if (!aw_yaml_number(r->errors, node, "a length in m, e.g. 0.5", &value) ||
+            !positive(r, node, value)) {
+            good = 0;
+            continue;
+        }
+        if (g->length.node) {
+            aw_yaml_error(r->errors, node,
+                          "'%s' is given as well, at line %d (expected one length)",
+                          g->length.node->key, g->length.node->key_line);
+            good = 0;
+            continue;
+        }
+        g->length.node = node;
+        g->length.value = value;
+        g->kind = (length_kind)i;
+    }
+    return good;
+}
+
+/* Arc length for a length and an angle; not positive when no arc has them. */
+static double arc_of(length_kind kind, double length, double angle)
+{
+    if (kind == CHORD) return fabs(angle) < 2.0 * AW_PI ? length / aw_sinc(0.5 * angle) : -1.0;
+    if (kind == RECTANGLE) return fabs(angle) < AW_PI ? length / aw_sinc(angle) : -1.0;
+    return length;
+}
+
+/* Angle for a length and a curvature; NaN when the circle is too small for that length. */
+static double angle_of(length_kind kind, double length, double curvature)
+{
+    if (kind == CHORD) return 2.0 * asin(0.5 * curvature * length);
+    if (kind == RECTANGLE) return asin(curvature * length);
+    return curvature * length;
+}
+
+static int disagree(const aw_element_reader *r, const geometry *g, double angle)
+{
+    aw_yaml_error(r->errors, g->angle.node,
+                  "disagrees with '%s' and '%s', which give %.10g rad (expected any two of "
+                  "curvature, length and angle)",
+                  g->curvature.node->key, g->length.node->key, angle);
+    return 0;
+}
+
+static int solve(const aw_element_reader *r, const aw_spec *spec, const geometry *g, double *arc,
+                 double *angle)
+{
+    *angle = g->angle.node ? g->angle.value : 0.0;
+    if (g->length.node && (g->angle.node || !g->curvature.node)) {
+        *arc = arc_of(g->kind, g->length.value, *angle);
+    } else if (g->length.node) {
+        *angle = angle_of(g->kind, g->length.value, g->curvature.value);
+        *arc = g->kind == ARC || *angle == 0.0 ? g->length.value : *angle / g->curvature.value;
+    } else if (g->angle.node && g->curvature.node) {
+        *arc = g->angle.value / g->curvature.value;
+    } else {
+        aw_yaml_key_error(r->errors, spec->place,
+                          "the bend is not defined (expected two of: g_ref "
+                          "or radius_ref; length or L_chord; angle_ref)");
+        return 0;
+    }
+    if (!(isfinite(*arc) && isfinite(*angle) && *arc > 0.0)) {
+        aw_yaml_key_error(r->errors, spec->place,
+                          "no bend has this '%s' and this '%s' (expected the same sign of angle "
+                          "and radius, and a length that fits the circle)",
+                          g->length.node ? g->length.node->key : g->angle.node->key,
+                          g->length.node && g->angle.node ? g->angle.node->key
+                                                          : g->curvature.node->key);
+        return 0;
+    }
+    if (fabs(*angle) > 2.0 * AW_PI) {
+        aw_yaml_key_error(r->errors, spec->place,
+                          "turns by %.6g rad, more than a full circle "
+                          "(expected an angle in rad, e.g. 0.1)",
+                          *angle);
+        return 0;
+    }
+    if (g->length.node && g->angle.node && g->curvature.node) {
+        double want = g->curvature.value * *arc;
+        if (!agree(want, *angle)) return disagree(r, g, want);
+    }
+    return 1;
+}
+
+/* Part of the angle that lies between a rectangular and a sector face at each end. */
+static int read_faces(const aw_element_reader *r, const aw_spec *spec, int rectangular,
+                      double share[2], int *parallel)
+{
+    static const char *const names[] = {"arc", "chord", "entrance_coords", "exit_coords"};
+    static const double shares[4][2] = {{0.5, 0.5}, {0.5, 0.5}, {0.0, 1.0}, {1.0, 0.0}};
+    const aw_yaml_node *node = aw_spec_get(spec, "BendP", "ref_geometry");
+    char lower[24], shown[AW_YAML_SHOW];
+    size_t i = 0;
+    int which = rectangular ? 1 : 0;
+    if (node) {
+        const char *text =
+            aw_yaml_text(r->errors, node, "arc, chord, entrance_coords, exit_coords");
+        if (!text) return 0;
+        for (; text[i] && i + 1 < sizeof lower; ++i)
+            lower[i] = (char)tolower((unsigned char)text[i]);
+        lower[i] = '\0';
+        for (which = 0; which < 4 && strcmp(names[which], lower) != 0;) ++which;
+        if (which == 4) {
+            aw_yaml_error(r->errors, node,
+                          "%s is not known (expected arc, chord, entrance_coords "
+                          "or exit_coords)",
+                          aw_yaml_show(node, shown));
+            return 0;
+        }
+    }
+    share[0] = shares[which][0];
+    share[1] = shares[which][1];
+    *parallel = which != 0;
+    return 1;
+}
+
+/* A face from e or e_rect: e = e_rect + share angle. */
+static int read_face(const aw_element_reader *r, const aw_spec *spec, const char *name,
+                     const char *rect_name, double turn, int parallel, double *e)
+{
+    const aw_yaml_node *node = aw_spec_get(spec, "BendP", name);
+    const aw_yaml_node *rect = aw_spec_get(spec, "BendP", rect_name);
+    char shown[AW_YAML_SHOW];
+    double value = 0.0;
+    *e = parallel ? turn : 0.0;
+    if (node && rect) {
+        aw_yaml_key_error(r->errors, rect,
+                          "'%s' is given as well, at line %d (expected one of the "
+                          "two)",
+                          name, node->key_line);
+        return 0;
+    }
+    if (!node && !rect) return 1;
+    if (!aw_yaml_number(r->errors, node ? node : rect, "an angle in rad, e.g. 0.05", &value))
+        return 0;
+    *e = node ? value : value + turn;
+    if (fabs(*e) <= FACE_MAX) return 1;
+    aw_yaml_error(r->errors, node ? node : rect,
+                  "%s turns the face by more than %g rad (expected an angle in rad, e.g. 0.05)",
+                  aw_yaml_show(node ? node : rect, shown), FACE_MAX);
+    return 0;
+}
+
+/* Fringe lengths, curved faces, rolls: known to PALS, not to this program. */
+static int check_absent(const aw_element_reader *r, const aw_spec *spec)
+{
+    static const char *const names[] = {"edge1_int", "edge2_int", "h1", "h2", "tilt_ref"};
+    const aw_yaml_node *follows = aw_spec_get(spec, "BendP", "Kn0_from_g_ref");
+    int good = 1, flag = 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        const aw_yaml_node *node = aw_spec_get(spec, "BendP", names[i]);
+        double value = 0.0;
+        if (!node) continue;
+        if (!aw_yaml_number(r->errors, node, "0", &value))
+            good = 0;
+        else if (value != 0.0) {
+            aw_yaml_error(r->errors, node,
+                          "is not supported (expected 0: hard, flat edges in the "
+                          "horizontal plane)");
+            good = 0;
+        }
+    }
+    if (!follows) return good;
+    if (!aw_yaml_bool(r->errors, follows, &flag)) return 0;
+    if (flag) return good;
+    aw_yaml_error(r->errors, follows,
+                  "a field other than the reference field is not supported "
+                  "(expected true)");
+    return 0;
+}
+
+static int check_field(const aw_element_reader *r, const aw_spec *spec, double arc, double angle)
+{
+    aw_multipole actual = {.order = 0, .length = arc};
+    if (!aw_multipole_read(r, spec, &actual)) return 0;
+    if (!actual.node || !(r->pc > 0.0) || agree(actual.value, angle / arc)) return 1;
+    aw_yaml_error(r->errors, actual.node,
+                  "a field other than the reference field is not supported "
+                  "(expected Kn0 = g_ref = %.10g 1/m)",
+                  angle / arc);
+    return 0;
+}
+
+int aw_bend_read(const aw_element_reader *r, const aw_spec *spec, int rectangular, aw_element *out)
+{
+    geometry g = {.kind = ARC};
+    double share[2] = {0.5, 0.5}, arc = 0.0, angle = 0.0;
+    int parallel = 0;
+    g.angle.node = aw_spec_get(spec, "BendP", "angle_ref");
+    int good = !g.angle.node ||
+               aw_yaml_number(r->errors, g.angle.node, "an angle in rad, e.g. 0.1", &g.angle.value);
+    good &= read_curvature(r, spec, &g);
+    good &= read_length(r, spec, &g);
+    good &= check_absent(r, spec);
+    good &= read_faces(r, spec, rectangular, share, &parallel);
+    if (!good || g.unknown || !solve(r, spec, &g, &arc, &angle)) return 0;
+    good = read_face(r, spec, "e1", "e1_rect", share[0] * angle, parallel, &out->e1);
+    good &= read_face(r, spec, "e2", "e2_rect", share[1] * angle, parallel, &out->e2);
+    good &= check_field(r, spec, arc, angle);
+    out->kind = AW_BEND;
+    out->length = arc;
+    out->angle = angle;
+    return good;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The geometry of a bend from any two of curvature, length and angle, as PALS defines them. */
+#ifndef AW_INPUT_BEND_FILE_H
+#define AW_INPUT_BEND_FILE_H
+#include "src/input/element_file.h"
+
+AW_BEGIN_DECLS
+
+/** Parameters of BendP that are read; static storage. */
+const char *const *aw_bend_words(size_t *n);
+
+/** Fill kind, length, angle and the edges e1, e2 of a bend.
+ *  @param[in] rectangular  kind RBend: faces not given are parallel (e1_rect = e2_rect = 0)
+ *  @return 1, or 0 with the problems noted.
+ *  Source: PALS standard, source/parameters/bend.md. Differs: three given parameters are taken when
+ *  they agree to 1e-6; L_rectangle = radius_ref sin(angle_ref), as its figure shows and pals-cpp
+ *  computes (the text divides). */
+int aw_bend_read(const aw_element_reader *reader, const aw_spec *spec, int rectangular,
+                 aw_element *out);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run file and its lattice become a configuration; every problem is printed, then it returns. */
+#include "src/input/config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/units.h"
+#include "src/input/config_set.h"
+#include "src/input/fields.h"
+#include "src/input/lattice_file.h"
+
+#define AT_MAX 100000
+
+typedef struct reader {
+    aw_input_errors errors;
+    aw_yaml *doc;
+    aw_yaml **set; /* documents of the command line's values */
+    size_t n_set;
+    const aw_yaml_node *root;
+    aw_config *config;
+    int gamma_given;
+} reader;
+
+static const aw_yaml_node *node_of(const reader *r, const char *key)
+{
+    return aw_field_node(r->root, aw_field_find(key));
+}
+
+/* 1 and *out when the key is there and good; 0 when it is absent or was refused. */
+static int optional_number(reader *r, const char *key, double *out)
+{
+    const aw_field *field = aw_field_find(key);
+    const aw_yaml_node *node = aw_field_node(r->root, field);
+    return node && aw_field_number(&r->errors, field, node, out);
+}
+
+static void refuse_both(reader *r, const char *one, const char *other)
+{
+    const aw_yaml_node *a = node_of(r, one), *b = node_of(r, other);
+    if (!a || !b) return;
+    /* blame a value of the command line before one of the file, else the later one */
+    const aw_yaml_node *blamed = a->line == 0 || (b->line != 0 && a->line > b->line) ? a : b;
+    const aw_yaml_node *kept = blamed == a ? b : a;
+    if (kept->line)
+        aw_yaml_key_error(&r->errors, blamed,
+                          "'%s' is given as well, at line %d (expected one of the two)", kept->key,
+                          kept->key_line);
+    else
+        aw_yaml_key_error(&r->errors, blamed, "'%s' is given as well (expected one of the two)",
+                          kept->key);
+}
+
+static void read_energy(reader *r)
+{
+    double energy = 0.0;
+    refuse_both(r, "beam.gamma", "beam.energy_eV");
+    r->gamma_given = node_of(r, "beam.gamma") || node_of(r, "beam.energy_eV");
+    if (optional_number(r, "beam.gamma", &r->config->beam.gamma)) return;
+    if (optional_number(r, "beam.energy_eV", &energy)) r->config->beam.gamma = energy / AW_ME_EV;
+}
+
+static void read_width(reader *r)
+{
+    aw_beam_params *beam = &r->config->beam;
+    const aw_yaml_node *emittance = node_of(r, "beam.emittance_x_m");
+    static const char *const twiss[] = {"beam.beta_x_m", "beam.alpha_x"};
+    refuse_both(r, "beam.sigma_x_m", "beam.emittance_x_m");
+    optional_number(r, "beam.sigma_x_m", &beam->sigma_x);
+    if (emittance) {
+        int good = optional_number(r, "beam.emittance_x_m", &beam->emittance);
+        if (!node_of(r, twiss[0])) aw_field_missing(&r->errors, r->root, aw_field_find(twiss[0]));
+        good &= optional_number(r, twiss[0], &beam->beta_x);
+        optional_number(r, twiss[1], &beam->alpha_x);
+        if (good) beam->sigma_x = sqrt(beam->emittance * beam->beta_x);
+        return;
+    }
+    for (int i = 0; i < 2; ++i)
+        if (node_of(r, twiss[i]))
+            aw_yaml_key_error(&r->errors, node_of(r, twiss[i]),
+                              "has no meaning without emittance_x_m (expected both or neither)");
+    if (!node_of(r, "beam.sigma_x_m"))
+        aw_field_missing(&r->errors, r->root, aw_field_find("beam.sigma_x_m"));
+}
+
+static void read_distribution(reader *r)
+{
+    char shown[AW_YAML_SHOW];
+    const aw_yaml_node *kind = node_of(r, "beam.distribution"), *file = node_of(r, "beam.file");
+    refuse_both(r, "beam.distribution", "beam.file");
+    if (file)
+        aw_yaml_key_error(&r->errors, file,
+                          "beams from a file are not built yet "
+                          "(expected distribution: gaussian)");
+    if (!kind) return;
+    const char *text = aw_yaml_text(&r->errors, kind, "gaussian");
+    if (text && strcmp(text, "gaussian") != 0)
+        aw_yaml_error(&r->errors, kind, "%s is not known (expected gaussian)",
+                      aw_yaml_show(kind, shown));
+}
+
+static void read_grid(reader *r)
+{
+    const aw_field *field = aw_field_find("numerics.grid");
+    const aw_yaml_node *node = aw_field_node(r->root, field);
+    char shown[AW_YAML_SHOW];
+    int *grid = r->config->grid, i = 0;
+    grid[0] = grid[1] = 64;
+    if (!node) return;
+    if (node->kind != AW_YAML_LIST || node->n != 2) {
+        aw_yaml_error(&r->errors, node, "%s%s (expected %s)", aw_yaml_show(node, shown),
+                      node->kind == AW_YAML_LIST ? " of another length than 2" : " is not a list",
+                      field->expected);
+        return;
+    }
+    for (const aw_yaml_node *c = node->first; c; c = c->next, ++i) {
+        uint64_t whole = 0;
+        if (aw_yaml_whole(&r->errors, c, field->expected, (uint64_t)field->low,
+                          (uint64_t)field->high, &whole))
+            grid[i] = (int)whole;
+    }
+}
+
+static aw_status read_title(reader *r)
+{
+    const aw_yaml_node *node = node_of(r, "title");
+    const char *slash = strrchr(r->config->path, '/');
+    const char *title = slash ? slash + 1 : r->config->path;
+    if (node && node->kind != AW_YAML_SCALAR)
+        aw_yaml_text(&r->errors, node, "a text");
+    else if (node && !aw_yaml_is_null(node))
+        title = node->text;
+    r->config->title = strdup(title);
+    return r->config->title ? AW_OK : AW_ERR_NOMEM;
+}
+
+static void read_checkpoint(reader *r)
+{
+    const aw_yaml_node *node = node_of(r, "output.checkpoint_every");
+    uint64_t every = 0;
+    if (node && aw_yaml_whole(&r->errors, node, "0", 0, UINT64_MAX, &every) && every)
+        aw_yaml_error(&r->errors, node, "checkpoints are not built yet (expected 0)");
+}
+
+static aw_status lattice_path(reader *r)
+{
+    const aw_field *field = aw_field_find("lattice");
+    const aw_yaml_node *node = aw_field_node(r->root, field);
+    if (!node) {
+        aw_field_missing(&r->errors, r->root, field);
+        return AW_OK;
+    }
+    const char *text = aw_yaml_text(&r->errors, node, field->expected);
+    if (!text) return AW_OK;
+    const char *path = r->config->path, *slash = strrchr(path, '/');
+    size_t folder = text[0] != '/' && slash ? (size_t)(slash - path) + 1 : 0;
+    if (!text[0] || folder + strlen(text) >= AW_PATH_MAX_LEN) {
+        aw_yaml_error(&r->errors, node, "%s (expected %s)", text[0] ? "is too long" : "is empty",
+                      field->expected);
+        return AW_OK;
+    }
+    char *joined = malloc(folder + strlen(text) + 1);
+    if (!joined) return AW_ERR_NOMEM;
+    memcpy(joined, path, folder);
+    strcpy(joined + folder, text);
+    r->config->lattice_path = joined;
+    return AW_OK;
+}
+
+static void check_upstream(reader *r, const aw_element *element, size_t n)
+{
+    size_t i = 0;
+    const aw_yaml_node *node = node_of(r, "numerics.upstream");
+    if (r->config->upstream != AW_UPSTREAM_STEADY || !node) return;
+    while (i < n && element[i].kind == AW_MARKER) ++i;
+    if (i < n && element[i].kind == AW_BEND) return;
+    aw_yaml_error(&r->errors, node,
+                  "'steady' needs a lattice that begins with a bend; this one "
+                  "begins with '%s' (expected drift)",
+                  i < n ? element[i].name : "nothing");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* length < 0: there is no lattice to compare with */
+static aw_status read_at(reader *r, double length)
+{
+    const aw_field *field = aw_field_find("output.at_m");
+    const aw_yaml_node *node = aw_field_node(r->root, field);
+    char shown[AW_YAML_SHOW];
+    aw_config *config = r->config;
+    if (!node) return AW_OK;
+    if (node->kind != AW_YAML_LIST || node->n > AT_MAX) {
+        aw_yaml_error(&r->errors, node, "%s%s (expected %s)", aw_yaml_show(node, shown),
+                      node->kind == AW_YAML_LIST ? " of more than 100000 numbers"
+                                                 : " is not a list",
+                      field->expected);
+        return AW_OK;
+    }
+    config->at_m = aw_alloc((size_t)node->n, sizeof *config->at_m);
+    if (!config->at_m) return AW_ERR_NOMEM;
+    for (const aw_yaml_node *c = node->first; c; c = c->next) {
+        double s = 0.0;
+        if (!aw_yaml_number(&r->errors, c, field->expected, &s)) continue;
+        if (length < 0.0 && s < 0.0)
+            aw_yaml_error(&r->errors, c, "%s is negative (expected %s)", aw_yaml_show(c, shown),
+                          field->expected);
+        else if (length >= 0.0 && !(s >= 0.0 && s <= length * (1.0 + 1e-12)))
+            aw_yaml_error(&r->errors, c, "%s is outside the lattice (expected 0 to %.10g m)",
+                          aw_yaml_show(c, shown), length);
+        config->at_m[config->at_n++] = s;
+    }
+    qsort(config->at_m, config->at_n, sizeof *config->at_m, by_value);
+    return AW_OK;
+}
+
+static double total_length(const aw_element *element, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i) sum += element[i].length;
+    return sum;
+}
+
+/* The lattice file, what of the run file depends on it, and the machine when nothing was wrong. */
+static aw_status read_machine(reader *r)
+{
+    aw_status status = AW_OK;
+    aw_config *config = r->config;
+    aw_element *element = NULL;
+    size_t n = 0;
+    double gamma_ref = 0.0;
+    int have = 0;
+    if (config->lattice_path) {
+        status = aw_lattice_file_read(config->lattice_path, node_of(r, "lattice"), &r->errors,
+                                      &element, &n, &gamma_ref);
+        if (status != AW_OK && status != AW_ERR_INPUT) return status;
+        have = status == AW_OK;
+        status = AW_OK;
+    }
+    if (have) check_upstream(r, element, n);
+    AW_TRY(read_at(r, have ? total_length(element, n) : -1.0));
+    if (!have || aw_input_count(&r->errors)) goto done;
+    if (!r->gamma_given) config->beam.gamma = gamma_ref;
+    AW_TRY(aw_lattice_new(element, n, gamma_ref, config->upstream, &config->lattice));
+done:
+    aw_free(element);
+    return status == AW_ERR_ARG ? AW_ERR_INPUT : status;
+}
+
+static void compare_energies(const aw_config *config)
+{
+    double ratio = config->beam.gamma / config->lattice->gamma_ref - 1.0;
+    if (!(fabs(ratio) <= 0.01))
+        aw_warn("%s: beam.gamma: the beam's mean energy is %+.3g %% from the lattice's reference "
+                "energy (gamma %.8g and %.8g), which sets the fields",
+                config->path, 100.0 * ratio, config->beam.gamma, config->lattice->gamma_ref);
+}
+
+static aw_status read_all(reader *r, const char *const *set)
+{
+    aw_status status = aw_yaml_read(r->config->path, NULL, &r->errors, &r->doc);
+    if (status == AW_ERR_NOMEM || !r->doc) return status;
+    status = aw_config_set(r->doc, set, r->n_set, &r->errors, r->set);
+    if (status) return status;
+    r->root = aw_yaml_root(r->doc);
+    aw_fields_known(&r->errors, r->root);
+    if (r->root->kind != AW_YAML_MAP) return AW_ERR_INPUT;
+    status = aw_fields_read(&r->errors, r->root, r->config);
+    if (status) return status;
+    read_energy(r);
+    read_width(r);
+    read_distribution(r);
+    read_grid(r);
+    read_checkpoint(r);
+    status = read_title(r);
+    if (!status) status = lattice_path(r);
+    if (!status) status = read_machine(r);
+    return status;
+}
+
+aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out)
+{
+    reader r = {.n_set = n_set};
+    aw_status status = AW_OK;
+    *out = NULL;
+    r.config = calloc(1, sizeof *r.config);
+    r.set = calloc(n_set ? n_set : 1, sizeof *r.set);
+    AW_TRY(r.config && r.set ? AW_OK : AW_ERR_NOMEM);
+    r.config->path = strdup(path);
+    AW_TRY(r.config->path ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(read_all(&r, set));
+done:
+    if (status == AW_ERR_NOMEM) r.errors.nomem = 1;
+    aw_status reported = aw_input_report(&r.errors);
+    if (reported) status = reported;
+    if (status == AW_OK) {
+        compare_energies(r.config);
+        *out = r.config;
+    } else {
+        aw_config_free(r.config);
+    }
+    for (size_t i = 0; r.set && i < n_set; ++i) aw_yaml_free(r.set[i]);
+    free(r.set);
+    aw_yaml_free(r.doc);
+    aw_input_errors_free(&r.errors);
+    return status;
+}
+
+void aw_config_free(aw_config *config)
+{
+    if (!config) return;
+    free(config->title);
+    free(config->path);
+    free(config->lattice_path);
+    free(config->directory);
+    aw_free(config->at_m);
+    aw_lattice_free(config->lattice);
+    free(config);
+}

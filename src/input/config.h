@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run file, resolved: every key of docs/input.md with its default filled in. */
+#ifndef AW_INPUT_CONFIG_H
+#define AW_INPUT_CONFIG_H
+#include <stddef.h>
+
+#include "pic/lattice.h"
+#include "pic/particles.h"
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_EXTERNAL } aw_motion;
+
+#define AW_NAME_MAX 64
+#define AW_PATH_MAX_LEN 4096
+
+/** Owned by the caller of aw_config_read; free with aw_config_free. SI units throughout. */
+typedef struct aw_config {
+    char *title;
+    char *path;         /* of the run file, as given */
+    char *lattice_path; /* resolved beside the run file */
+    aw_beam_params beam;
+    aw_motion motion;
+    int grid[2];   /* nodes along s, x */
+    double step_m; /* c dt */
+    double tolerance;
+    char solver[AW_NAME_MAX];
+    int history_single; /* 1: history in single precision */
+    aw_upstream upstream;
+    double history_MiB;   /* memory budget of the history */
+    double upstream_m;    /* cut of the upstream, as a distance r' from the field point */
+    double inner_density; /* nodes of the inner rule per cell crossed, >= 0.5; default 1 */
+    int solve_every;      /* 0: at mesh steps only; self-consistent: at every step */
+    char device[256];     /* auto | cpu | ... as given */
+    int threads;          /* 0: what OpenMP chooses */
+    long steps;           /* 0: to the end of the lattice */
+    char *directory;      /* output */
+    int every;            /* steps between mesh files; 0: none but at_m and the last step */
+    double *at_m;         /* and at the first step at or beyond each of these arc lengths [m] */
+    size_t at_n;
+    int particles_every; /* steps between particle outputs; 0: none */
+    aw_lattice *lattice; /* owned */
+} aw_config;
+
+/** Read a run file and its lattice. Every problem is printed, each on one line
+ *  `file:line:column: key: problem (expected ...)`, before it returns; nothing is written.
+ *  @param[in] set  n_set texts "key.path=value" (borrowed), applied over the file's own values
+ *  @return AW_OK, AW_ERR_INPUT (problems in the files or in --set; a missing file is one),
+ *          AW_ERR_NOMEM. *out is NULL unless AW_OK. */
+aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out);
+void aw_config_free(aw_config *config);
+
+/** The resolved input as YAML text that aw_config_read accepts again (the lattice by path):
+ *  a malloc'd string for the caller to free with free(); NULL when out of memory. */
+char *aw_config_text(const aw_config *config);
+
+AW_END_DECLS
+#endif

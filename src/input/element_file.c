@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/input/element_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/units.h"
+#include "src/input/bend_file.h"
+#include "src/input/multipole_file.h"
+
+#define COUNT(words) (sizeof(words) / sizeof(words)[0])
+
+/* What every element may have. repeat and direction belong to items of a line. */
+#define COMMON "kind", "inherit", "length", "repeat", "direction", "is_on", "field_master", "MetaP"
+
+static int starts(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static int ends(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), m = strlen(suffix);
+    return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+static int registered(const aw_yaml_node *labels, const char *key,
+                      int (*match)(const char *, const char *))
+{
+    if (!labels || labels->kind != AW_YAML_MAP) return 0;
+    for (const aw_yaml_node *c = labels->first; c; c = c->next)
+        if (match ? match(key, c->key) : strcmp(key, c->key) == 0) return 1;
+    return 0;
+}
+
+int aw_is_extension(const aw_extensions *extensions, const aw_yaml_node *node)
+{
+    /* an element that carries an `extension` mapping is still an element */
+    if (aw_yaml_get(node, "extension") && !aw_yaml_get(node, "kind") &&
+        !aw_yaml_get(node, "inherit"))
+        return 1;
+    if (!node->key) return 0;
+    return strcmp(node->key, "extension") == 0 || registered(extensions->names, node->key, NULL) ||
+           registered(extensions->prefixes, node->key, starts) ||
+           registered(extensions->suffixes, node->key, ends);
+}
+
+void aw_pals_known(aw_input_errors *errors, const aw_extensions *extensions,
+                   const aw_yaml_node *map, const char *const *words, size_t n)
+{
+    char list[400];
+    size_t used = 0;
+    list[0] = '\0';
+    for (const aw_yaml_node *c = map->first; c && !aw_input_full(errors); c = c->next) {
+        size_t i = 0;
+        while (i < n && strcmp(c->key, words[i]) != 0) ++i;
+        if (i < n || aw_is_extension(extensions, c)) continue;
+        const char *meant = aw_yaml_nearest(c->key, words, n);
+        if (meant) {
+            aw_yaml_key_error(errors, c, "unknown key (expected %s?)", meant);
+            continue;
+        }
+        used = 0;
+        for (i = 0; i < n && used < sizeof list; ++i)
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+        aw_yaml_key_error(errors, c,
+                          "not in the PALS subset that arcwake reads (expected one of: "
+                          "%s)",
+                          list);
+    }
+}
+
+const aw_yaml_node *aw_spec_get(const aw_spec *spec, const char *group, const char *key)
+{
+    for (int i = 0; i < spec->n; ++i) {
+        const aw_yaml_node *map = group ? aw_yaml_get(spec->node[i], group) : spec->node[i];
+        const aw_yaml_node *node = aw_yaml_get(map, key);
+        if (node) return node;
+    }
+    return NULL;
+}
+
+static void check_keys(const aw_element_reader *r, const aw_spec *spec, const char *const *words,
+                       size_t n)
+{
+    for (int i = 0; i < spec->n; ++i)
+        if (spec->node[i]->kind == AW_YAML_MAP)
+            aw_pals_known(r->errors, &r->extensions, spec->node[i], words, n);
+}
+
+/* The keys of one group wherever the element or what it inherits has it. */
+static int check_group(const aw_element_reader *r, const aw_spec *spec, const char *group,
+                       const char *const *words, size_t n)
+{
+    char shown[AW_YAML_SHOW];
+    int good = 1;
+    for (int i = 0; i < spec->n; ++i) {
+        const aw_yaml_node *map = aw_yaml_get(spec->node[i], group);
+        if (!map || aw_yaml_is_null(map)) continue;
+        if (map->kind != AW_YAML_MAP) {
+            aw_yaml_error(r->errors, map, "%s is not a mapping (expected parameters below it)",
+                          aw_yaml_show(map, shown));
+            good = 0;
+        } else if (words) {
+            aw_pals_known(r->errors, &r->extensions, map, words, n);
+        }
+    }
+    return good;
+}
+
+static int check_common(const aw_element_reader *r, const aw_spec *spec)
+{
+    const aw_yaml_node *on = aw_spec_get(spec, NULL, "is_on");
+    const aw_yaml_node *direction = aw_spec_get(spec, NULL, "direction");
+    double value = 1.0;
+    int flag = 1, good = 1;
+    if (on && (!aw_yaml_bool(r->errors, on, &flag) || !flag)) {
+        if (!flag)
+            aw_yaml_error(r->errors, on,
+                          "elements switched off are not supported (expected true; "
+                          "use kind: Drift)");
+        good = 0;
+    }
+    if (direction && (!aw_yaml_number(r->errors, direction, "1", &value) || value != 1.0)) {
+        if (value != 1.0)
+            aw_yaml_error(r->errors, direction, "reversed elements are not supported (expected 1)");
+        good = 0;
+    }
+    return good;
+}
+
+static int read_length(const aw_element_reader *r, const aw_spec *spec, double *length)
+{
+    char shown[AW_YAML_SHOW];
+    const aw_yaml_node *node = aw_spec_get(spec, NULL, "length");
+    *length = 0.0;
+    if (!node) return 1;
+    if (!aw_yaml_number(r->errors, node, "a length in m, e.g. 0.5", length)) return 0;
+    if (*length >= 0.0) return 1;
+    aw_yaml_error(r->errors, node, "%s is negative (expected a length in m, e.g. 0.5)",
+                  aw_yaml_show(node, shown));
+    return 0;
+}
+
+static int read_drift(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    static const char *const words[] = {COMMON};
+    check_keys(r, spec, words, COUNT(words));
+    out->kind = AW_DRIFT;
+    return read_length(r, spec, &out->length);
+}
+
+static int read_marker(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    static const char *const words[] = {COMMON};
+    double length = 0.0;
+    check_keys(r, spec, words, COUNT(words));
+    out->kind = AW_MARKER;
+    if (!read_length(r, spec, &length)) return 0;
+    if (length == 0.0) return 1;
+    aw_yaml_error(r->errors, aw_spec_get(spec, NULL, "length"),
+                  "a marker has no length (expected 0, or kind: Drift)");
+    return 0;
+}
+
+static int read_quadrupole(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    static const char *const words[] = {COMMON, "MagneticMultipoleP"};
+    aw_multipole strength = {.order = 1};
+    check_keys(r, spec, words, COUNT(words));
+    out->kind = AW_QUADRUPOLE;
+    int good = read_length(r, spec, &out->length);
+    good &= check_group(r, spec, "MagneticMultipoleP", NULL, 0);
+    strength.length = out->length;
+    if (!good || !aw_multipole_read(r, spec, &strength)) return 0;
+    out->k1 = strength.value;
+    return 1;
+}
+
+static int read_bend(const aw_element_reader *r, const aw_spec *spec, int rectangular,
+                     aw_element *out)
+{
+    static const char *const words[] = {COMMON, "BendP", "MagneticMultipoleP"};
+    size_t n = 0;
+    const char *const *bend_words = aw_bend_words(&n);
+    double length = 0.0;
+    check_keys(r, spec, words, COUNT(words));
+    int good = check_group(r, spec, "BendP", bend_words, n);
+    good &= check_group(r, spec, "MagneticMultipoleP", NULL, 0);
+    good &= read_length(r, spec, &length);
+    return good && aw_bend_read(r, spec, rectangular, out);
+}
+
+int aw_element_kind_known(const char *kind)
+{
+    static const char *const kinds[] = {"BeginningEle", "Drift",      "Bend",  "SBend",
+                                        "RBend",        "Quadrupole", "Marker"};
+    for (size_t i = 0; i < COUNT(kinds); ++i)
+        if (strcmp(kind, kinds[i]) == 0) return 1;
+    return 0;
+}
+
+int aw_element_read(const aw_element_reader *r, const aw_spec *spec, const char *kind,
+                    aw_element *out)
+{
+    int good = 0;
+    *out = (aw_element){0};
+    snprintf(out->name, sizeof out->name, "%s", spec->name);
+    if (strcmp(kind, "Drift") == 0)
+        good = read_drift(r, spec, out);
+    else if (strcmp(kind, "Marker") == 0)
+        good = read_marker(r, spec, out);
+    else if (strcmp(kind, "Quadrupole") == 0)
+        good = read_quadrupole(r, spec, out);
+    else
+        good = read_bend(r, spec, strcmp(kind, "RBend") == 0, out);
+    good &= check_common(r, spec);
+    if (!good) return 0;
+    /* What acts on nothing becomes what acts on nothing: no zero-length regions later. */
+    if (out->length == 0.0) out->kind = AW_MARKER;
+    if (out->kind == AW_BEND && out->angle == 0.0) {
+        out->kind = AW_DRIFT;
+        out->e1 = out->e2 = 0.0;
+    }
+    return 1;
+}
+
+static int check_species(const aw_element_reader *r, const aw_spec *spec)
+{
+    char shown[AW_YAML_SHOW];
+    const aw_yaml_node *species = aw_spec_get(spec, "ReferenceP", "species_ref");
+    if (!species) {
+        aw_yaml_key_error(r->errors, spec->place,
+                          "ReferenceP.species_ref is missing (expected electron)");
+        return 0;
+    }
+    const char *text = aw_yaml_text(r->errors, species, "electron");
+    if (!text) return 0;
+    if (strcmp(text, "electron") == 0) return 1;
+    aw_yaml_error(r->errors, species, "%s is not supported (expected electron)",
+                  aw_yaml_show(species, shown));
+    return 0;
+}
+
+static int read_energy(const aw_element_reader *r, const aw_spec *spec, double *pc, double *energy)
+{
+    char shown[AW_YAML_SHOW];
+    const aw_yaml_node *total = aw_spec_get(spec, "ReferenceP", "E_tot_ref");
+    const aw_yaml_node *momentum = aw_spec_get(spec, "ReferenceP", "pc_ref");
+    const char *expected =
+        total ? "the total energy in eV, e.g. 5.0e9" : "the momentum times c in eV, e.g. 5.0e9";
+    double value = 0.0;
+    if (total && momentum) {
+        aw_yaml_key_error(r->errors, momentum,
+                          "E_tot_ref is given as well, at line %d (expected one of the two)",
+                          total->key_line);
+        return 0;
+    }
+    if (!total && !momentum) {
+        aw_yaml_key_error(r->errors, spec->place, "ReferenceP.E_tot_ref is missing (expected %s)",
+                          "the total energy in eV, or pc_ref");
+        return 0;
+    }
+    const aw_yaml_node *node = total ? total : momentum;
+    if (!aw_yaml_number(r->errors, node, expected, &value)) return 0;
+    if (value <= (total ? AW_ME_EV : 0.0) || value > 1e20) {
+        aw_yaml_error(r->errors, node, "%s is %s (expected %s)", aw_yaml_show(node, shown),
+                      value > 1e20 ? "too large"
+                      : total      ? "not above the rest energy, 510998.95 eV"
+                                   : "not positive",
+                      expected);
+        return 0;
+    }
+    *energy = total ? value : hypot(value, AW_ME_EV);
+    *pc = total ? sqrt((value - AW_ME_EV) * (value + AW_ME_EV)) : value;
+    return 1;
+}
+
+int aw_beginning_read(const aw_element_reader *r, const aw_spec *spec, double *pc, double *energy)
+{
+    static const char *const words[] = {COMMON, "ReferenceP"};
+    static const char *const reference[] = {"species_ref", "E_tot_ref", "pc_ref"};
+    check_keys(r, spec, words, COUNT(words));
+    int good = check_group(r, spec, "ReferenceP", reference, COUNT(reference));
+    good &= check_common(r, spec);
+    good &= check_species(r, spec);
+    return read_energy(r, spec, pc, energy) && good && *energy > AW_ME_EV;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/input/fields.h"
+
+#include <float.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int),
+               "enums of the configuration are stored as int");
+
+#define AT(member) offsetof(aw_config, member)
+#define POSITIVE 0.0, DBL_MAX, 1, NULL, NULL
+#define ANY -DBL_MAX, DBL_MAX, 0, NULL, NULL
+#define STEPS 0.0, INT_MAX, 0, NULL, NULL
+#define WORDS(choices) 0.0, 0.0, 0, choices, NULL
+
+static const aw_field table[] = {
+    {"title", AW_FIELD_SPECIAL, 0, NULL, ANY, "a text"},
+    {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY, "a path beside this file, e.g. bend.pals.yaml"},
+    {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, POSITIVE,
+     "a magnitude in C, e.g. 1.0e-9"},
+    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, DBL_MAX, 1, NULL, NULL,
+     "the mean energy over the rest energy, above 1, e.g. 1.0e4"},
+    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, 510998.95, DBL_MAX, 1, NULL, NULL,
+     "the mean total energy in eV, above the rest energy, e.g. 5.0e9"},
+    {"beam.particles", AW_FIELD_SIZE, AT(beam.particles), "100000", 1.0, 1e10, 0, NULL, NULL,
+     "a whole number from 1 to 1e10"},
+    {"beam.seed", AW_FIELD_SEED, AT(beam.seed), "1", ANY, "a whole number from 0 to 2^64 - 1"},
+    {"beam.distribution", AW_FIELD_SPECIAL, 0, NULL, WORDS("gaussian"), "gaussian"},
+    {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY, "distribution: gaussian"},
+    {"beam.sampling", AW_FIELD_CHOICE, AT(beam.quiet), "quiet", WORDS("random|quiet"),
+     "quiet or random"},
+    {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", 0.0, 20.0, 1, NULL, NULL,
+     "a number above 0, at most 20, e.g. 5.0"},
+    {"beam.sigma_s_m", AW_FIELD_NUMBER, AT(beam.sigma_s), NULL, POSITIVE,
+     "the rms length in m, e.g. 50.0e-6"},
+    {"beam.sigma_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE, "the rms width in m, e.g. 50.0e-6"},
+    {"beam.emittance_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE,
+     "the geometric emittance in m, e.g. 1.0e-10"},
+    {"beam.beta_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE, "the beta function in m, e.g. 10.0"},
+    {"beam.alpha_x", AW_FIELD_SPECIAL, 0, NULL, ANY, "the Twiss parameter alpha, e.g. 0.0"},
+    {"beam.energy_spread", AW_FIELD_NUMBER, AT(beam.energy_spread), "0.0", 0.0, 1.0, 0, NULL, NULL,
+     "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
+    {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", ANY,
+     "d(delta)/ds in 1/m, e.g. -36.0"},
+    {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
+     WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},
+    {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL, NULL,
+     "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
+    {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL, NULL,
+     "c dt in m, at least 1.0e-6, e.g. 0.02"},
+    {"numerics.tolerance", AW_FIELD_NUMBER, AT(tolerance), "1.0e-6", 0.0, 1.0, 1, NULL, NULL,
+     "a number above 0, at most 1, e.g. 1.0e-6"},
+    {"numerics.inner_density", AW_FIELD_NUMBER, AT(inner_density), "1.0", 0.5, 16.0, 0, NULL, NULL,
+     "nodes per cell from 0.5 to 16, e.g. 1.0"},
+    {"numerics.solver", AW_FIELD_NAME, AT(solver), "two-phase", 0.0, 0.0, 0, "two-phase|adaptive",
+     "heuristic|predictive|projection|heterogeneous", "two-phase or adaptive"},
+    {"numerics.history", AW_FIELD_CHOICE, AT(history_single), "double", WORDS("double|single"),
+     "double or single"},
+    {"numerics.upstream", AW_FIELD_CHOICE, AT(upstream), "drift", WORDS("drift|steady"),
+     "drift or steady"},
+    {"numerics.history_MiB", AW_FIELD_NUMBER, AT(history_MiB), "4096", POSITIVE,
+     "a memory budget in MiB, e.g. 4096"},
+    {"numerics.upstream_m", AW_FIELD_NUMBER, AT(upstream_m), "1.0e4", POSITIVE,
+     "a distance in m, e.g. 1.0e4"},
+    {"device", AW_FIELD_DEVICE, AT(device), "auto", ANY, "auto, cpu, manycore, cuda or a list"},
+    {"output.directory", AW_FIELD_TEXT, AT(directory), "out", ANY, "the path of a directory"},
+    {"output.every", AW_FIELD_INT, AT(every), "10", STEPS, "a whole number of steps, 0 for none"},
+    {"output.at_m", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a list of arc lengths in m within the lattice, e.g. [0.2, 0.5]"},
+    {"output.particles_every", AW_FIELD_INT, AT(particles_every), "0", STEPS,
+     "a whole number of steps, 0 for none"},
+    {"output.checkpoint_every", AW_FIELD_SPECIAL, 0, NULL, ANY, "0"},
+};
+
+#define ROWS (sizeof table / sizeof table[0])
+
+const aw_field *aw_fields(size_t *n)
+{
+    *n = ROWS;
+    return table;
+}
+
+const aw_field *aw_field_find(const char *key)
+{
+    for (size_t i = 0; i < ROWS; ++i)
+        if (strcmp(table[i].key, key) == 0) return &table[i];
+    return NULL;
+}
+
+const char *aw_field_leaf(const aw_field *field)
+{
+    const char *dot = strrchr(field->key, '.');
+    return dot ? dot + 1 : field->key;
+}
+
+/* Name of the section of a row, "" at the top. */
+static void section_of(const aw_field *field, char section[AW_NAME_MAX])
+{
+    size_t n = (size_t)(aw_field_leaf(field) - field->key);
+    if (n) --n;
+    memcpy(section, field->key, n);
+    section[n] = '\0';
+}
+
+static const aw_yaml_node *section_node(const aw_yaml_node *root, const aw_field *field)
+{
+    char section[AW_NAME_MAX];
+    section_of(field, section);
+    return section[0] ? aw_yaml_get(root, section) : root;
+}
+
+const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *field)
+{
+    return aw_yaml_get(section_node(root, field), aw_field_leaf(field));
+}
+
+static int in_range(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
+                    double value)
+{
+    char shown[AW_YAML_SHOW];
+    aw_yaml_show(node, shown);
+    if (value >= field->low && value <= field->high && !(field->open && value == field->low))
+        return 1;
+    if (value > field->high)
+        aw_yaml_error(errors, node, "%s is above %g (expected %s)", shown, field->high,
+                      field->expected);
+    else if (value <= 0.0 && field->low >= 0.0)
+        aw_yaml_error(errors, node, "%s is %s (expected %s)", shown,
+                      field->low > 0.0 || field->open ? "not positive" : "negative",
+                      field->expected);
+    else
+        aw_yaml_error(errors, node, "%s is %s %.8g (expected %s)", shown,
+                      field->open ? "not above" : "below", field->low, field->expected);
+    return 0;
+}
+
+int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
+                    double *out)
+{
+    double value = 0.0;
+    if (!aw_yaml_number(errors, node, field->expected, &value)) return 0;
+    if (!in_range(errors, field, node, value)) return 0;
+    *out = value;
+    return 1;
+}
+
+/* Position of `word` among "a|b|c", -1 if it is none of them. */
+static int word_position(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    int position = 0;
+    for (const char *w = words; w; ++position) {
+        const char *bar = strchr(w, '|');
+        size_t n = bar ? (size_t)(bar - w) : strlen(w);
+        if (n == length && memcmp(w, word, n) == 0) return position;
+        w = bar ? bar + 1 : NULL;
+    }
+    return -1;
+}
+
+static int read_word(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node)
+{
+    char shown[AW_YAML_SHOW];
+    const char *text = aw_yaml_text(errors, node, field->expected);
+    if (!text) return -1;
+    int position = word_position(field->choices, text);
+    if (position >= 0) return position;
+    int known = field->later && word_position(field->later, text) >= 0;
+    aw_yaml_error(errors, node, "%s is %s (expected %s)", aw_yaml_show(node, shown),
+                  known ? "not built yet" : "not known", field->expected);
+    return -1;
+}
+
+static aw_status set_text(char **to, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy) return AW_ERR_NOMEM;
+    free(*to);
+    *to = copy;
+    return AW_OK;
+}
+
+static aw_status read_text(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
+                           char *to)
+{
+    size_t room = field->kind == AW_FIELD_DEVICE ? sizeof((aw_config *)0)->device : AW_PATH_MAX_LEN;
+    const char *text = aw_yaml_text(errors, node, field->expected);
+    if (!text) return AW_OK;
+    if (!text[0] || strlen(text) >= room) {
+        aw_yaml_error(errors, node, "%s (expected %s)", text[0] ? "is too long" : "is empty",
+                      field->expected);
+        return AW_OK;
+    }
+    if (field->kind == AW_FIELD_TEXT) return set_text((char **)(void *)to, text);
+    strcpy(to, text);
+    return AW_OK;
+}
+
+static aw_status read_field(aw_input_errors *errors, const aw_field *field,
+                            const aw_yaml_node *node, aw_config *config)
+{
+    char *to = (char *)config + field->offset;
+    double number = 0.0;
+    uint64_t whole = 0;
+    int position = 0;
+    switch (field->kind) {
+    case AW_FIELD_NUMBER:
+        if (aw_field_number(errors, field, node, &number)) memcpy(to, &number, sizeof number);
+        return AW_OK;
+    case AW_FIELD_INT:
+        if (!aw_yaml_whole(errors, node, field->expected, 0, INT_MAX, &whole)) return AW_OK;
+        position = (int)whole;
+        memcpy(to, &position, sizeof position);
+        return AW_OK;
+    case AW_FIELD_SIZE:
+        if (!aw_yaml_whole(errors, node, field->expected, (uint64_t)field->low,
+                           (uint64_t)field->high, &whole))
+            return AW_OK;
+        memcpy(to, &(size_t){(size_t)whole}, sizeof(size_t));
+        return AW_OK;
+    case AW_FIELD_SEED:
+        if (aw_yaml_whole(errors, node, field->expected, 0, UINT64_MAX, &whole))
+            memcpy(to, &whole, sizeof whole);
+        return AW_OK;
+    case AW_FIELD_CHOICE:
+        position = read_word(errors, field, node);
+        if (position >= 0) memcpy(to, &position, sizeof position);
+        return AW_OK;
+    case AW_FIELD_NAME:
+        if (read_word(errors, field, node) >= 0) strcpy(to, node->text);
+        return AW_OK;
+    case AW_FIELD_DEVICE:
+    case AW_FIELD_TEXT: return read_text(errors, field, node, to);
+    case AW_FIELD_SPECIAL: return AW_OK;
+    }
+    return AW_OK;
+}
+
+void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const aw_field *field)
+{
+    const aw_yaml_node *section = section_node(root, field);
+    int own = section && section != root && section->key_line > 0;
+    aw_input_add(errors, root->file, own ? section->key_line : root->line,
+                 own ? section->key_column : root->column, "%s: is missing (expected %s)",
+                 field->key, field->expected);
+}
+
+aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
+{
+    for (size_t i = 0; i < ROWS; ++i) {
+        const aw_field *field = &table[i];
+        const aw_yaml_node *node = aw_field_node(root, field);
+        const aw_yaml_node *section = section_node(root, field);
+        aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
+        if (field->kind == AW_FIELD_SPECIAL) continue;
+        if (section && section->kind != AW_YAML_MAP && !aw_yaml_is_null(section))
+            continue; /* noted with the keys */
+        if (!node && !field->initial) {
+            aw_field_missing(errors, root, field);
+            continue;
+        }
+        if (!node) {
+            preset.length = strlen(preset.text);
+            node = &preset;
+        }
+        aw_status status = read_field(errors, field, node, config);
+        if (status) return status;
+    }
+    return AW_OK;
+}
+
+/* A key that is right but in the wrong section: its full name. */
+static const char *elsewhere(const char *key)
+{
+    for (size_t i = 0; i < ROWS; ++i)
+        if (strcmp(aw_field_leaf(&table[i]), key) == 0) return table[i].key;
+    return NULL;
+}
+
+static void unknown_key(aw_input_errors *errors, const aw_yaml_node *node, const char *const *words,
+                        size_t n)
+{
+    char list[512];
+    size_t used = 0;
+    if (aw_input_full(errors)) {
+        ++errors->more;
+        return;
+    }
+    const char *meant = aw_yaml_nearest(node->key, words, n);
+    const char *moved = elsewhere(node->key);
+    if (moved) meant = moved;
+    if (meant) {
+        aw_yaml_key_error(errors, node, "unknown key (expected %s?)", meant);
+        return;
+    }
+    list[0] = '\0';
+    for (size_t i = 0; i < n && used < sizeof list; ++i)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    aw_yaml_key_error(errors, node, "unknown key (expected one of: %s)", list);
+}
+
+/* The keys of one section ("" is the top, which also has the names of the sections). */
+static size_t keys_of(const char *section, const char *words[ROWS + 8])
+{
+    size_t n = 0;
+    char name[AW_NAME_MAX];
+    for (size_t i = 0; i < ROWS; ++i) {
+        section_of(&table[i], name);
+        if (strcmp(name, section) == 0) words[n++] = aw_field_leaf(&table[i]);
+    }
+    if (section[0]) return n;
+    words[n++] = "beam";
+    words[n++] = "numerics";
+    words[n++] = "output";
+    return n;
+}
+
+static int among(const char *key, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        if (strcmp(words[i], key) == 0) return 1;
+    return 0;
+}
+
+static void known_in(aw_input_errors *errors, const aw_yaml_node *map, const char *section)
+{
+    const char *words[ROWS + 8];
+    char shown[AW_YAML_SHOW];
+    size_t n = keys_of(section, words);
+    if (map->kind != AW_YAML_MAP) {
+        aw_yaml_error(errors, map, "%s is not a mapping (expected lines 'key: value'%s)",
+                      aw_yaml_show(map, shown), section[0] ? " indented below it" : "");
+        return;
+    }
+    for (const aw_yaml_node *c = map->first; c; c = c->next)
+        if (!among(c->key, words, n)) unknown_key(errors, c, words, n);
+}
+
+void aw_fields_known(aw_input_errors *errors, const aw_yaml_node *root)
+{
+    static const char *const sections[] = {"beam", "numerics", "output"};
+    known_in(errors, root, "");
+    for (size_t i = 0; i < 3; ++i) {
+        const aw_yaml_node *section = aw_yaml_get(root, sections[i]);
+        if (section && !aw_yaml_is_null(section)) known_in(errors, section, sections[i]);
+    }
+}

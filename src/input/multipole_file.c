@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/input/multipole_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/units.h"
+
+#define GROUP "MagneticMultipoleP"
+
+/* KnN, KsN, BnN, BsN, tiltN, the first four with L when integrated */
+typedef struct name {
+    int normal, field, tilt, integrated;
+    long order;
+} name;
+
+double aw_strength_of_field(double field, double pc) { return -AW_C * field / pc; }
+
+static int parse_name(const char *key, name *out)
+{
+    static const char *const heads[] = {"Kn", "Ks", "Bn", "Bs", "tilt"};
+    char *end = NULL;
+    for (int i = 0; i < 5; ++i) {
+        size_t n = strlen(heads[i]);
+        if (strncmp(key, heads[i], n) != 0 || key[n] < '0' || key[n] > '9') continue;
+        *out = (name){.normal = i == 0 || i == 2, .field = i == 2 || i == 3, .tilt = i == 4};
+        out->order = strtol(key + n, &end, 10);
+        out->integrated = *end == 'L' && !out->tilt;
+        if (out->integrated) ++end;
+        return *end == '\0' && out->order >= 0 && out->order <= 21; /* PALS names no higher one */
+    }
+    return 0;
+}
+
+static int refuse_component(const aw_element_reader *r, const aw_yaml_node *node, int order)
+{
+    aw_yaml_error(r->errors, node, "this component is not supported (expected 0, or Kn%d or Bn%d)",
+                  order, order);
+    return 0;
+}
+
+static int read_component(const aw_element_reader *r, const aw_yaml_node *node, const name *what,
+                          aw_multipole *wanted)
+{
+    double value = 0.0;
+    if (!aw_yaml_number(r->errors, node,
+                        what->field ? "a field in T/m^N" : "a strength in 1/m^(N+1)", &value))
+        return 0;
+    if (!what->normal || what->order != wanted->order)
+        return value == 0.0 ? 1 : refuse_component(r, node, wanted->order);
+    if (wanted->node) {
+        aw_yaml_key_error(r->errors, node,
+                          "'%s' is given as well, at line %d (expected one of the "
+                          "two)",
+                          wanted->node->key, wanted->node->key_line);
+        return 0;
+    }
+    if (what->integrated && !(wanted->length > 0.0)) {
+        aw_yaml_key_error(r->errors, node,
+                          "an integrated strength needs a length (expected a "
+                          "length in m, e.g. 0.2)");
+        return 0;
+    }
+    if (what->integrated) value /= wanted->length;
+    if (what->field && r->pc > 0.0) value = aw_strength_of_field(value, r->pc);
+    wanted->node = node;
+    wanted->value = value;
+    return 1;
+}
+
+int aw_multipole_read(const aw_element_reader *r, const aw_spec *spec, aw_multipole *wanted)
+{
+    int good = 1;
+    wanted->node = NULL;
+    wanted->value = 0.0;
+    for (int i = 0; i < spec->n; ++i) {
+        const aw_yaml_node *group = aw_yaml_get(spec->node[i], GROUP);
+        if (!group || group->kind != AW_YAML_MAP) continue;
+        for (const aw_yaml_node *c = group->first; c && !aw_input_full(r->errors); c = c->next) {
+            name what;
+            if (aw_spec_get(spec, GROUP, c->key) != c || aw_is_extension(&r->extensions, c))
+                continue; /* overridden nearer to the element, or another program's */
+            if (!parse_name(c->key, &what)) {
+                aw_yaml_key_error(r->errors, c, "unknown key (expected Kn%d, Bn%d, Kn%dL or Bn%dL)",
+                                  wanted->order, wanted->order, wanted->order, wanted->order);
+                good = 0;
+            } else {
+                good &= read_component(r, c, &what, wanted);
+            }
+        }
+    }
+    return good;
+}

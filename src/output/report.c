@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs tools/report.py and turns its failure into one line. */
+#include "src/output/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/log.h"
+
+#define WHY_SIZE 512
+
+extern char **environ;
+
+static const char *find_python(void)
+{
+    const char *wanted = getenv("AW_PYTHON");
+    if (wanted && *wanted) return wanted;
+    if (access(AW_VENV_PYTHON, X_OK) == 0) return AW_VENV_PYTHON;
+    return "python3";
+}
+
+/* Start python with its stderr on a pipe. @return 0 or an errno; *from is the pipe's other end. */
+static int start(const char *python, const char *directory, pid_t *pid, int *from)
+{
+    int ends[2];
+    if (pipe(ends) != 0) return errno;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    /* posix_spawn does not change its arguments, though its prototype allows it */
+    char *const arguments[] = {(char *)python, (char *)(AW_TOOLS_DIR "/report.py"), (char *)"--",
+                               (char *)directory, NULL};
+    posix_spawn_file_actions_t actions;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code == 0) {
+        code = posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+        if (code == 0) code = posix_spawnp(pid, python, &actions, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    *from = ends[0];
+    if (code != 0) close(ends[0]);
+    return code;
+}
+
+/* Read to the end; keep the last line that is not empty (of a traceback, its message). */
+static void last_line(int from, char *line, size_t size)
+{
+    char text[4096], current[WHY_SIZE];
+    size_t n = 0;
+    line[0] = '\0';
+    for (;;) {
+        ssize_t got = read(from, text, sizeof text);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        for (ssize_t i = 0; i < got; ++i) {
+            if (text[i] != '\n') {
+                if (n + 1 < sizeof current) current[n++] = text[i];
+                continue;
+            }
+            current[n] = '\0';
+            if (n) snprintf(line, size, "%s", current);
+            n = 0;
+        }
+    }
+    current[n] = '\0';
+    if (n) snprintf(line, size, "%s", current);
+}
+
+/* @return AW_OK, or AW_ERR_IO with the reason in `why`. */
+static aw_status make_report(const char *directory, char why[WHY_SIZE])
+{
+    const char *python = find_python();
+    pid_t pid = 0;
+    int from = -1, state = 0;
+    int code = start(python, directory, &pid, &from);
+    if (code != 0) {
+        snprintf(why, WHY_SIZE,
+                 "%s cannot be started: %s (set AW_PYTHON to a Python 3 with the "
+                 "packages of tools/requirements.txt)",
+                 python, strerror(code));
+        return AW_ERR_IO;
+    }
+    last_line(from, why, WHY_SIZE);
+    close(from);
+    while (waitpid(pid, &state, 0) < 0)
+        if (errno != EINTR) {
+            snprintf(why, WHY_SIZE, "%s was lost: %s", python, strerror(errno));
+            return AW_ERR_IO;
+        }
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return AW_OK;
+    if (WIFSIGNALED(state))
+        snprintf(why, WHY_SIZE, "%s was ended by signal %d", python, WTERMSIG(state));
+    else if (!why[0])
+        snprintf(why, WHY_SIZE, "%s ended with status %d", python, WEXITSTATUS(state));
+    return AW_ERR_IO;
+}
+
+aw_status aw_report_run(const char *directory)
+{
+    char why[WHY_SIZE];
+    aw_status status = make_report(directory, why);
+    if (status != AW_OK) return aw_error(status, "no report: %s", why);
+    return AW_OK;
+}
+
+int aw_report_try(const char *directory)
+{
+    char why[WHY_SIZE];
+    if (make_report(directory, why) == AW_OK) return 1;
+    aw_warn("no report: %s", why);
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the strategies share: the solver's workspaces, and the end of a call. */
+#ifndef AW_SOLVERS_INTERNAL_H
+#define AW_SOLVERS_INTERNAL_H
+#include "quadrature/partition.h"
+#include "quadrature/share.h"
+#include "src/solvers/solver.h"
+
+/* Points that are worked on together, so that lists of regions stay small whatever the grid. How
+ * the points are cut never depends on the number of threads. */
+enum { AW_POINT_BLOCK = 1024 };
+
+/** Work lists grow geometrically and are kept from call to call. */
+struct aw_solver {
+    const aw_strategy *strategy;
+    aw_device *device; /* borrowed */
+    aw_partition *partition;
+    aw_region *region, *next; /* two generations of work */
+    size_t region_capacity, next_capacity;
+    aw_job *job;
+    size_t job_capacity;
+    uint32_t *order;
+    size_t order_capacity;
+    aw_estimate estimate[AW_POINT_BLOCK];
+};
+
+extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase;
+
+/** Starting regions of points [first, last), point after point, into solver->region.
+ *  @param[out] begin  [last - first + 1]: where each point's regions begin */
+aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
+                          size_t *begin);
+
+/** Hand the estimates of a block to the caller and to the report; keeps the worst status. */
+aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
+                           size_t last, double *result, double *error, aw_report *report,
+                           aw_status worst);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/solvers/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/solvers/internal.h"
+
+static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase};
+
+enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0], AW_SCALE_POINTS = 12 };
+
+const char *aw_solver_list(int i)
+{
+    return i >= 0 && i < (int)AW_STRATEGIES ? strategies[i]->name : NULL;
+}
+
+aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out)
+{
+    *out = NULL;
+    for (int i = 0; i < (int)AW_STRATEGIES; ++i) {
+        if (strcmp(strategies[i]->name, strategy) != 0) continue;
+        aw_solver *solver = aw_alloc(1, sizeof *solver);
+        if (!solver) return AW_ERR_NOMEM;
+        solver->strategy = strategies[i];
+        solver->device = device;
+        if (aw_partition_new(&solver->partition) != AW_OK) {
+            aw_solver_free(solver);
+            return AW_ERR_NOMEM;
+        }
+        *out = solver;
+        return AW_OK;
+    }
+    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected adaptive or two-phase)",
+                    strategy);
+}
+
+void aw_solver_free(aw_solver *solver)
+{
+    if (!solver) return;
+    aw_partition_free(solver->partition);
+    aw_free(solver->region);
+    aw_free(solver->next);
+    aw_free(solver->job);
+    aw_free(solver->order);
+    aw_free(solver);
+}
+
+aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
+                          size_t *begin)
+{
+    aw_status status = AW_OK;
+    size_t n = 0, most = solver->partition->n;
+    for (size_t i = first; i < last; ++i) {
+        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + most,
+                       sizeof *solver->region));
+        begin[i - first] = n;
+        n += aw_partition_regions(solver->partition, problem->history, &problem->point[i],
+                                  (uint32_t)i, &solver->region[n]);
+    }
+    begin[last - first] = n;
+done:
+    return status;
+}
+
+aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
+                           size_t last, double *result, double *error, aw_report *report,
+                           aw_status worst)
+{
+    for (size_t i = first; i < last; ++i) {
+        const aw_estimate *e = &solver->estimate[i - first];
+        aw_status status = e->status;
+        for (unsigned k = 0; k < AW_RESULTS; ++k) {
+            result[i * AW_RESULTS + k] = e->I[k];
+            if (!isfinite(e->I[k])) status = AW_ERR_NONFINITE;
+        }
+        if (status == AW_OK && !(e->error <= problem->tolerance)) status = AW_ERR_MAXEVAL;
+        if (error) error[i] = e->error;
+        if (!(e->error <= report->error)) {
+            report->error = e->error;
+            report->worst = i;
+        }
+        if (e->regions > report->max_regions) report->max_regions = e->regions;
+        if (status != AW_OK && worst != AW_ERR_NONFINITE) worst = status;
+    }
+    return worst;
+}
+
+aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
+{
+    const aw_slice *now = &problem->history->slice[0];
+    const aw_scales one = {1.0, 1.0, 1.0};
+    aw_status status = AW_OK;
+    aw_work work = {0, 0, 0};
+    size_t stride = problem->points / ((size_t)AW_SCALE_POINTS * AW_SCALE_POINTS), n = 0;
+    double phi = 0.0, psi = 0.0, I[AW_RESULTS] = {0.0};
+    if (stride < 1) stride = 1;
+    if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
+    AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
+    for (size_t i = stride / 2; i < problem->points; i += stride) {
+        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + solver->partition->n,
+                       sizeof *solver->region));
+        n += aw_partition_regions(solver->partition, problem->history, &problem->point[i],
+                                  (uint32_t)i, &solver->region[n]);
+    }
+    const aw_device_ops *ops = solver->device->ops;
+    AW_TRY(ops->upload(solver->device->state, problem->history, problem->point, problem->points));
+    AW_TRY(ops->sweep(solver->device->state, solver->region, n, &one, &work));
+    AW_TRY(ops->wait(solver->device->state));
+    for (size_t i = 0; i < n; ++i) {
+        const aw_region *q = &solver->region[i];
+        for (unsigned k = 0; k < AW_RESULTS; ++k) I[k] += q->I[k];
+        if (i + 1 < n && q[1].point == q->point) continue;
+        if (!(fabs(I[AW_PHI]) <= phi)) phi = fabs(I[AW_PHI]);
+        if (!(fabs(I[AW_PSI]) <= psi)) psi = fabs(I[AW_PSI]);
+        memset(I, 0, sizeof I);
+    }
+    if (!isfinite(phi) || !isfinite(psi) || !(phi > 0.0) || !(psi > 0.0))
+        AW_TRY(aw_error(AW_ERR_NONFINITE,
+                        "the scales of phi and psi are %g and %g: the moments "
+                        "hold no charge or a NaN",
+                        phi, psi));
+    scales->phi = phi;
+    scales->psi = psi;
+    scales->rate = psi / fmin(now->hs, now->hx);
+done:
+    return status;
+}
+
+aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *result,
+                          double *error, aw_report *report)
+{
+    aw_status status = AW_OK;
+    double begin = aw_now();
+    memset(report, 0, sizeof *report);
+    AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
+    double start = aw_now();
+    AW_TRY(solver->device->ops->upload(solver->device->state, problem->history, problem->point,
+                                       problem->points));
+    report->upload = aw_now() - start;
+    status = solver->strategy->solve(solver, problem, result, error, report);
+    if (status == AW_ERR_MAXEVAL || status == AW_ERR_NONFINITE) {
+        const aw_field_point *p = &problem->point[report->worst];
+        aw_error(status,
+                 "solver %s: %s at the point S = %.6g m, x = %.4g m: error %.3g of the "
+                 "scales, tolerance %.3g (%s)",
+                 solver->strategy->name, aw_status_text(status), p->S, p->offset, report->error,
+                 problem->tolerance,
+                 status == AW_ERR_MAXEVAL ? "raise numerics.tolerance"
+                                          : "check the beam and the step before this one");
+    }
+done:
+    report->total = aw_now() - begin;
+    return status;
+}

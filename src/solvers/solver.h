@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A solver: a strategy that computes the potentials at given points from the history. */
+#ifndef AW_SOLVERS_SOLVER_H
+#define AW_SOLVERS_SOLVER_H
+#include "kernels/device.h"
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** What a call has done; sums over the call. */
+typedef struct aw_report {
+    aw_work work;
+    uint64_t leftovers;   /* regions that the first pass refused */
+    uint64_t max_regions; /* most regions at one point */
+    double error;         /* worst error estimate of a point, in scales */
+    size_t worst;         /* index of that point */
+    /* Seconds of wall time by part. */
+    double predict, cluster, upload, evaluate, refine, learn, total;
+} aw_report;
+
+/** One call's input; everything is borrowed. */
+typedef struct aw_problem {
+    const aw_history_view *history;
+    const aw_field_point *point;
+    size_t points;
+    aw_field_point centre; /* of the grid */
+    double half;           /* [m]: every point lies within this distance of the centre */
+    double tolerance;      /* of phi over scales.phi and of psi over scales.psi, > 0 */
+    aw_scales scales;      /* phi 0: found by a coarse pass, and written into the report's caller */
+} aw_problem;
+
+typedef struct aw_solver aw_solver;
+
+/** A strategy. */
+typedef struct aw_strategy {
+    const char *name;
+    /** Potentials of all points. `result` is [points][AW_RESULTS]; see aw_solver_solve. */
+    aw_status (*solve)(aw_solver *solver, const aw_problem *problem, double *result, double *error,
+                       aw_report *report);
+} aw_strategy;
+
+/** Make a solver.
+ *  @param[in] device  borrowed, outlives the solver
+ *  @return AW_OK, AW_ERR_ARG (no such strategy: message), AW_ERR_NOMEM. */
+aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out);
+void aw_solver_free(aw_solver *solver);
+
+/** Name of the i-th strategy; NULL past the last. */
+const char *aw_solver_list(int i);
+
+/** Scales by a coarse pass: the rule on the starting partition, at a few points of a grid.
+ *  @param[out] scales  phi: max |phi|, psi: max |psi|, rate: psi over the finest spacing - an error
+ *  of the rates may be as large as what the tolerance on psi allows in its gradient.
+ *  @return AW_OK, AW_ERR_NONFINITE (no charge, or a NaN: message), or the partition's errors. */
+aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales);
+
+/** Compute phi, c A, psi and the rates (kernels/view.h) at every point.
+ *  @param[out] result  [points][AW_RESULTS], integrals that want the factor 1/(4 pi eps0) [C/m...]
+ *  @param[out] error   [points] or NULL: error estimate of each point in units of the scales
+ *  @param[out] report  written on every return
+ *  @return AW_OK; AW_ERR_MAXEVAL (some point misses the tolerance: result holds the best, message
+ *  names the point); AW_ERR_NONFINITE; AW_ERR_RANGE; AW_ERR_NOMEM; AW_ERR_BACKEND. */
+aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *result,
+                          double *error, aw_report *report);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* COMPUTE-POTENTIALS (dissertation 3.3.1): phase one works breadth first on one list of subregions
+ * of all points until few are left or L_max is reached; phase two runs RP-QUADRATURE on each that
+ * is left. Differs: the list starts from the partition of quadrature/partition.h; points are taken
+ * in blocks; a subregion is accepted as long as the accepted errors of its point stay within the
+ * point's tolerance, not by its own error alone (which would allow n tolerances for n subregions). */
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/solvers/internal.h"
+
+/* Regions in the list at which phase one ends; a block starts with about 60 per point. */
+enum { AW_L_MAX = 1 << 17 };
+/* Generations of phase one: by then what is left is a few stubborn regions. */
+enum { AW_GENERATIONS = 5 };
+
+/* One generation: accept what may be accepted, put the halves of the rest into solver->next.
+ * @return the number of regions there; begin[] is rewritten for them. */
+static aw_status next_generation(aw_solver *solver, const aw_problem *problem, size_t points,
+                                 size_t *begin, size_t *count)
+{
+    aw_status status = AW_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < points; ++i) {
+        size_t from = begin[i], mine = begin[i + 1] - from;
+        AW_TRY(
+            aw_grow((void **)&solver->order, &solver->order_capacity, mine, sizeof *solver->order));
+        size_t kept = aw_share_accept(&solver->region[from], mine, solver->order,
+                                      problem->tolerance, &solver->estimate[i]);
+        AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, n + 2 * kept,
+                       sizeof *solver->next));
+        begin[i] = n;
+        for (size_t j = 0; j < 2 * kept; ++j)
+            aw_region_half(&solver->region[from + j / 2], (int)(j % 2), &solver->next[n++]);
+    }
+    begin[points] = n;
+    *count = n;
+done:
+    return status;
+}
+
+/* Phase two: every region of the list as a job of its own, with an equal share of what its point
+ * has left. */
+static aw_status phase_two(aw_solver *solver, const aw_problem *problem, size_t points,
+                           const size_t *begin, aw_report *report)
+{
+    aw_status status = AW_OK;
+    const aw_device_ops *ops = solver->device->ops;
+    size_t n = begin[points];
+    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, n, sizeof *solver->job));
+    for (size_t i = 0; i < points; ++i) {
+        double left = problem->tolerance - solver->estimate[i].error;
+        for (size_t j = begin[i]; j < begin[i + 1]; ++j) {
+            solver->job[j].first = j;
+            solver->job[j].count = 1;
+            solver->job[j].tolerance = left / (double)(begin[i + 1] - begin[i]);
+        }
+    }
+    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, n, &problem->scales,
+                       &report->work));
+    AW_TRY(ops->wait(solver->device->state));
+    for (size_t i = 0; i < points; ++i) {
+        aw_estimate *e = &solver->estimate[i];
+        for (size_t j = begin[i]; j < begin[i + 1]; ++j) {
+            const aw_job *job = &solver->job[j];
+            for (unsigned k = 0; k < AW_RESULTS; ++k) e->I[k] += job->I[k];
+            e->error += job->error;
+            e->regions += (uint32_t)job->regions;
+            if (job->status != AW_OK && e->status != AW_ERR_NONFINITE) e->status = job->status;
+        }
+    }
+done:
+    return status;
+}
+
+static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_t first,
+                             size_t last, aw_report *report)
+{
+    aw_status status = AW_OK;
+    const aw_device_ops *ops = solver->device->ops;
+    size_t begin[AW_POINT_BLOCK + 1], points = last - first, n;
+    double start = aw_now();
+    memset(solver->estimate, 0, points * sizeof *solver->estimate);
+    AW_TRY(aw_solver_start(solver, problem, first, last, begin));
+    n = begin[points];
+    for (int generation = 0; n > 0 && generation < AW_GENERATIONS; ++generation) {
+        if (generation > 0 && n >= AW_L_MAX) break;
+        AW_TRY(
+            ops->sweep(solver->device->state, solver->region, n, &problem->scales, &report->work));
+        AW_TRY(ops->wait(solver->device->state));
+        AW_TRY(next_generation(solver, problem, points, begin, &n));
+        if (generation == 0) report->leftovers += n / 2;
+        aw_region *list = solver->next;
+        size_t capacity = solver->next_capacity;
+        solver->next = solver->region;
+        solver->next_capacity = solver->region_capacity;
+        solver->region = list;
+        solver->region_capacity = capacity;
+    }
+    report->evaluate += aw_now() - start;
+    start = aw_now();
+    if (n > 0) AW_TRY(phase_two(solver, problem, points, begin, report));
+    report->refine += aw_now() - start;
+done:
+    return status;
+}
+
+static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
+                       aw_report *report)
+{
+    aw_status status = AW_OK, worst = AW_OK;
+    for (size_t first = 0; first < problem->points; first += AW_POINT_BLOCK) {
+        size_t last = first + AW_POINT_BLOCK;
+        if (last > problem->points) last = problem->points;
+        AW_TRY(solve_block(solver, problem, first, last, report));
+        worst = aw_solver_finish(solver, problem, first, last, result, error, report, worst);
+    }
+    status = worst;
+done:
+    return status;
+}
+
+const aw_strategy aw_strategy_two_phase = {.name = "two-phase", .solve = solve};

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lattice file: lines, repeat, inherit, use, quadrupoles, extensions, and every refusal. */
+#include "src/input/lattice_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/units.h"
+#include "tests/assert_close.h"
+#include "tests/input/files.h"
+
+#define START "s: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 1.0e9}}"
+
+typedef struct machine {
+    aw_element *element;
+    size_t n;
+    double gamma;
+} machine;
+
+static machine read_good(const char *text)
+{
+    machine m = {0};
+    aw_input_errors errors = {0};
+    file_write(LATTICE, text, strlen(text));
+    capture_begin();
+    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &m.element, &m.n, &m.gamma);
+    aw_input_report(&errors);
+    capture_end();
+    aw_input_errors_free(&errors);
+    if (status) print_error("%s", messages());
+    assert_ok(status);
+    return m;
+}
+
+/* A facility of `entries`, then a line "main" of `items`, then its lattice. */
+static const char *facility(const char *entries, const char *items)
+{
+    static char text[8192];
+    snprintf(text, sizeof text,
+             "PALS:\n  facility:\n%s    - main:\n        kind: BeamLine\n        line:\n          "
+             "- " START "\n%s    - m: {kind: Lattice, branches: [main]}\n",
+             entries, items);
+    return text;
+}
+
+static void refused(const char *text, const char *message)
+{
+    machine m = {0};
+    aw_input_errors errors = {0};
+    char line[1024];
+    file_write(LATTICE, text, strlen(text));
+    capture_begin();
+    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &m.element, &m.n, &m.gamma);
+    aw_input_report(&errors);
+    capture_end();
+    aw_input_errors_free(&errors);
+    snprintf(line, sizeof line, "arcwake: error: bend.pals.yaml:%s", message);
+    assert_message(line);
+    assert_status(status, AW_ERR_INPUT);
+    assert_null(m.element);
+}
+
+static void assert_names(const machine *m, const char *names)
+{
+    char all[1024] = "";
+    for (size_t i = 0; i < m->n; ++i) {
+        if (i) strcat(all, " ");
+        strcat(all, m->element[i].name);
+    }
+    assert_string_equal(all, names);
+}
+
+static void the_example_of_the_manual_loads(void **state)
+{
+    (void)state;
+    machine m = read_good(good_lattice);
+    assert_string_equal(messages(), "");
+    assert_names(&m, "bend after");
+    assert_true(m.gamma == 5.1099895e9 / AW_ME_EV);
+    assert_int_equal(m.element[0].kind, AW_BEND);
+    assert_close(m.element[0].length, 0.198968 * 25.13, 1e-15, 0.0); /* one rounding */
+    assert_true(m.element[0].angle == 0.198968);
+    assert_int_equal(m.element[1].kind, AW_DRIFT);
+    assert_true(m.element[1].length == 1.0);
+    aw_free(m.element);
+}
+
+static void lines_repeat_nest_and_reverse(void **state)
+{
+    (void)state;
+    const char *entries = "    - d1: {kind: Drift, length: 2.0}\n"
+                          "    - q1: {kind: Quadrupole, length: 0.4}\n"
+                          "    - inner: {kind: BeamLine, line: [q1, e: {kind: Marker}]}\n"
+                          "    - cell:\n        kind: BeamLine\n        line: [d1, inner]\n";
+    machine m = read_good(facility(entries, "          - cell: {repeat: 2}\n"
+                                            "          - d1\n          - inner: {repeat: -2}\n"
+                                            "          - q1: {repeat: 2}\n"));
+    assert_names(&m, "d1 q1 e d1 q1 e d1 e q1 e q1 q1 q1");
+    aw_free(m.element);
+    m = read_good(facility(entries, "          - cell: {repeat: -1}\n"));
+    assert_names(&m, "e q1 d1"); /* a reversed line reverses the lines within it */
+    aw_free(m.element);
+    const char *twice =
+        "    - a: {kind: BeamLine, line: [" START ", d: {kind: Drift, length: 1}]}\n";
+    m = read_good(facility(twice, "          - a\n")); /* the subline's BeginningEle is dropped */
+    assert_names(&m, "d");
+    aw_free(m.element);
+}
+
+static void what_is_inherited_may_be_changed(void **state)
+{
+    (void)state;
+    const char *entries =
+        "    - q1: {kind: Quadrupole, length: 0.5, MagneticMultipoleP: {Kn1: 1.0}}\n"
+        "    - q2: {inherit: q1, length: 0.7}\n"
+        "    - b1: {kind: Bend, length: 1, BendP: {angle_ref: 0.1, e1: 0.05}}\n"
+        "    - ring: {kind: BeamLine, line: [q1]}\n"
+        "    - alias: {inherit: ring}\n";
+    machine m = read_good(facility(entries, "          - q2\n"
+                                            "          - q3: {inherit: q2, MagneticMultipoleP: "
+                                            "{Kn1: -1.0}}\n"
+                                            "          - q1: {length: 0.9}\n"
+                                            "          - b2: {inherit: b1, BendP: {angle_ref: "
+                                            "-0.1}}\n"
+                                            "          - alias\n"));
+    assert_names(&m, "q2 q3 q1 b2 q1");
+    assert_true(m.element[0].length == 0.7 && m.element[0].k1 == 1.0);
+    assert_true(m.element[1].length == 0.7 && m.element[1].k1 == -1.0);
+    assert_true(m.element[2].length == 0.9 && m.element[2].k1 == 1.0);
+    assert_true(m.element[3].angle == -0.1 && m.element[3].e1 == 0.05);
+    assert_true(m.element[4].length == 0.5);
+    aw_free(m.element);
+}
+
+static void quadrupoles_take_every_form_of_strength(void **state)
+{
+    /* (q/p) B for electrons of E = 1 GeV: -c/pc with pc = sqrt(E^2 - m^2) */
+    const double factor = -AW_C / sqrt(1.0e18 - AW_ME_EV * AW_ME_EV);
+    (void)state;
+    machine m = read_good(facility("", "          - a: {kind: Quadrupole, length: 0.5, "
+                                       "MagneticMultipoleP: {Kn1: 1.2, tilt1: 0, Ks1: 0.0}}\n"
+                                       "          - b: {kind: Quadrupole, length: 0.5, "
+                                       "MagneticMultipoleP: {Bn1: 1.2}}\n"
+                                       "          - c: {kind: Quadrupole, length: 0.5, "
+                                       "MagneticMultipoleP: {Kn1L: 0.6}}\n"
+                                       "          - d: {kind: Quadrupole, length: 0.5, "
+                                       "MagneticMultipoleP: {Bn1L: 0.6}}\n"
+                                       "          - e: {kind: Quadrupole, length: 0.5}\n"));
+    assert_true(m.element[0].k1 == 1.2);
+    assert_close(m.element[1].k1, factor * 1.2, 1e-14, 0.0); /* a few roundings */
+    assert_close(m.element[2].k1, 1.2, 1e-15, 0.0);
+    assert_close(m.element[3].k1, factor * 1.2, 1e-14, 0.0);
+    assert_true(m.element[4].k1 == 0.0);
+    aw_free(m.element);
+}
+
+static void the_reference_is_energy_or_momentum(void **state)
+{
+    (void)state;
+    machine m = read_good(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "pc_ref: 3.0e6"));
+    assert_close(m.gamma, sqrt(3.0e6 * 3.0e6 + AW_ME_EV * AW_ME_EV) / AW_ME_EV, 1e-15, 0.0);
+    aw_free(m.element);
+}
+
+static void a_split_bend_is_the_same_machine(void **state)
+{
+    aw_config *whole = NULL, *split = NULL;
+    (void)state;
+    write_good();
+    assert_ok(read_run(NULL, 0, &whole));
+    const char *text = replaced(good_lattice,
+                                "          - bend: {kind: Bend, BendP: {angle_ref: 0.198968, "
+                                "radius_ref: 25.13, e1: 0.0, e2: 0.0}}\n",
+                                "          - bend: {kind: Bend, BendP: {angle_ref: 0.049742, "
+                                "radius_ref: 25.13}, repeat: 4}\n          - m: {kind: Marker}\n"
+                                "          - no: {kind: Drift}\n");
+    file_write(LATTICE, text, strlen(text));
+    assert_ok(read_run(NULL, 0, &split));
+    assert_int_equal(split->lattice->n, 7);
+    assert_int_equal(split->lattice->orbit.n, whole->lattice->orbit.n);
+    for (double S = -1.0; S < 7.0; S += 0.37) { /* rounding of sums of 25 m x 0.2 rad */
+        aw_orbit_point a = aw_orbit_at(&whole->lattice->orbit, S);
+        aw_orbit_point b = aw_orbit_at(&split->lattice->orbit, S);
+        assert_close(b.z, a.z, 0.0, 1e-13);
+        assert_close(b.x, a.x, 0.0, 1e-13);
+        assert_close(b.theta, a.theta, 0.0, 1e-14);
+    }
+    aw_config_free(whole);
+    aw_config_free(split);
+}
+
+static void a_bend_to_the_left_mirrors_the_orbit(void **state)
+{
+    aw_config *right = NULL, *left = NULL;
+    (void)state;
+    write_good();
+    assert_ok(read_run(NULL, 0, &right));
+    const char *text = replaced(good_lattice, "angle_ref: 0.198968, radius_ref: 25.13",
+                                "angle_ref: -0.198968, radius_ref: -25.13");
+    file_write(LATTICE, text, strlen(text));
+    assert_ok(read_run(NULL, 0, &left));
+    aw_orbit_point a = aw_orbit_at(&right->lattice->orbit, 5.5);
+    aw_orbit_point b = aw_orbit_at(&left->lattice->orbit, 5.5);
+    assert_true(a.x < 0.0); /* a positive angle bends towards -x */
+    assert_close(b.x, -a.x, 1e-15, 0.0);
+    assert_close(b.z, a.z, 1e-15, 0.0);
+    aw_config_free(right);
+    aw_config_free(left);
+}
+
+static void data_of_other_programs_is_passed_over(void **state)
+{
+    (void)state;
+    machine m = read_good("PALS:\n  authors: [someone]\n"
+                          "  extension_labels: {names: {Bmad: x}, prefixes: {Sci_: y}}\n"
+                          "  crew: {extension: shifts, who: [a, b]}\n"
+                          "  facility:\n"
+                          "    - crates: {extension: controls, kind_of: many}\n"
+                          "    - Bmad: 3\n"
+                          "    - l:\n        kind: BeamLine\n        Sci_x: 1\n        line:\n"
+                          "          - " START "\n"
+                          "          - d: {kind: Drift, length: 1, Bmad: {a: b}, extension: {c: "
+                          "d}, MetaP: {alias: x}}\n"
+                          "    - unused: {kind: Sextupole, length: 1}\n"
+                          "    - m: {kind: Lattice, branches: [l]}\n");
+    assert_string_equal(messages(), "");
+    assert_names(&m, "d");
+    aw_free(m.element);
+}
+
+static void use_and_branches_choose_the_line(void **state)
+{
+    (void)state;
+    const char *entries =
+        "    - a: {kind: BeamLine, line: [" START ", x: {kind: Drift, length: 1}]}\n"
+        "    - one: {kind: Lattice, branches: [a]}\n";
+    machine m = read_good(facility(entries, "          - y: {kind: Drift, length: 1}\n"));
+    assert_names(&m, "y"); /* without use: the last lattice */
+    aw_free(m.element);
+    char used[2048];
+    snprintf(used, sizeof used, "%s    - use: one\n", entries);
+    m = read_good(facility(used, "          - y: {kind: Drift, length: 1}\n"));
+    assert_names(&m, "x");
+    aw_free(m.element);
+    snprintf(used, sizeof used,
+             "%s    - two: {kind: Lattice, branches: [b: {inherit: a, periodic: "
+             "false}]}\n    - use: two\n",
+             entries);
+    m = read_good(facility(used, "          - y: {kind: Drift, length: 1}\n"));
+    assert_names(&m, "x");
+    aw_free(m.element);
+}
+
+static void what_is_no_lattice_is_refused(void **state)
+{
+    (void)state;
+    refused("a: 1\n", "1:1: has no key 'PALS' (expected a PALS lattice: a mapping 'PALS' with "
+                      "'facility' below)");
+    refused("PALS: {version: null}\n", "1:1: PALS: facility is missing (expected 'facility' with a "
+                                       "list of elements, lines and a Lattice)");
+    refused("PALS:\n  facility: []\n", "2:3: PALS.facility: has no Lattice (expected '- name: "
+                                       "{kind: Lattice, branches: [...]}')");
+    refused(replaced(good_lattice, "use: lcls", "use: lcl"),
+            "11:12: use: 'lcl' is not defined in PALS.facility (expected lcls?)");
+    refused(replaced(good_lattice, "use: lcls", "use: lcls_line"),
+            "11:12: use: 'lcls_line' is not a Lattice (expected the name of one)");
+    refused(replaced(good_lattice, "[lcls_line]", "[lcls_line, lcls_line]"),
+            "10:39: lcls.branches: a list with 2 entries (expected a list of one line)");
+    refused(replaced(good_lattice, "facility:", "constants: {a: 1}\n  facility:"),
+            "3:3: PALS.constants: not in the PALS subset that arcwake reads (expected one of: "
+            "version, facility, authors, notes, reminders, extension_labels)");
+    refused(replaced(good_lattice, "    - use: lcls", "    - lcls: {kind: Lattice}"),
+            "11:7: lcls: this name was defined before, at line 10 (expected once)");
+    refused(replaced(good_lattice, "    - use: lcls", "    - constants: [a: 1]"),
+            "11:7: constants: not in the PALS subset that arcwake reads (expected a mapping with "
+            "kind or inherit, or use)");
+    refused(replaced(good_lattice, "length: 1.0", "lenght: 1.0"),
+            "9:34: lcls_line.line.after.lenght: unknown key (expected length?)");
+}
+
+static void what_is_no_line_is_refused(void **state)
+{
+    (void)state;
+    refused(facility("", "          - q: {kind: Sextupole, length: 1}\n"),
+            "7:23: main.line.q.kind: kind 'Sextupole' of 'q' is not supported (expected "
+            "BeginningEle, Drift, Bend, Quadrupole, Marker or BeamLine)");
+    refused(facility("    - d1: {kind: Drift}\n", "          - dl\n"),
+            "8:13: main.line[2]: 'dl' is not defined in PALS.facility (expected d1?)");
+    refused(facility("", "          - q: {length: 1}\n"),
+            "7:13: main.line.q: has no kind and is not defined in PALS.facility (expected kind: "
+            "Drift, ...)");
+    refused(facility("", "          - q: {inherit: zz}\n"),
+            "7:26: main.line.q.inherit: 'zz' is not defined in PALS.facility (expected the name of "
+            "an element or line)");
+    refused(facility("    - a: {inherit: b}\n    - b: {inherit: a}\n", "          - a\n"),
+            "4:20: b.inherit: inherits in a circle or more than 16 times (expected a shorter "
+            "chain)");
+    refused(
+        facility("    - a: {kind: BeamLine, line: [b]}\n    - b: {kind: BeamLine, line: [a]}\n",
+                 "          - a\n"),
+        "3:34: a.line[1]: lines within lines in a circle or more than 32 deep (expected fewer)");
+    refused(facility("    - d: {kind: Drift, length: 1}\n", "          - d: {repeat: 200000}\n"),
+            "8:13: main.line.d: the line is too long (expected at most 100000 elements)");
+    refused(facility("    - d: {kind: Drift, length: 1}\n", "          - d: {repeat: 1.5}\n"),
+            "8:25: main.line.d.repeat: is not a count (expected a whole number other than 0, e.g. "
+            "3; negative: in reverse order)");
+    refused(facility("", "          - d: {kind: Drift, length: 1, direction: -1}\n"),
+            "7:52: main.line.d.direction: reversed elements are not supported (expected 1)");
+    refused(facility("", "          - d: {kind: Drift, length: 1, is_on: false}\n"),
+            "7:48: main.line.d.is_on: elements switched off are not supported (expected true; use "
+            "kind: Drift)");
+    refused(facility("", "          - d: {kind: Drift, length: 0.5 m}\n"),
+            "7:38: main.line.d.length: '0.5 m' is not a plain number (expected a length in m, e.g. "
+            "0.5)");
+    refused(facility("", "          - d: {kind: Drift, length: -0.5}\n"),
+            "7:38: main.line.d.length: '-0.5' is negative (expected a length in m, e.g. 0.5)");
+    refused(facility("", "          - d: {kind: Marker, length: 0.5}\n"),
+            "7:39: main.line.d.length: a marker has no length (expected 0, or kind: Drift)");
+    refused(facility("", "          - d: {kind: Marker}\n"),
+            "8:26: m.branches: the line has no length (expected at least one element of some "
+            "length)");
+    refused(facility("", "          - " START "\n          - d: {kind: Drift, length: 1}\n"),
+            "7:13: main.line.s: a BeginningEle within the line (expected one, as the first "
+            "element)");
+}
+
+static void wrong_references_and_strengths_are_refused(void **state)
+{
+    (void)state;
+    refused(
+        replaced(good_lattice,
+                 "- start: {kind: BeginningEle, ReferenceP: {species_ref: "
+                 "electron, E_tot_ref: 5.1099895e9}}",
+                 "- x: {kind: Marker}"),
+        "7:13: lcls_line.line.x: the line does not begin with a BeginningEle (expected one with "
+        "ReferenceP.E_tot_ref)");
+    refused(
+        replaced(good_lattice, "species_ref: electron", "species_ref: proton"),
+        "7:67: lcls_line.line.start.ReferenceP.species_ref: 'proton' is not supported (expected "
+        "electron)");
+    refused(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "E_tot_ref: 5e5"),
+            "7:88: lcls_line.line.start.ReferenceP.E_tot_ref: '5e5' is not above the rest energy, "
+            "510998.95 eV (expected the total energy in eV, e.g. 5.0e9)");
+    refused(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "E_tot_ref: 5e9, pc_ref: 5e9"),
+            "7:93: lcls_line.line.start.ReferenceP.pc_ref: E_tot_ref is given as well, at line 7 "
+            "(expected one of the two)");
+    refused(
+        replaced(good_lattice, ", E_tot_ref: 5.1099895e9", ""),
+        "7:13: lcls_line.line.start: ReferenceP.E_tot_ref is missing (expected the total energy "
+        "in eV, or pc_ref)");
+    refused(facility("",
+                     "          - q: {kind: Quadrupole, length: 1, MagneticMultipoleP: {Kn1: 1, "
+                     "Bn1: 1}}\n"),
+            "7:75: main.line.q.MagneticMultipoleP.Bn1: 'Kn1' is given as well, at line 7 (expected "
+            "one of the two)");
+    refused(
+        facility("", "          - q: {kind: Quadrupole, length: 1, MagneticMultipoleP: {Kn2: "
+                     "1}}\n"),
+        "7:72: main.line.q.MagneticMultipoleP.Kn2: this component is not supported (expected 0, "
+        "or Kn1 or Bn1)");
+    refused(facility("", "          - q: {kind: Quadrupole, length: 1, MagneticMultipoleP: {k1: "
+                         "1}}\n"),
+            "7:67: main.line.q.MagneticMultipoleP.k1: unknown key (expected Kn1, Bn1, Kn1L or "
+            "Bn1L)");
+    refused(facility("", "          - q: {kind: Quadrupole, MagneticMultipoleP: {Kn1L: 1}}\n"),
+            "7:56: main.line.q.MagneticMultipoleP.Kn1L: an integrated strength needs a length "
+            "(expected a length in m, e.g. 0.2)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example_of_the_manual_loads),
+        cmocka_unit_test(lines_repeat_nest_and_reverse),
+        cmocka_unit_test(what_is_inherited_may_be_changed),
+        cmocka_unit_test(quadrupoles_take_every_form_of_strength),
+        cmocka_unit_test(the_reference_is_energy_or_momentum),
+        cmocka_unit_test(a_split_bend_is_the_same_machine),
+        cmocka_unit_test(a_bend_to_the_left_mirrors_the_orbit),
+        cmocka_unit_test(data_of_other_programs_is_passed_over),
+        cmocka_unit_test(use_and_branches_choose_the_line),
+        cmocka_unit_test(what_is_no_lattice_is_refused),
+        cmocka_unit_test(what_is_no_line_is_refused),
+        cmocka_unit_test(wrong_references_and_strengths_are_refused),
+    };
+    return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

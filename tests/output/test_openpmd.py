@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Our openPMD files through their users' readers: validator, openPMD-viewer, openPMD-beamphysics.
+
+usage: test_openpmd.py DIRECTORY   (of python.c; the numbers expected here are those of sample.c)
+"""
+import os
+import subprocess
+import sys
+import unittest
+import warnings
+from pathlib import Path
+
+try:
+    import h5py
+    import numpy as np
+    import openpmd_validator  # noqa: F401 (run as a program)
+    from beamphysics import ParticleGroup
+    from openpmd_viewer import OpenPMDTimeSeries
+except ImportError as problem:
+    print(f"skipped: {problem} (tools/requirements-test.txt lists what is needed)")
+    sys.exit(77)
+
+DIRECTORY = Path(sys.argv[1]).absolute()
+DIAG = DIRECTORY / "diag"
+STEPS = (20, 40)
+NS, NX, N = 40, 24, 500
+HS, HX, SIGMA, CHARGE = 1e-5, 2e-5, 50e-6, 1e-9
+C, E, ME = 299792458.0, 1.602176634e-19, 9.1093837015e-31
+P0 = 1e4 * ME * C
+EXACT = 1e-14  # numbers are stored as they are; what remains is the rounding of closed forms here
+
+
+def file_of(step):
+    return DIAG / f"arcwake_{step:08d}.h5"
+
+
+def grid():
+    """Normalised coordinates (w, u) of the nodes, [ix][iz]."""
+    u = (np.arange(NS) - 0.5 * (NS - 1)) * HS / SIGMA
+    w = (np.arange(NX) - 0.5 * (NX - 1)) * HX / SIGMA
+    return np.meshgrid(w, u, indexing="ij")
+
+
+def particles():
+    """x, z [m], px, pz [kg m/s] of sample.c."""
+    i = np.arange(N)
+    a, r = 0.1 * i, SIGMA * np.sqrt((i + 0.5) / N)
+    return (r * np.cos(a), r * np.sin(a), 1e-5 * P0 * np.sin(2 * a),
+            P0 * (1 + 1e-4 * np.cos(3 * a)))
+
+
+def validate(path):
+    """Exit status (the number of errors) and words of the validator."""
+    tool = Path(sys.executable).parent / "openPMD_check_h5"
+    command = [tool] if tool.exists() else [sys.executable, "-m", "openpmd_validator.check_h5"]
+    done = subprocess.run([*command, "-i", path], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Validator(unittest.TestCase):
+    def test_no_errors_and_no_warnings(self):
+        for step in STEPS:
+            errors, words = validate(file_of(step))
+            self.assertEqual(errors, 0, words)
+            self.assertIn("0 Errors and 0 Warnings", words)
+
+    def test_it_looks_at_the_standard_and_at_the_extension(self):
+        """What it accepts means something: it misses an attribute of either."""
+        broken = DIRECTORY / "broken.h5"
+        for place, name in (("meshes/rho", "unitSI"), ("particles/electron", "particleShape")):
+            broken.write_bytes(file_of(20).read_bytes())
+            with h5py.File(broken, "r+") as file:
+                del file[f"/data/20/{place}"].attrs[name]
+            errors, words = validate(broken)
+            self.assertEqual(errors, 1, words)
+            self.assertIn(name, words)
+        broken.unlink()
+
+
+class Viewer(unittest.TestCase):
+    def setUp(self):
+        self.series = OpenPMDTimeSeries(str(DIAG), backend="h5py", check_all_files=True)
+
+    def test_series(self):
+        self.assertEqual(list(self.series.iterations), list(STEPS))
+        self.assertEqual(set(self.series.avail_fields),
+                         {"rho", "J", "phi", "A", "psi", "F", "F_eff"})
+        self.assertEqual(self.series.avail_species, ["electron"])
+        np.testing.assert_allclose(self.series.t, [6.67e-11 * s for s in STEPS], rtol=EXACT)
+
+    def test_scalar_field_with_its_axes_and_the_electrons_sign(self):
+        w, u = grid()
+        rho, info = self.series.get_field("rho", iteration=40)
+        want = -CHARGE / (2 * np.pi * SIGMA**2) * np.exp(-0.5 * (u**2 + w**2))
+        self.assertEqual(rho.shape, (NX, NS))
+        self.assertEqual(dict(info.axes), {0: "x", 1: "z"})
+        # closed form in another exp: a few units in the last place
+        np.testing.assert_allclose(rho, want, rtol=1e-13)
+        np.testing.assert_allclose(info.z, u[0] * SIGMA, rtol=EXACT, atol=1e-19)
+        np.testing.assert_allclose(info.x, w[:, 0] * SIGMA, rtol=EXACT, atol=1e-19)
+        # the integral over the plane is the bunch's charge, less what lies outside +-3.9 sigma
+        self.assertAlmostEqual(rho.sum() * HS * HX / -CHARGE, 1.0, delta=2e-4)
+
+    def test_vector_fields_in_SI(self):
+        w, u = grid()
+        force, _ = self.series.get_field("F", coord="z", iteration=20)
+        want = 3e5 * (u - 0.4) * np.exp(-0.5 * u**2) * (1 - 0.01 * w)  # [eV/m]
+        np.testing.assert_allclose(force, want * E, rtol=1e-13, atol=1e-12 * E)
+        across, _ = self.series.get_field("J", coord="x", iteration=20)
+        rho, _ = self.series.get_field("rho", iteration=20)
+        np.testing.assert_allclose(across, 1e-3 * w * C * rho, rtol=1e-13)
+
+    def test_particles(self):
+        x, z, px, pz = particles()
+        got = self.series.get_particle(["x", "y", "z", "ux", "uy", "uz", "w", "id", "charge"],
+                                       species="electron", iteration=40)
+        want = (x, 0 * x, z, px / (ME * C), 0 * x, pz / (ME * C), CHARGE / N / E + 0 * x,
+                np.arange(N), -E + 0 * x)
+        for one, other in zip(got, want):
+            # the viewer's own constants differ from CODATA 2018 by 1e-9 at most
+            np.testing.assert_allclose(one, other, rtol=2e-9, atol=1e-19)
+
+
+class BeamPhysics(unittest.TestCase):
+    def setUp(self):
+        self.group = ParticleGroup(str(file_of(40)))
+
+    def test_statistics(self):
+        x, z, px, pz = particles()
+        to_eV = C / E
+        self.assertEqual(len(self.group), N)
+        self.assertEqual(self.group.species, "electron")
+        # momenta pass through the reader's own constants
+        for key, want in {"charge": CHARGE, "mean_pz": pz.mean() * to_eV,
+                          "sigma_x": x.std(), "sigma_z": z.std(), "sigma_px": px.std() * to_eV,
+                          "mean_t": 6.67e-11 * 40}.items():
+            np.testing.assert_allclose(self.group[key], want, rtol=1e-9, err_msg=key)
+        self.assertEqual(self.group["mean_y"], 0)
+        self.assertEqual(self.group.n_alive, N)
+        cov = np.cov(x, px * to_eV / 510998.95)  # the reader divides by N - 1 here
+        np.testing.assert_allclose(self.group["norm_emit_x"], np.sqrt(np.linalg.det(cov)),
+                                   rtol=1e-6)  # of a difference of products
+
+    def test_order_is_by_id(self):
+        np.testing.assert_array_equal(self.group["id"], np.arange(N))
+        np.testing.assert_allclose(self.group.z, particles()[1], rtol=EXACT)
+
+
+class Frame(unittest.TestCase):
+    def test_lab_positions_follow_the_orbit(self):
+        """frameOrigin and frameRotation take the frame to the lab: a ring of radius R there."""
+        with h5py.File(file_of(40), "r") as file:
+            attrs = file["/data/40/particles/electron"].attrs
+            origin, tangent = attrs["frameOrigin"], attrs["designRotation"].reshape(3, 3)[:, 2]
+            radius = 1 / attrs["kappa_ref"]
+            rotation = attrs["frameRotation"].reshape(3, 3)
+        # the bend's centre is at (x, z) = (-R, 0); the tangent is normal to the radius
+        np.testing.assert_allclose(np.hypot(origin[0] + radius, origin[2]), radius, rtol=1e-14)
+        self.assertAlmostEqual((origin[0] + radius) * tangent[0] + origin[2] * tangent[2], 0,
+                               delta=1e-13)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-15)
+        self.assertAlmostEqual(np.linalg.det(rotation), 1.0, delta=1e-15)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error", RuntimeWarning)
+    os.chdir(DIRECTORY)
+    unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The design orbit and the planes between regions. */
+#include <math.h>
+
+#include "pic/lattice.h"
+#include "src/base/units.h"
+#include "tests/assert_close.h"
+#include "tests/pic_beam/machine.h"
+
+static void chicane_closes(void **state)
+{
+    aw_element e[ZEUTHEN_N];
+    aw_lattice *lat;
+    aw_orbit_point end, middle;
+    (void)state;
+    zeuthen(e);
+    lat = machine_of(e, ZEUTHEN_N, 9784.7, AW_UPSTREAM_DRIFT);
+    end = aw_orbit_at(&lat->orbit, lat->length);
+    middle = aw_orbit_at(&lat->orbit, 0.5 * (lat->length - 2.0));
+    assert_close(end.theta, 0.0, 0.0, 1e-15);
+    assert_close(end.x, 0.0, 0.0, 1e-9);
+    /* projected lengths 4 x 0.5, 5, 1, 5, 2 m; the drifts are given to 1e-10 m */
+    assert_close(end.z, 15.0, 0.0, 1e-9);
+    /* a positive angle bends towards -x: 2 rho (1 - cos a) + 5 tan a */
+    assert_close(middle.x, -2.0 * ZEUTHEN_RHO * (1.0 - cos(ZEUTHEN_EDGE)) - 5.0 * tan(ZEUTHEN_EDGE),
+                 0.0, 1e-9);
+    aw_lattice_free(lat);
+}
+
+static void chicane_planes_are_parallel(void **state)
+{
+    aw_element e[ZEUTHEN_N];
+    aw_lattice *lat;
+    (void)state;
+    zeuthen(e);
+    lat = machine_of(e, ZEUTHEN_N, 9784.7, AW_UPSTREAM_DRIFT);
+    assert_int_equal(lat->regions, 9); /* the drift before, then the eight elements */
+    for (int r = 0; r + 1 < lat->regions; ++r) {
+        assert_close(lat->region[r].exit_nz, 1.0, 0.0, 1e-15);
+        assert_close(lat->region[r].exit_nx, 0.0, 0.0, 1e-15);
+    }
+    aw_lattice_free(lat);
+}
+
+static void rectangular_magnets_have_faces_across_the_chord(void **state)
+{
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double a = 0.2 * sign;
+        aw_element e[3] = {drift_of(1.0), bend_of(1.0, a, 0.5 * a, 0.5 * a), drift_of(1.0)};
+        aw_lattice *lat = machine_of(e, 3, 100.0, AW_UPSTREAM_DRIFT);
+        const aw_region_field *in = &lat->region[0], *out = &lat->region[1];
+        double dz = out->exit_z - in->exit_z, dx = out->exit_x - in->exit_x, chord = hypot(dz, dx);
+        assert_int_equal(lat->regions, 3);
+        assert_close(in->exit_nz, dz / chord, 1e-14, 1e-15);
+        assert_close(in->exit_nx, dx / chord, 1e-14, 1e-15);
+        assert_close(out->exit_nz, dz / chord, 1e-14, 1e-15);
+        assert_close(out->exit_nx, dx / chord, 1e-14, 1e-15);
+        assert_close(out->kappa, a, 1e-15, 0.0);
+        aw_lattice_free(lat);
+    }
+}
+
+static void orbit_is_continuous_and_of_unit_speed(void **state)
+{
+    aw_element e[ZEUTHEN_N];
+    aw_lattice *lat;
+    const double h = 1e-6;
+    (void)state;
+    zeuthen(e);
+    lat = machine_of(e, ZEUTHEN_N, 9784.7, AW_UPSTREAM_DRIFT);
+    for (int i = 1; i < lat->orbit.n; ++i) {
+        double S = lat->orbit.piece[i].S;
+        aw_orbit_point a = aw_orbit_at(&lat->orbit, nextafter(S, -1.0)),
+                       b = aw_orbit_at(&lat->orbit, S);
+        assert_close(a.z, b.z, 0.0, 1e-14); /* some units in the last place of 15 m */
+        assert_close(a.x, b.x, 0.0, 1e-15);
+        assert_close(a.theta, b.theta, 0.0, 1e-15);
+    }
+    for (double S = -1.0; S < 17.0; S += 0.0173) {
+        aw_orbit_point a = aw_orbit_at(&lat->orbit, S - h), b = aw_orbit_at(&lat->orbit, S);
+        aw_orbit_point c = aw_orbit_at(&lat->orbit, S + h);
+        if (a.kappa != c.kappa) continue; /* astride an edge */
+        /* central differences: rounding 2e-15/h of positions near 15 m, and kappa^2 h^2 */
+        assert_close((c.z - a.z) / (2.0 * h), b.ct, 0.0, 5e-9);
+        assert_close((c.x - a.x) / (2.0 * h), b.st, 0.0, 5e-9);
+        assert_close((c.theta - a.theta) / (2.0 * h), -b.kappa, 0.0, 1e-9);
+    }
+    aw_lattice_free(lat);
+}
+
+/* The same machine, bends and drifts in pieces with markers between, and in whole. */
+static void splitting_an_element_changes_nothing(void **state)
+{
+    const double a = 0.3;
+    const aw_element whole[] = {drift_of(1.0), bend_of(3.0, a, 0.1, 0.2), quadrupole_of(0.3, 2.0),
+                                drift_of(0.7)};
+    const aw_element marker = {.kind = AW_MARKER, .name = "marker"};
+    const aw_element parts[] = {drift_of(0.4),
+                                marker,
+                                drift_of(0.6),
+                                bend_of(0.9, 0.3 * a, 0.1, 0.0),
+                                marker,
+                                drift_of(0.0),
+                                bend_of(1.4, 1.4 / 3.0 * a, 0.0, 0.0),
+                                bend_of(0.7, 0.7 / 3.0 * a, 0.0, 0.2),
+                                quadrupole_of(0.2, 2.0),
+                                quadrupole_of(0.1, 2.0),
+                                drift_of(0.7)};
+    aw_lattice *one = machine_of(whole, 4, 1000.0, AW_UPSTREAM_DRIFT);
+    aw_lattice *many = machine_of(parts, 11, 1000.0, AW_UPSTREAM_DRIFT);
+    const double tol = 2e-15; /* the sums of the parts round differently */
+    (void)state;
+    assert_int_equal(one->orbit.n, 3);
+    assert_int_equal(many->orbit.n, 3);
+    assert_int_equal(many->regions, one->regions);
+    assert_close(many->length, one->length, tol, 0.0);
+    for (int i = 0; i < 3; ++i) {
+        const aw_orbit_piece *p = &one->orbit.piece[i], *q = &many->orbit.piece[i];
+        assert_close(q->S, p->S, tol, tol);
+        assert_close(q->z, p->z, tol, tol);
+        assert_close(q->x, p->x, tol, tol);
+        assert_close(q->theta, p->theta, tol, tol);
+        assert_close(q->kappa, p->kappa, tol, tol);
+    }
+    for (int r = 0; r < one->regions; ++r) {
+        assert_int_equal(many->region[r].kind, one->region[r].kind);
+        assert_close(many->region[r].exit_nx, one->region[r].exit_nx, tol, tol);
+        assert_close(many->region[r].exit_x, one->region[r].exit_x, tol, 2.0 * tol);
+    }
+    aw_lattice_free(one);
+    aw_lattice_free(many);
+}
+
+static void projection_finds_the_foot_point(void **state)
+{
+    aw_element e[ZEUTHEN_N];
+    aw_lattice *lat;
+    (void)state;
+    zeuthen(e);
+    lat = machine_of(e, ZEUTHEN_N, 9784.7, AW_UPSTREAM_DRIFT);
+    for (double S = -0.5; S < 16.5; S += 0.0371) {
+        const double offset = 3e-3;
+        double found = 0.0, back;
+        aw_orbit_point at = aw_orbit_at(&lat->orbit, S);
+        back = aw_orbit_project(&lat->orbit, at.z - offset * at.st, at.x + offset * at.ct, S + 2e-3,
+                                &found);
+        assert_close(back, S, 0.0, 2e-14); /* rounding of 15 m */
+        assert_close(found, offset, 0.0, 1e-14);
+    }
+    aw_lattice_free(lat);
+}
+
+static void steady_upstream_is_the_first_circle(void **state)
+{
+    const aw_element e[] = {bend_of(5.0, 0.2, 0.05, 0.0), drift_of(1.0)};
+    aw_lattice *steady = machine_of(e, 2, 1e4, AW_UPSTREAM_STEADY);
+    aw_lattice *drift = machine_of(e, 2, 1e4, AW_UPSTREAM_DRIFT);
+    aw_orbit_point at = aw_orbit_at(&steady->orbit, -10.0);
+    const double rho = 25.0;
+    (void)state;
+    assert_int_equal(steady->orbit.n, 2);
+    assert_int_equal(steady->region[0].kind, AW_BEND);
+    assert_close(at.theta, 0.4, 1e-15, 0.0);
+    assert_close(at.z, -rho * sin(0.4), 1e-14, 0.0);
+    assert_close(at.x, -rho * (1.0 - cos(0.4)), 1e-14, 0.0);
+    at = aw_orbit_at(&drift->orbit, -10.0);
+    assert_close(at.z, -10.0, 0.0, 0.0);
+    assert_close(at.x, 0.0, 0.0, 0.0);
+    assert_int_equal(drift->region[0].kind, AW_DRIFT);
+    aw_lattice_free(steady);
+    aw_lattice_free(drift);
+}
+
+static void refuse(const aw_element *element, size_t n, double gamma, aw_upstream upstream)
+{
+    aw_lattice *lat = NULL;
+    assert_status(aw_lattice_new(element, n, gamma, upstream, &lat), AW_ERR_ARG);
+    assert_null(lat);
+}
+
+static void impossible_lattices_are_refused(void **state)
+{
+    const aw_element good[] = {drift_of(1.0), bend_of(1.0, 0.1, 0.0, 0.0)};
+    const aw_element no_length[] = {drift_of(0.0)};
+    const aw_element empty_bend[] = {drift_of(1.0), bend_of(0.0, 0.1, 0.0, 0.0)};
+    const aw_element degrees[] = {bend_of(5.0, 11.4, 0.0, 0.0)};
+    const aw_element touching[] = {bend_of(1.0, 0.1, 0.05, 0.05), bend_of(1.0, 0.1, 0.05, 0.05)};
+    /* 0.1 mm of drift between edges inclined by 0.1 each: they cross 0.5 mm from the orbit */
+    const aw_element crossing[] = {bend_of(1.0, 0.1, 0.0, -0.1), drift_of(1e-4),
+                                   bend_of(1.0, 0.1, -0.1, 0.0)};
+    const aw_element negative[] = {drift_of(-1.0), drift_of(3.0)};
+    aw_element nan_drift[] = {drift_of(1.0)};
+    (void)state;
+    nan_drift[0].length = NAN;
+    refuse(good, 2, 100.0, AW_UPSTREAM_STEADY); /* leads with a drift */
+    refuse(good, 2, 1.0, AW_UPSTREAM_DRIFT);
+    refuse(good, 0, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(no_length, 1, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(empty_bend, 2, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(degrees, 1, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(touching, 2, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(crossing, 3, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(negative, 2, 100.0, AW_UPSTREAM_DRIFT);
+    refuse(nan_drift, 1, 100.0, AW_UPSTREAM_DRIFT);
+    aw_lattice_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chicane_closes),
+        cmocka_unit_test(chicane_planes_are_parallel),
+        cmocka_unit_test(rectangular_magnets_have_faces_across_the_chord),
+        cmocka_unit_test(orbit_is_continuous_and_of_unit_speed),
+        cmocka_unit_test(splitting_an_element_changes_nothing),
+        cmocka_unit_test(projection_finds_the_foot_point),
+        cmocka_unit_test(steady_upstream_is_the_first_circle),
+        cmocka_unit_test(impossible_lattices_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
