@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The inner integral with short vectors; CMake compiles this file once per AW_VARIANT. */
+#include "kernels/cpu_wide.h"
 #include "kernels/variant.h"
-
-typedef double aw_v4 __attribute__((vector_size(32)));
-typedef double aw_v8 __attribute__((vector_size(64)));
 
 enum { AW_BATCH = 16 };
 
@@ -13,8 +11,8 @@ typedef struct aw_batch {
     double ct, st;                   /* rotation by a whole batch */
     double wu[3][AW_BATCH], wv[3][AW_BATCH];
     double du[3][AW_BATCH], dv[3][AW_BATCH]; /* slopes; du includes d(u)/d(ct) */
-    double wd[AW_BATCH];                     /* d(w)/d(ct) in cells */
-    ptrdiff_t cell[AW_BATCH];                /* first of the nine cells */
+    double cu[3][AW_BATCH];                  /* wu times d(w)/d(ct) */
+    int cell[AW_BATCH];                      /* first number of the nine cells */
 } aw_batch;
 
 static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
@@ -47,17 +45,22 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
         b->c[l] = c * ct - q * st;
         b->s[l] = q * ct + c * st;
         double ud = (du0 + turn * w) * ihs;
-        b->wd[l] = (dw0 - turn * u) * ihx;
+        double wd = (dw0 - turn * u) * ihx;
         double x = u * ihs + half_s, y = w * ihx + half_x;
         double xc = x < lo ? lo : x, yc = y < lo ? lo : y;
         xc = xc > hi_s ? hi_s : xc;
         yc = yc > hi_x ? hi_x : yc;
         int i = (int)(xc + (0.5 + AW_PAD)), j = (int)(yc + (0.5 + AW_PAD)); /* padded index */
         double f = x - (i - AW_PAD), g = y - (j - AW_PAD);
-        b->cell[l] = ((ptrdiff_t)(j - 1) * row + (i - 1)) * AW_COMPONENTS;
-        b->wu[0][l] = 0.5 * (0.5 - f) * (0.5 - f);
-        b->wu[1][l] = 0.75 - f * f;
-        b->wu[2][l] = 0.5 * (0.5 + f) * (0.5 + f);
+        b->cell[l] = ((j - 1) * row + (i - 1)) * AW_COMPONENTS; /* fits: sides are at most 4096 */
+        double w0u = 0.5 * (0.5 - f) * (0.5 - f), w1u = 0.75 - f * f;
+        double w2u = 0.5 * (0.5 + f) * (0.5 + f);
+        b->wu[0][l] = w0u;
+        b->wu[1][l] = w1u;
+        b->wu[2][l] = w2u;
+        b->cu[0][l] = w0u * wd;
+        b->cu[1][l] = w1u * wd;
+        b->cu[2][l] = w2u * wd;
         b->wv[0][l] = 0.5 * (0.5 - g) * (0.5 - g);
         b->wv[1][l] = 0.75 - g * g;
         b->wv[2][l] = 0.5 * (0.5 + g) * (0.5 + g);

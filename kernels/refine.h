@@ -50,6 +50,14 @@ AW_FN void aw_heap_push(const aw_region *region, uint32_t *heap, uint32_t n, uin
     heap[i] = index;
 }
 
+/* The regions' errors summed anew: a running total drifts by rounding of its first, large values. */
+AW_FN double aw_refine_error(const aw_region *region, uint32_t n)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; ++i) sum += region[i].error;
+    return sum;
+}
+
 /** Refine one job; `start` are its first regions, which may know nodes already. Fills job's outputs;
  *  sums run in the order in which regions were made, so a result depends on nothing else. */
 AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void *context,
@@ -73,7 +81,8 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
         aw_heap_push(region, space->heap, in_heap++, n);
     }
     work->regions += n;
-    while (job->status == AW_OK && !(total <= job->tolerance)) {
+    while (job->status == AW_OK) {
+        if (total <= job->tolerance && (total = aw_refine_error(region, n)) <= job->tolerance) break;
         if (isnan(total)) {
             job->status = AW_ERR_NONFINITE;
             break;
@@ -99,12 +108,10 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
         if (isnan(left.error) || isnan(right.error)) total = left.error + right.error;
     }
     for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] = 0.0;
-    job->error = 0.0;
+    job->error = aw_refine_error(region, n);
     job->regions = n;
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] += region[i].I[k];
-        job->error += region[i].error;
-    }
 }
 
 #endif

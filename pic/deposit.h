@@ -8,6 +8,9 @@
 
 AW_BEGIN_DECLS
 
+/* Private grids of the workspace; fewer when the grid is very large. */
+enum { AW_DEPOSIT_GRIDS = 16 };
+
 /** Bytes of one slice of ns x nx nodes with its padding. */
 size_t aw_slice_bytes(int ns, int nx, int single);
 

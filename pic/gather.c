@@ -43,7 +43,7 @@ double aw_gather_at(const aw_grid_view *grid, const double *field, double z, dou
 }
 
 void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
-                   const aw_particles *p, double *Fz, double *Fx, double *Fs)
+                   const aw_particles *p, double *Fz, double *Fx, double *Fs, double *Fn)
 {
     const double cg = cos(grid->theta), sg = sin(grid->theta);
     const double beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
@@ -58,5 +58,6 @@ void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gam
         Fz[i] = fz;
         Fx[i] = fx;
         if (Fs) Fs[i] = fz * c + fx * q;
+        if (Fn) Fn[i] = -fz * q + fx * c;
     }
 }

@@ -18,9 +18,9 @@ double aw_gather_at(const aw_grid_view *grid, const double *field, double z, dou
  *  The shape is that of the deposition, so a particle feels no force of its own.
  *  @param[in]  gamma   of the design velocity for which the grid's forces hold
  *  @param[out] Fz, Fx  [n], lab axes
- *  @param[out] Fs      [n] or NULL: along the design tangent */
+ *  @param[out] Fs, Fn  [n] or NULL: along the design tangent and normal */
 void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
-                   const aw_particles *particles, double *Fz, double *Fx, double *Fs);
+                   const aw_particles *particles, double *Fz, double *Fx, double *Fs, double *Fn);
 
 AW_END_DECLS
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Eight numbers, four for the moments and four for their rates: one vector where the processor has
+ * such wide ones, two vectors of four elsewhere (split wide vectors spill their registers). */
+#ifndef AW_KERNELS_CPU_WIDE_H
+#define AW_KERNELS_CPU_WIDE_H
+#include "kernels/port.h"
+
+typedef double aw_v4 __attribute__((vector_size(32)));
+
+#ifdef __AVX512F__
+
+typedef double aw_wide __attribute__((vector_size(64)));
+
+AW_FN aw_wide aw_wide_pair(double a, double b) { return (aw_wide){a, a, a, a, b, b, b, b}; }
+
+/* Weights of one cell from those along the two axes: value * w, plus slope * d on the rates. */
+AW_FN aw_wide aw_wide_weight(aw_wide w, aw_wide d, double value, double slope)
+{
+    return w * value + d * slope;
+}
+
+AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_v4 g)
+{
+    *acc += w * __builtin_shufflevector(g, g, 0, 1, 2, 3, 0, 1, 2, 3);
+}
+
+AW_FN void aw_wide_store(aw_wide a, double out[8])
+{
+    for (int k = 0; k < 8; ++k) out[k] = a[k];
+}
+
+#else
+
+typedef struct aw_wide {
+    aw_v4 lo, hi;
+} aw_wide;
+
+AW_FN aw_wide aw_wide_pair(double a, double b)
+{
+    return (aw_wide){(aw_v4){a, a, a, a}, (aw_v4){b, b, b, b}};
+}
+
+AW_FN aw_wide aw_wide_weight(aw_wide w, aw_wide d, double value, double slope)
+{
+    return (aw_wide){w.lo * value, w.hi * value + d.hi * slope};
+}
+
+AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_v4 g)
+{
+    acc->lo += w.lo * g;
+    acc->hi += w.hi * g;
+}
+
+AW_FN void aw_wide_store(aw_wide a, double out[8])
+{
+    for (int k = 0; k < 4; ++k) {
+        out[k] = a.lo[k];
+        out[4 + k] = a.hi[k];
+    }
+}
+
+#endif
+#endif

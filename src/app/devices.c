@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `arcwake devices`: the processing units of this program on this machine. */
+#include <string.h>
+
+#include "kernels/device.h"
+#include "kernels/variant.h"
+#include "src/app/commands.h"
+#include "src/base/log.h"
+
+aw_status aw_devices_command(int argc, char **argv)
+{
+    aw_status status = AW_OK;
+    if (argc > 1) {
+        if (strcmp(argv[1], "--help") == 0) return aw_help_command(2, (char *[]){"help", "devices"});
+        return aw_error(AW_ERR_ARG, "devices: takes no arguments, got '%s'", argv[1]);
+    }
+    for (int i = 0; aw_device_kind(i); ++i) {
+        aw_device_params params = {.inner_density = 1.0};
+        aw_device device;
+        AW_TRY(aw_device_open(aw_device_kind(i)->kind, &params, &device));
+        aw_info("%s", device.ops->describe(device.state));
+        aw_device_close(&device);
+    }
+    for (int i = 0; aw_variant_list(i); ++i)
+        aw_info("  SIMD variant %s%s", aw_variant_list(i)->name,
+                aw_variant_list(i + 1) ? "" : " (in use)");
+done:
+    return status;
+}

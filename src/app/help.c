@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `arcwake help [COMMAND]`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "src/app/commands.h"
+#include "src/base/log.h"
+
+static const char general[] =
+    "arcwake: what coherent synchrotron radiation does to an electron bunch, in two dimensions\n"
+    "\n"
+    "  arcwake run INPUT.yaml         compute, write DIR (openPMD meshes, monitor.csv, report)\n"
+    "  arcwake inspect INPUT.yaml     resolved input, lengths, memory, time; runs nothing\n"
+    "  arcwake validate [CASE]...     compare with closed forms and known results\n"
+    "  arcwake bench                  time the potentials on this machine\n"
+    "  arcwake devices                processing units and SIMD variants\n"
+    "  arcwake report DIR             make DIR/report.html (needs Python with matplotlib)\n"
+    "  arcwake help [COMMAND]         this, or the options of a command\n"
+    "  arcwake --version\n";
+
+static const char run_text[] =
+    "arcwake run INPUT.yaml [options]\n"
+    "  -o DIR, --output DIR  output directory (key output.directory)\n"
+    "  --force               write into a directory that is not empty\n"
+    "  --solver NAME         two-phase | adaptive (key numerics.solver)\n"
+    "  --device NAME         auto | cpu (key device)\n"
+    "  --threads N           threads of the CPU unit and of all else\n"
+    "  --steps N             stop after N steps\n"
+    "  --solve-every N       rigid, external: also solve every N steps\n"
+    "  --set KEY=VALUE       any key of the input, e.g. --set numerics.grid=[64,64]; repeatable\n"
+    "  --quiet               errors and warnings only\n"
+    "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
+    "4 files or devices; 75 stopped by a signal between two steps.\n";
+
+static const char inspect_text[] =
+    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and warns\n"
+    "of steps, grids or particle numbers that are too coarse.\n";
+
+static const char validate_text[] =
+    "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
+    "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference, and\n"
+    "ends with exit status 5 if a check failed.\n";
+
+static const char bench_text[] =
+    "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"
+    "              [--tolerance T] [--sampling quiet|random] [--threads N] [--repeat N]\n"
+    "              [--verify] [--json FILE]\n"
+    "Times the potentials stage of the LCLS bend in steady state. --verify: error against the\n"
+    "adaptive strategy at a 1000 times smaller tolerance on 200 points.\n";
+
+static const char devices_text[] = "arcwake devices\nLists processing units and SIMD variants.\n";
+
+static const char report_text[] =
+    "arcwake report DIR\nMakes DIR/report.html and DIR/forces.png from what a run left in DIR.\n";
+
+static const struct {
+    const char *command, *text;
+} pages[] = {{"run", run_text},         {"inspect", inspect_text}, {"validate", validate_text},
+             {"bench", bench_text},     {"devices", devices_text}, {"report", report_text}};
+
+aw_status aw_help_command(int argc, char **argv)
+{
+    if (argc < 2) {
+        fputs(general, stdout);
+        return AW_OK;
+    }
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; ++i)
+        if (strcmp(argv[1], pages[i].command) == 0) {
+            fputs(pages[i].text, stdout);
+            return AW_OK;
+        }
+    return aw_error(AW_ERR_ARG, "help: no command '%s' (see: arcwake help)", argv[1]);
+}

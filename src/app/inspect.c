@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `arcwake inspect`: the resolved input and what a run would take; runs nothing. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/app/commands.h"
+#include "src/app/options.h"
+#include "src/app/simulation.h"
+#include "src/app/summary.h"
+#include "src/base/log.h"
+
+/* Seconds of one solve on one thread, from `arcwake bench` (LCLS bend, tolerance 1e-6; AVX-512 at
+ * about 4 GHz): a guess within a factor of a few, since the work depends on the machine and bunch. */
+#define AW_SECONDS_PER_POINT_CELL 1.1e-5
+
+static void print_time(const aw_config *config, const aw_plan *plan)
+{
+    double points = (double)config->grid[0] * config->grid[1];
+    double solve = AW_SECONDS_PER_POINT_CELL * points * sqrt(points);
+    double solves = config->motion == AW_MOTION_SELF_CONSISTENT ? (double)plan->steps + 1.0
+                    : (double)config->at_n + 1.0 +
+                          (config->every > 0 ? (double)(plan->steps / config->every) : 0.0);
+    aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
+}
+
+aw_status aw_inspect_command(int argc, char **argv)
+{
+    static aw_options options; /* large; one command a process */
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    char *text = NULL;
+    aw_plan plan;
+    int help;
+    AW_TRY(aw_options_read(argc, argv, &options, &help));
+    if (help) {
+        char *words[] = {"help", "inspect", NULL};
+        return aw_help_command(2, words);
+    }
+    AW_TRY(aw_options_config(&options, &config));
+    text = aw_config_text(config);
+    if (!text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
+    aw_info("# resolved input of %s", config->path);
+    aw_info("%s", text);
+    aw_plan_make(config, &plan);
+    aw_summary_plan(config, &plan);
+    print_time(config, &plan);
+    aw_plan_warn(config, &plan);
+    status = aw_plan_check(config, &plan);
+done:
+    free(text);
+    aw_config_free(config);
+    return status;
+}

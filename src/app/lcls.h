@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The LCLS bend of the dissertation's section 4.3.1, as a resolved input without files. */
+#ifndef AW_APP_LCLS_H
+#define AW_APP_LCLS_H
+#include "src/input/config.h"
+
+AW_BEGIN_DECLS
+
+#define AW_LCLS_RADIUS 25.13     /* [m] */
+#define AW_LCLS_ANGLE 0.198968   /* [rad], 11.4 degrees */
+#define AW_LCLS_SIGMA 50.0e-6    /* rms length and width [m] */
+
+/** Rigid motion, 1 nC, gamma 1e4, quiet start, N particles, a grid of n x n, c dt = 0.02 m,
+ *  tolerance 1e-6, two-phase, 1 m of drift after the bend. Free with aw_config_free.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. */
+aw_status aw_lcls_config(int n, size_t particles, aw_upstream upstream, aw_config **out);
+
+AW_END_DECLS
+#endif

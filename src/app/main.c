@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program: picks the sub-command and turns its status into an exit status. */
+#include <aw_version.h>
+#include <gsl/gsl_errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/app/commands.h"
+#include "src/app/validate.h"
+#include "src/base/log.h"
+#include "src/output/report.h"
+
+aw_status aw_report_command(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return aw_help_command(2, (char *[]){"help", "report"});
+    if (argc != 2) return aw_error(AW_ERR_ARG, "report: expected one directory (arcwake report DIR)");
+    aw_status status = aw_report_run(argv[1]);
+    if (status == AW_OK) aw_info("%s/report.html", argv[1]);
+    return status;
+}
+
+static aw_status tune_command(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return aw_error(AW_ERR_ARG, "tune: not built yet (nothing needs tuning by hand)");
+}
+
+static const struct {
+    const char *name;
+    aw_status (*run)(int argc, char **argv);
+} commands[] = {{"run", aw_run_command},           {"inspect", aw_inspect_command},
+                {"validate", aw_validate_command}, {"bench", aw_bench_command},
+                {"devices", aw_devices_command},   {"report", aw_report_command},
+                {"tune", tune_command},            {"help", aw_help_command},
+                {"--help", aw_help_command},       {"-h", aw_help_command}};
+
+int main(int argc, char **argv)
+{
+    gsl_set_error_handler_off(); /* GSL aborts by default; its codes are checked instead */
+    if (argc < 2) {
+        aw_help_command(1, argv);
+        return aw_status_exit(AW_ERR_ARG);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("arcwake %s\n", AW_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return aw_status_exit(commands[i].run(argc - 1, argv + 1));
+    aw_error(AW_ERR_ARG, "'%s' is not a command (see: arcwake help)", argv[1]);
+    return aw_status_exit(AW_ERR_ARG);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/app/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/log.h"
+
+enum { O_FORCE = 256, O_SOLVER, O_DEVICE, O_THREADS, O_STEPS, O_SOLVE, O_RESTART, O_SET, O_QUIET };
+
+static const struct option known[] = {{"output", required_argument, NULL, 'o'},
+                                      {"force", no_argument, NULL, O_FORCE},
+                                      {"solver", required_argument, NULL, O_SOLVER},
+                                      {"device", required_argument, NULL, O_DEVICE},
+                                      {"threads", required_argument, NULL, O_THREADS},
+                                      {"steps", required_argument, NULL, O_STEPS},
+                                      {"solve-every", required_argument, NULL, O_SOLVE},
+                                      {"restart", optional_argument, NULL, O_RESTART},
+                                      {"set", required_argument, NULL, O_SET},
+                                      {"quiet", no_argument, NULL, O_QUIET},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+aw_status aw_option_number(const char *option, const char *text, long least, long most, long *out)
+{
+    char *end = NULL;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
+        return aw_error(AW_ERR_ARG, "%s: '%s' is not a whole number from %ld to %ld", option, text,
+                        least, most);
+    *out = value;
+    return AW_OK;
+}
+
+static aw_status add_set(aw_options *o, const char *text)
+{
+    if (o->n_set == AW_SET_MAX)
+        return aw_error(AW_ERR_ARG, "--set: more than %d settings (put them into the input file)",
+                        (int)AW_SET_MAX);
+    o->set[o->n_set++] = text;
+    return AW_OK;
+}
+
+/* An option that stands for a key of the run file. */
+static aw_status add_key(aw_options *o, const char *key, const char *value)
+{
+    if (o->n_text == AW_SET_MAX) return aw_error(AW_ERR_ARG, "too many options");
+    char *text = o->text[o->n_text++];
+    if (snprintf(text, sizeof o->text[0], "%s=\"%s\"", key, value) >= (int)sizeof o->text[0])
+        return aw_error(AW_ERR_ARG, "%s: the value is too long", key);
+    return add_set(o, text);
+}
+
+static aw_status take(aw_options *o, int option, const char *value, int *help)
+{
+    long number = 0;
+    aw_status status = AW_OK;
+    switch (option) {
+    case 'o': return add_key(o, "output.directory", value);
+    case O_SOLVER: return add_key(o, "numerics.solver", value);
+    case O_DEVICE: return add_key(o, "device", value);
+    case O_SET: return add_set(o, value);
+    case O_FORCE: o->force = 1; return AW_OK;
+    case O_QUIET: o->quiet = 1; return AW_OK;
+    case O_THREADS:
+        status = aw_option_number("--threads", value, 1, 4096, &number);
+        o->threads = (int)number;
+        return status;
+    case O_STEPS: return aw_option_number("--steps", value, 1, 1000000000, &o->steps);
+    case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
+    case O_RESTART:
+        return aw_error(AW_ERR_ARG, "--restart: checkpoints are not built yet (run from the start)");
+    case 'h': *help = 1; return AW_OK;
+    default: return AW_ERR_ARG;
+    }
+}
+
+aw_status aw_options_read(int argc, char **argv, aw_options *o, int *help)
+{
+    int option;
+    *help = 0;
+    memset(o, 0, sizeof *o);
+    optind = 1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:h", known, NULL)) != -1) {
+        if (option == ':')
+            return aw_error(AW_ERR_ARG, "%s: %s needs a value", argv[0], argv[optind - 1]);
+        if (option == '?')
+            return aw_error(AW_ERR_ARG, "%s: option %s is not known (see: arcwake help %s)", argv[0],
+                            argv[optind - 1], argv[0]);
+        aw_status status = take(o, option, optarg, help);
+        if (status != AW_OK || *help) return status;
+    }
+    if (optind == argc)
+        return aw_error(AW_ERR_ARG, "%s: no input file given (arcwake %s INPUT.yaml)", argv[0],
+                        argv[0]);
+    if (optind + 1 < argc)
+        return aw_error(AW_ERR_ARG, "%s: one input file at a time, '%s' is a second", argv[0],
+                        argv[optind + 1]);
+    o->input = argv[optind];
+    return AW_OK;
+}
+
+aw_status aw_options_config(const aw_options *o, aw_config **out)
+{
+    aw_status status = aw_config_read(o->input, o->set, o->n_set, out);
+    if (status != AW_OK) return status;
+    if (o->solve_every > 0 && (*out)->motion == AW_MOTION_SELF_CONSISTENT) {
+        aw_config_free(*out);
+        *out = NULL;
+        return aw_error(AW_ERR_ARG, "--solve-every: self-consistent motion needs the forces at every "
+                        "step (leave it out)");
+    }
+    (*out)->threads = o->threads;
+    (*out)->steps = o->steps;
+    (*out)->solve_every = (int)o->solve_every;
+    return AW_OK;
+}

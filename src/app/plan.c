@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run will take, and whether it is fine enough; known before it starts. */
+#include <math.h>
+
+#include "kernels/refine.h"
+#include "src/app/simulation.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+/* What the libraries and the program itself take, and the solver's lists of regions; measured on
+ * the runs of inputs/ (docs/theory.md, "Memory"). */
+#define AW_PROGRAM_BYTES ((size_t)24 << 20)
+
+static double sharpest_curvature(const aw_lattice *lattice)
+{
+    double kappa = 0.0;
+    for (int i = 0; i < lattice->orbit.n; ++i)
+        kappa = fmax(kappa, fabs(lattice->orbit.piece[i].kappa));
+    return kappa;
+}
+
+static size_t other_bytes(const aw_config *config)
+{
+    size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
+    size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
+    size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 8) * sizeof(double);
+    size_t per_particle = 10 * sizeof(double) + sizeof(int32_t);
+    return AW_PROGRAM_BYTES + AW_DEPOSIT_GRIDS * slice + nodes * per_node +
+           config->beam.particles * per_particle;
+}
+
+void aw_plan_make(const aw_config *config, aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    double gamma = beam->gamma, kappa = sharpest_curvature(config->lattice);
+    *plan = (aw_plan){.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma))};
+    /* The step that ends on the lattice's end to rounding counts. */
+    plan->steps = (long)floor(config->lattice->length / (plan->beta * config->step_m) + 1e-9);
+    if (config->steps > 0 && config->steps < plan->steps) plan->steps = config->steps;
+    plan->upstream_cut = fmin(config->upstream_m, 2.0 * gamma * gamma * 10.0 * beam->sigma_s);
+    if (kappa > 0.0) {
+        plan->radius = 1.0 / kappa;
+        plan->overtaking = cbrt(24.0 * beam->sigma_s / (kappa * kappa));
+        plan->derbenev = beam->sigma_x / cbrt(beam->sigma_s * beam->sigma_s / kappa);
+    }
+    plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
+    plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;
+    plan->per_cell = (double)beam->particles / ((double)config->grid[0] * config->grid[1]);
+    aw_history_params ring = {.ns = config->grid[0], .nx = config->grid[1],
+                              .single = config->history_single, .slices = (size_t)plan->steps + 1};
+    plan->history_bytes = aw_history_bytes(&ring);
+    plan->other_bytes = other_bytes(config);
+}
+
+aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
+{
+    double need = (double)plan->history_bytes / 1048576.0;
+    if (need <= config->history_MiB) return AW_OK;
+    return aw_error(AW_ERR_INPUT, "%s: numerics.history_MiB: the history of %ld steps needs %.0f "
+                    "MiB, the budget is %.0f MiB (raise it, or use history: single, a coarser grid "
+                    "or a larger step_m)", config->path, plan->steps, need, config->history_MiB);
+}
+
+int aw_plan_warn(const aw_config *config, const aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    int n = 0;
+    if (plan->overtaking > 0.0 && config->step_m > plan->overtaking / 20.0) {
+        aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m: forces in edges "
+                "will be smeared (use %.2g m or less)", config->step_m, plan->overtaking,
+                plan->overtaking / 20.0);
+        n++;
+    }
+    if (plan->cells_s < 8.0) {
+        aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
+                "[%.0f, ...] or more)", plan->cells_s, ceil(16.0 * beam->cutoff_sigma + 4.0));
+        n++;
+    }
+    if (plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
+        aw_warn("%.2g macro-particles per grid cell: shot noise of the forces will exceed a few "
+                "per cent (more particles%s)", plan->per_cell,
+                beam->quiet ? "" : ", or sampling: quiet");
+        n++;
+    }
+    if (plan->derbenev > 1.0) {
+        aw_warn("Derbenev number sigma_x/(R sigma_s^2)^(1/3) = %.2g: the bunch is wide; one-"
+                "dimensional formulas do not hold for comparison", plan->derbenev);
+        n++;
+    }
+    if (plan->radius > 0.0 && beam->gamma < 10.0 * cbrt(plan->radius / beam->sigma_s)) {
+        aw_warn("gamma = %.3g is not far above (R/sigma_s)^(1/3) = %.3g: space charge is part of "
+                "the answer, one-dimensional CSR formulas are not a reference", beam->gamma,
+                cbrt(plan->radius / beam->sigma_s));
+        n++;
+    }
+    return n;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `arcwake run`: the time loop, its output and its ending. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/app/commands.h"
+#include "src/app/diag.h"
+#include "src/app/options.h"
+#include "src/app/simulation.h"
+#include "src/app/summary.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/output/file.h"
+#include "src/output/progress.h"
+#include "src/output/report.h"
+
+/* Set by the first ^C or SIGTERM; the second one ends the process at once. */
+static volatile sig_atomic_t stop_asked;
+
+static void ask_stop(int signal_number)
+{
+    (void)signal_number;
+    stop_asked = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = ask_stop;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+typedef struct run {
+    const aw_config *config;
+    aw_simulation *sim;
+    aw_diag *diag;
+    aw_monitor *monitor;
+    aw_progress progress;
+    char *text;      /* resolved input */
+    size_t next_at;  /* first at_m not yet reached */
+    long meshes;     /* files written */
+
+    double worst;    /* error estimate of all solves */
+} run;
+
+/* Is this step one that writes meshes? */
+static int mesh_due(run *r)
+{
+    const aw_config *config = r->config;
+    int due = r->sim->step == r->sim->plan.steps;
+    if (config->every > 0 && r->sim->step % config->every == 0) due = 1;
+    while (r->next_at < config->at_n && r->sim->S_ref >= config->at_m[r->next_at] * (1.0 - 1e-12)) {
+        due = 1;
+        r->next_at++;
+    }
+    return due;
+}
+
+static int solve_due(const run *r, int meshes)
+{
+    const aw_config *config = r->config;
+    if (config->motion == AW_MOTION_SELF_CONSISTENT) return 1;
+    return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
+}
+
+static aw_status output_step(run *r, int meshes)
+{
+    const aw_config *config = r->config;
+    aw_simulation *sim = r->sim;
+    aw_status status = AW_OK;
+    aw_monitor_row row;
+    double begin = aw_now();
+    /* openPMD-viewer takes the list of species from a series' first file. */
+    int particles = config->particles_every > 0 &&
+                    (sim->step % config->particles_every == 0 || (meshes && r->meshes == 0));
+    if (meshes) {
+        AW_TRY(aw_diag_write(r->diag, sim, config->directory, particles));
+        r->meshes++;
+    }
+    aw_simulation_monitor(sim, &row);
+    sim->seconds[AW_PART_OUTPUT] = row.seconds[AW_PART_OUTPUT] = aw_now() - begin;
+    AW_TRY(aw_monitor_write(r->monitor, &row));
+done:
+    return status;
+}
+
+static aw_status one_step(run *r)
+{
+    const aw_config *config = r->config;
+    aw_simulation *sim = r->sim;
+    aw_status status = AW_OK;
+    int meshes = mesh_due(r);
+    if (config->particles_every > 0 && sim->step % config->particles_every == 0) meshes = 1;
+    AW_TRY(aw_simulation_deposit(sim));
+    if (solve_due(r, meshes)) {
+        AW_TRY(aw_simulation_solve(sim));
+        if (!(sim->report.error <= r->worst)) r->worst = sim->report.error;
+    }
+    AW_TRY(aw_simulation_synchronise(sim));
+    AW_TRY(output_step(r, meshes));
+done:
+    return status;
+}
+
+static aw_status loop(run *r)
+{
+    aw_simulation *sim = r->sim;
+    aw_status status = AW_OK;
+    for (;;) {
+        AW_TRY(one_step(r));
+        aw_progress_step(&r->progress, sim->seconds);
+        if (sim->step == sim->plan.steps) break;
+        if (stop_asked) {
+            aw_progress_clear(&r->progress);
+            status = aw_error(AW_ERR_INTERRUPTED, "stopped by a signal after step %ld of %ld, S = "
+                              "%.6g m; what is written is whole", sim->step, sim->plan.steps,
+                              sim->S_ref);
+            goto done;
+        }
+        AW_TRY(aw_simulation_advance(sim));
+    }
+done:
+    return status;
+}
+
+/* Directory, log, resolved input, monitor. */
+static aw_status open_output(run *r, int force)
+{
+    const char *directory = r->config->directory;
+    char path[AW_PATH_MAX_LEN + 32];
+    aw_status status = AW_OK;
+    AW_TRY(aw_directory_make(directory, force));
+    snprintf(path, sizeof path, "%s/run.log", directory);
+    AW_TRY(aw_log_open(path));
+    snprintf(path, sizeof path, "%s/resolved.yaml", directory);
+    AW_TRY(aw_file_replace(path, r->text, strlen(r->text)));
+    snprintf(path, sizeof path, "%s/monitor.csv", directory);
+    AW_TRY(aw_monitor_open(path, &r->monitor));
+done:
+    return status;
+}
+
+static void finish(run *r, double seconds)
+{
+    const aw_simulation *sim = r->sim;
+    double predicted = (double)(sim->plan.history_bytes + sim->plan.other_bytes);
+    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag; worst error estimate %.2g of the "
+            "scales (asked: %.2g)", sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s",
+            r->config->directory, r->worst, r->config->tolerance);
+    aw_info("memory: predicted %.0f MiB, peak %.0f MiB", predicted / 1048576.0,
+            (double)aw_memory_peak() / 1048576.0);
+    aw_summary_print(sim);
+    if (aw_report_try(r->config->directory))
+        aw_info("report: %s/report.html, picture: %s/forces.png", r->config->directory,
+                r->config->directory);
+}
+
+aw_status aw_run_command(int argc, char **argv)
+{
+    static aw_options options; /* large; one command a process */
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    run r = {0};
+    int help;
+    double begin = aw_now();
+    AW_TRY(aw_options_read(argc, argv, &options, &help));
+    if (help) {
+        char *words[] = {"help", "run", NULL};
+        return aw_help_command(2, words);
+    }
+    aw_log_quiet(options.quiet);
+    AW_TRY(aw_options_config(&options, &config));
+    r.config = config;
+    aw_plan plan;
+    aw_plan_make(config, &plan);
+    AW_TRY(aw_plan_check(config, &plan));
+    r.text = aw_config_text(config);
+    if (!r.text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
+    AW_TRY(aw_simulation_new(config, NULL, &r.sim));
+    AW_TRY(aw_diag_new(r.sim, r.text, &r.diag));
+    AW_TRY(open_output(&r, options.force));
+    aw_summary_begin(r.sim);
+    aw_plan_warn(config, &plan);
+    catch_signals();
+    aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
+    status = loop(&r);
+    if (status == AW_OK) aw_progress_end(&r.progress);
+    else aw_progress_clear(&r.progress);
+    if (status == AW_OK) finish(&r, aw_now() - begin);
+done:
+    if (r.monitor && aw_monitor_close(r.monitor) != AW_OK && status == AW_OK) status = AW_ERR_IO;
+    aw_diag_free(r.diag);
+    aw_simulation_free(r.sim);
+    free(r.text);
+    aw_config_free(config);
+    aw_log_close();
+    return status;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/app/simulation.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "pic/push.h"
+#include "pic/stats.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/base/units.h"
+
+static aw_status make_arrays(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    size_t n = sim->nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
+    double **force[] = {&sim->forces.Fs, &sim->forces.Fx, &sim->forces.Fs_eff, &sim->forces.Fx_eff,
+                        &sim->forces.Fz_lab, &sim->forces.Fx_lab, &sim->forces.cBy,
+                        &sim->forces.theta};
+    double **particle[] = {&sim->Fz, &sim->Fx, &sim->Fs, &sim->Fn};
+    for (size_t i = 0; i < sizeof force / sizeof force[0]; ++i)
+        if (!(*force[i] = aw_alloc(n, sizeof(double)))) return AW_ERR_NOMEM;
+    for (size_t i = 0; i < sizeof particle / sizeof particle[0]; ++i)
+        if (!(*particle[i] = aw_alloc(sim->particles->n, sizeof(double)))) return AW_ERR_NOMEM;
+    sim->point = aw_alloc(n, sizeof *sim->point);
+    sim->result = aw_alloc(n * AW_RESULTS, sizeof *sim->result);
+    sim->error = aw_alloc(n, sizeof *sim->error);
+    return sim->point && sim->result && sim->error ? AW_OK : AW_ERR_NOMEM;
+}
+
+/* Beam in the machine at step 0. */
+static aw_status place_beam(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    aw_status status = AW_OK;
+    AW_TRY(aw_particles_draw(&config->beam, &sim->particles));
+    if (config->motion == AW_MOTION_RIGID)
+        AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, 0.0));
+    else
+        AW_TRY(aw_push_place(config->lattice, sim->particles));
+done:
+    return status;
+}
+
+aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_simulation **out)
+{
+    aw_status status = AW_OK;
+    aw_simulation *sim = aw_alloc(1, sizeof *sim);
+    *out = NULL;
+    if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
+    sim->config = config;
+    if (config->threads > 0) omp_set_num_threads(config->threads);
+    aw_plan_make(config, &sim->plan);
+    aw_device_params unit = {.variant = variant, .threads = config->threads,
+                             .inner_density = config->inner_density};
+    aw_history_params ring = {.ns = config->grid[0], .nx = config->grid[1],
+                              .single = config->history_single, .cdt = config->step_m,
+                              .gamma = config->beam.gamma, .upstream_cut = sim->plan.upstream_cut,
+                              .slices = (size_t)sim->plan.steps + 1};
+    AW_TRY(aw_device_open(config->device, &unit, &sim->device));
+    AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
+    AW_TRY(place_beam(sim));
+    AW_TRY(make_arrays(sim));
+    AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
+    AW_TRY(aw_history_new(&ring, &sim->history));
+    aw_frame_init(&sim->frame, config->grid[0], config->grid[1]);
+    *out = sim;
+    return AW_OK;
+done:
+    if (status == AW_ERR_NOMEM) aw_error(status, "out of memory while setting up the run");
+    aw_simulation_free(sim);
+    return status;
+}
+
+void aw_simulation_free(aw_simulation *sim)
+{
+    if (!sim) return;
+    double *own[] = {sim->forces.Fs, sim->forces.Fx, sim->forces.Fs_eff, sim->forces.Fx_eff,
+                     sim->forces.Fz_lab, sim->forces.Fx_lab, sim->forces.cBy, sim->forces.theta,
+                     sim->Fz, sim->Fx, sim->Fs, sim->Fn, sim->result, sim->error};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
+    aw_free(sim->point);
+    aw_solver_free(sim->solver);
+    aw_device_close(&sim->device);
+    aw_history_free(sim->history);
+    aw_deposit_free(sim->deposit);
+    aw_particles_free(sim->particles);
+    aw_free(sim);
+}
+
+aw_status aw_simulation_deposit(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const aw_beam_params *beam = &config->beam;
+    const aw_orbit_view *orbit = &config->lattice->orbit;
+    aw_status status = AW_OK;
+    double begin = aw_now();
+    void *cells = aw_history_cells(sim->history);
+    memset(sim->seconds, 0, sizeof sim->seconds);
+    sim->solved = 0;
+    if (!cells) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step));
+    if (config->motion == AW_MOTION_RIGID)
+        aw_frame_rigid(&sim->frame, orbit, sim->S_ref, beam->cutoff_sigma * beam->sigma_s,
+                       beam->cutoff_sigma * beam->sigma_x);
+    else
+        AW_TRY(aw_frame_follow(&sim->frame, orbit, sim->particles, sim->S_ref));
+    AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
+                          &sim->charge));
+    aw_history_push(sim->history, &sim->frame);
+    sim->view = aw_history_look(sim->history, orbit);
+    sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
+done:
+    return status;
+}
+
+aw_status aw_simulation_solve(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_orbit_view *orbit = &config->lattice->orbit;
+    const double gamma = config->beam.gamma;
+    aw_status status = AW_OK;
+    double begin = aw_now();
+    aw_frame_points(grid, orbit, gamma, sim->point);
+    aw_problem problem = {
+        .history = sim->view, .point = sim->point, .points = sim->nodes,
+        .centre = aw_frame_point(grid, orbit, gamma, 0.5 * (grid->ns - 1), 0.5 * (grid->nx - 1)),
+        .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
+        .tolerance = config->tolerance};
+    AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
+    problem.scales = sim->scales;
+    AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
+    sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
+    begin = aw_now();
+    aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
+    sim->seconds[AW_PART_FORCES] = aw_now() - begin;
+    begin = aw_now();
+    aw_gather_run(grid, &sim->forces, gamma, sim->particles, sim->Fz, sim->Fx, sim->Fs,
+                  sim->Fn);
+    sim->seconds[AW_PART_GATHER] = aw_now() - begin;
+    sim->solved = 1;
+done:
+    if (status != AW_OK)
+        aw_error(status, "step %ld, S = %.6g m: the potentials could not be computed", sim->step,
+                 sim->S_ref);
+    return status;
+}
+
+/* Half a kick with this step's forces. */
+static aw_status half_kick(aw_simulation *sim)
+{
+    double begin = aw_now();
+    aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * sim->config->step_m);
+    sim->seconds[AW_PART_PUSH] += aw_now() - begin;
+    return status;
+}
+
+aw_status aw_simulation_synchronise(aw_simulation *sim)
+{
+    /* The first step begins with synchronous particles: nothing to complete. */
+    if (sim->config->motion != AW_MOTION_SELF_CONSISTENT || sim->step == 0) return AW_OK;
+    return half_kick(sim);
+}
+
+aw_status aw_simulation_advance(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    aw_status status = AW_OK;
+    if (config->motion == AW_MOTION_SELF_CONSISTENT) AW_TRY(half_kick(sim));
+    double begin = aw_now(), S = (double)(sim->step + 1) * sim->plan.beta * config->step_m;
+    if (config->motion == AW_MOTION_RIGID)
+        AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S));
+    else
+        AW_TRY(aw_push_transport(config->lattice, sim->particles, config->step_m));
+    sim->step++;
+    sim->S_ref = S;
+    sim->solved = 0;
+    sim->seconds[AW_PART_PUSH] += aw_now() - begin;
+done:
+    if (status != AW_OK)
+        aw_error(status, "step %ld, S = %.6g m: the push failed", sim->step, sim->S_ref);
+    return status;
+}
+
+/* Mean and largest (signed) of a force over the particles. */
+static void force_stats(const double *force, size_t n, double *mean, double *peak)
+{
+    double sum = 0.0, most = 0.0;
+    for (size_t i = 0; i < n; ++i) {
+        sum += force[i];
+        if (fabs(force[i]) > fabs(most)) most = force[i];
+    }
+    *mean = sum / (double)n;
+    *peak = most;
+}
+
+void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
+{
+    const aw_config *config = sim->config;
+    aw_beam_stats stats = aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref,
+                                           config->beam.gamma);
+    aw_monitor_row_clear(row);
+    row->step = sim->step;
+    row->time = (double)sim->step * config->step_m / AW_C;
+    row->s_ref = sim->S_ref;
+    row->charge = sim->charge;
+    row->energy_change_mean = stats.energy_mean;
+    row->energy_change_rms = stats.energy_rms;
+    row->sigma_s = stats.sigma_s;
+    row->sigma_x = stats.sigma_x;
+    row->emittance_x = stats.emittance;
+    row->emittance_x_dispersion_free = stats.emittance_free;
+    memcpy(row->seconds, sim->seconds, sizeof row->seconds);
+    if (!sim->solved) return;
+    force_stats(sim->Fs, sim->particles->n, &row->F_s_mean, &row->F_s_peak);
+    force_stats(sim->Fn, sim->particles->n, &row->F_x_mean, &row->F_x_peak);
+    row->evaluations = (double)sim->report.work.evaluations;
+}
+
+double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)
+{
+    aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->frame.grid.S + s);
+    double offset = sim->frame.grid.offset + x;
+    return aw_gather_at(&sim->frame.grid, field, at.z - offset * at.st, at.x + offset * at.ct);
+}

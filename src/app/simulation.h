@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The time loop's state and its four stages: deposit, potentials, forces, push. */
+#ifndef AW_APP_SIMULATION_H
+#define AW_APP_SIMULATION_H
+#include "pic/deposit.h"
+#include "pic/forces.h"
+#include "pic/frame.h"
+#include "pic/gather.h"
+#include "pic/history.h"
+#include "src/input/config.h"
+#include "src/output/monitor.h"
+#include "src/solvers/solver.h"
+
+AW_BEGIN_DECLS
+
+/** What a run will take, known before it starts. */
+typedef struct aw_plan {
+    long steps;             /* number of the last step; step k is at S = k beta step_m */
+    double beta;            /* of the beam's mean energy */
+    double upstream_cut;    /* distance r' at which the upstream is cut [m] */
+    double overtaking;      /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
+    double radius;          /* of the sharpest bend [m]; 0 without bends */
+    double derbenev;        /* sigma_x / (R sigma_s^2)^(1/3); 0 without bends */
+    double cells_s, cells_x;/* grid cells per sigma at the start */
+    double per_cell;        /* macro-particles per cell */
+    size_t history_bytes, other_bytes; /* memory at the end of the run */
+} aw_plan;
+
+/** Work out the plan of a resolved input. */
+void aw_plan_make(const aw_config *config, aw_plan *plan);
+
+/** Refuse what the memory budget cannot hold: AW_ERR_INPUT (message); else AW_OK. */
+aw_status aw_plan_check(const aw_config *config, const aw_plan *plan);
+
+/** Warn, a line each, of a step, grid, number of particles or Derbenev number too coarse for the
+ *  claims of docs/theory.md. @return the number of warnings. */
+int aw_plan_warn(const aw_config *config, const aw_plan *plan);
+
+/** A simulation; own everything but the config. Read freely; change through the functions. */
+typedef struct aw_simulation {
+    const aw_config *config; /* borrowed */
+    aw_plan plan;
+    aw_particles *particles;
+    aw_frame frame;
+    aw_deposit *deposit;
+    aw_history *history;
+    const aw_history_view *view; /* after aw_simulation_deposit */
+    aw_device device;
+    aw_solver *solver;
+    aw_scales scales;        /* of the last solve */
+    size_t nodes;            /* ns * nx */
+    aw_field_point *point;   /* [nodes] */
+    double *result;          /* [nodes][AW_RESULTS] */
+    double *error;           /* [nodes] */
+    aw_forces forces;        /* [nodes] each */
+    double *Fz, *Fx;         /* [particles]: self-force along the lab axes [eV/m] */
+    double *Fs, *Fn;         /* [particles]: the same along the design tangent and normal */
+    long step;               /* of the particles as they stand */
+    double S_ref;            /* arc length of the reference centre [m] */
+    double charge;           /* deposited at this step [C] */
+    int solved;              /* 1: potentials, forces and Fz, Fx, Fs are of this step */
+    aw_report report;        /* of the last solve */
+    double seconds[AW_PARTS];/* of this step */
+} aw_simulation;
+
+/** Draw the beam, place it, and make every workspace. The beam stands at step 0, nothing deposited.
+ *  @param[in] variant  SIMD variant; NULL: the fastest
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND, AW_ERR_ARG, AW_ERR_RANGE (messages). */
+aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_simulation **out);
+void aw_simulation_free(aw_simulation *simulation);
+
+/** Place the grid, deposit, and add the slice to the history. Once per step. */
+aw_status aw_simulation_deposit(aw_simulation *simulation);
+
+/** Potentials and forces at this step; after aw_simulation_deposit. */
+aw_status aw_simulation_solve(aw_simulation *simulation);
+
+/** To the next step: in self-consistent motion kick by half a step with this step's forces (which
+ *  completes the kick begun at the last step), transport, and begin the next kick.
+ *  `aw_simulation_synchronise` completes a begun kick, so that momenta and positions are of one
+ *  time; deposit, solve, synchronise, output, advance is a step. */
+aw_status aw_simulation_synchronise(aw_simulation *simulation);
+aw_status aw_simulation_advance(aw_simulation *simulation);
+
+/** Fill a monitor row with what is known at this step. */
+void aw_simulation_monitor(const aw_simulation *simulation, aw_monitor_row *row);
+
+/** A grid quantity ([nodes], e.g. simulation->forces.Fs) at bunch coordinates: `s` along the design
+ *  orbit ahead of the grid's centre, `x` along the normal [m]. */
+double aw_simulation_at(const aw_simulation *simulation, const double *field, double s, double x);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/app/summary.h"
+
+#include <math.h>
+
+#include "pic/stats.h"
+#include "src/base/log.h"
+#include "src/base/units.h"
+#include "validation/analytic.h"
+
+static const char *const motion_name[] = {"self-consistent", "rigid", "external"};
+
+static double mib(size_t bytes) { return (double)bytes / 1048576.0; }
+
+void aw_summary_plan(const aw_config *config, const aw_plan *plan)
+{
+    aw_info("lattice      %.6g m, %s motion, %ld steps of %g m", config->lattice->length,
+            motion_name[config->motion], plan->steps, config->step_m);
+    aw_info("beam         %.4g nC, gamma %.6g, %zu macro-particles (%.3g per cell), %s",
+            1e9 * config->beam.charge, config->beam.gamma, config->beam.particles, plan->per_cell,
+            config->beam.quiet ? "quiet" : "random");
+    aw_info("grid         %d x %d, %.3g and %.3g cells per sigma", config->grid[0], config->grid[1],
+            plan->cells_s, plan->cells_x);
+    if (plan->overtaking > 0.0)
+        aw_info("sharpest R   %.6g m: overtaking length %.4g m, Derbenev number %.3g", plan->radius,
+                plan->overtaking, plan->derbenev);
+    aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
+    aw_info("memory       history %.1f MiB of %.0f allowed, in all about %.0f MiB",
+            mib(plan->history_bytes), config->history_MiB,
+            mib(plan->history_bytes + plan->other_bytes));
+}
+
+void aw_summary_begin(const aw_simulation *sim)
+{
+    aw_info("%s", sim->config->title);
+    aw_summary_plan(sim->config, &sim->plan);
+    aw_info("solver       %s, tolerance %.3g, on %s", sim->config->solver, sim->config->tolerance,
+            sim->device.ops->describe(sim->device.state));
+}
+
+static void print_forces(const aw_simulation *sim, double sigma)
+{
+    const aw_beam_params *beam = &sim->config->beam;
+    double kappa = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref).kappa;
+    aw_line_bunch line = {.charge = beam->charge, .sigma = sigma};
+    aw_info("forces on the axis at S = %.4g m, sigma_s = %.4g um [eV/m]%s", sim->S_ref, 1e6 * sigma,
+            kappa != 0.0 ? "; 1D: a line bunch in steady state" : "");
+    aw_info("%9s %12s %12s %12s %12s", "s/sigma", "F_z", kappa != 0.0 ? "1D" : "", "F_x_eff",
+            kappa != 0.0 ? "1D" : "");
+    for (int k = -3; k <= 3; ++k) {
+        double s = k * sigma, fz = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
+        double fx = aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0);
+        if (kappa != 0.0)
+            aw_info("%9d %12.4e %12.4e %12.4e %12.4e", k, fz,
+                    aw_steady_force(&line, 1.0 / fabs(kappa), s), fx,
+                    aw_steady_transverse(&line, kappa, s));
+        else
+            aw_info("%9d %12.4e %12s %12.4e", k, fz, "", fx);
+    }
+}
+
+void aw_summary_print(const aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    aw_beam_stats now = aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref,
+                                         config->beam.gamma);
+    double energy = config->beam.gamma * AW_ME_EV;
+    if (sim->solved && 3.0 * now.sigma_s < 0.5 * (sim->frame.grid.ns - 3) * sim->frame.grid.hs &&
+        fabs(sim->frame.grid.tilt) < 0.5)
+        print_forces(sim, now.sigma_s);
+    aw_info("bunch at S = %.4g m: sigma_s %.5g um, sigma_x %.5g um, emittance %.4g nm (%.4g nm "
+            "without dispersion)", sim->S_ref, 1e6 * now.sigma_s, 1e6 * now.sigma_x,
+            1e9 * now.emittance, 1e9 * now.emittance_free);
+    if (config->motion == AW_MOTION_SELF_CONSISTENT)
+        aw_info("energy change: mean %.5g keV (dE/E %.4g %%), rms %.5g keV (%.4g %%)",
+                1e-3 * now.energy_mean, 100.0 * now.energy_mean / energy, 1e-3 * now.energy_rms,
+                100.0 * now.energy_rms / energy);
+}

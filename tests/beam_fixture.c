@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/beam_fixture.h"
+
+#include <math.h>
+
+#include "pic/push.h"
+#include "src/base/memory.h"
+#include "tests/assert_close.h"
+
+/* Every normalised coordinate of the beam is cut there; the grid holds just that. */
+#define CUTOFF 5.0
+
+bench_params bench_lcls(void)
+{
+    return (bench_params){.ns = 32,
+                          .nx = 32,
+                          .particles = 20000,
+                          .quiet = 1,
+                          .gamma = 1e4,
+                          .sigma_s = 50e-6,
+                          .sigma_x = 50e-6,
+                          .radius = 25.13,
+                          .cdt = 0.02,
+                          .piece = {5.0}};
+}
+
+static aw_lattice *lattice_of(const bench_params *p)
+{
+    aw_element element[BENCH_PIECES_MAX + 1];
+    aw_lattice *lattice = NULL;
+    size_t n = 0;
+    for (int i = 0; i < BENCH_PIECES_MAX && p->piece[i] > 0.0; ++i)
+        element[n++] = (aw_element){.kind = AW_BEND,
+                                    .name = "bend",
+                                    .length = p->piece[i],
+                                    .angle = p->piece[i] / p->radius};
+    element[n++] = (aw_element){.kind = AW_DRIFT, .name = "drift", .length = 1.0};
+    assert_ok(aw_lattice_new(element, n, p->gamma, AW_UPSTREAM_DRIFT, &lattice));
+    return lattice;
+}
+
+void bench_open(bench *b, const bench_params *p)
+{
+    const aw_beam_params beam = {.charge = 1e-9,
+                                 .gamma = p->gamma,
+                                 .particles = p->particles,
+                                 .seed = 1,
+                                 .quiet = p->quiet,
+                                 .cutoff_sigma = CUTOFF,
+                                 .sigma_s = p->sigma_s,
+                                 .sigma_x = p->sigma_x,
+                                 .beta_x = 1.0};
+    const aw_history_params ring = {p->ns, p->nx, p->single, p->cdt, p->gamma, 1e4, 512};
+    *b = (bench){.params = *p, .points = (size_t)p->ns * (size_t)p->nx};
+    b->lattice = lattice_of(p);
+    assert_ok(aw_particles_draw(&beam, &b->particles));
+    aw_frame_init(&b->frame, p->ns, p->nx);
+    assert_ok(aw_deposit_new(p->ns, p->nx, &b->deposit));
+    assert_ok(aw_history_new(&ring, &b->history));
+    b->point = aw_alloc(b->points, sizeof *b->point);
+    assert_non_null(b->point);
+}
+
+void bench_close(bench *b)
+{
+    aw_lattice_free(b->lattice);
+    aw_particles_free(b->particles);
+    aw_deposit_free(b->deposit);
+    aw_history_free(b->history);
+    aw_free(b->point);
+}
+
+void bench_run(bench *b, double S)
+{
+    const bench_params *p = &b->params;
+    for (; b->step * p->cdt <= S + 1e-9; ++b->step) {
+        double at = b->step * p->cdt, charge;
+        void *cells = aw_history_cells(b->history);
+        assert_non_null(cells);
+        assert_ok(aw_push_rigid(b->lattice, b->particles, p->gamma, at));
+        aw_frame_rigid(&b->frame, &b->lattice->orbit, at, CUTOFF * p->sigma_s, CUTOFF * p->sigma_x);
+        assert_ok(
+            aw_deposit_run(b->deposit, b->particles, &b->frame, p->single, cells, &charge));
+        aw_history_push(b->history, &b->frame);
+    }
+    aw_frame_points(&b->frame.grid, &b->lattice->orbit, p->gamma, b->point);
+}
+
+aw_problem bench_problem(bench *b, double tolerance)
+{
+    const aw_grid_view *g = &b->frame.grid;
+    double i = 0.5 * (g->ns - 1), j = 0.5 * (g->nx - 1);
+    return (aw_problem){
+        .history = aw_history_look(b->history, &b->lattice->orbit),
+        .point = b->point,
+        .points = b->points,
+        .centre = aw_frame_point(g, &b->lattice->orbit, b->params.gamma, i, j),
+        .half = hypot(i * g->hs, j * g->hx),
+        .tolerance = tolerance,
+    };
+}
+
+aw_device bench_device(const char *variant, int threads, double density)
+{
+    const aw_device_params params = {variant, threads, density};
+    aw_device device;
+    assert_ok(aw_device_open("cpu", &params, &device));
+    return device;
+}
+
+aw_status bench_solve(const char *strategy, aw_device *device, aw_problem *problem, double *result,
+                      aw_report *report)
+{
+    aw_status status = AW_OK;
+    aw_solver *solver = NULL;
+    AW_TRY(aw_solver_new(strategy, device, &solver));
+    AW_TRY(aw_solver_scales(solver, problem, &problem->scales));
+    AW_TRY(aw_solver_solve(solver, problem, result, NULL, report));
+done:
+    aw_solver_free(solver);
+    return status;
+}
+
+double bench_distance(const double *a, const double *b, size_t points, unsigned k)
+{
+    double worst = 0.0, scale = 0.0;
+    for (size_t i = k; i < points * AW_RESULTS; i += AW_RESULTS) {
+        if (!(fabs(a[i] - b[i]) <= worst)) worst = fabs(a[i] - b[i]);
+        if (!(fabs(b[i]) <= scale)) scale = fabs(b[i]);
+    }
+    return worst / scale;
+}
+
+double *bench_array(size_t n)
+{
+    double *array = aw_alloc(n, sizeof *array);
+    assert_non_null(array);
+    return array;
+}

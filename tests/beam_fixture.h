@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The bench bunch: a beam that enters a bend, with its grid, history and field points. */
+#ifndef AW_TESTS_BEAM_FIXTURE_H
+#define AW_TESTS_BEAM_FIXTURE_H
+#include "pic/deposit.h"
+#include "pic/frame.h"
+#include "pic/history.h"
+#include "pic/lattice.h"
+#include "pic/particles.h"
+#include "src/solvers/solver.h"
+
+enum { BENCH_PIECES_MAX = 4 };
+
+typedef struct bench_params {
+    int ns, nx;
+    size_t particles;
+    int quiet, single;
+    double gamma, sigma_s, sigma_x; /* [m] */
+    double radius;                  /* of the bend that begins at S = 0 [m] */
+    double cdt;                     /* [m] */
+    double piece[BENCH_PIECES_MAX]; /* lengths into which the bend is cut [m]; 0: no more */
+} bench_params;
+
+typedef struct bench {
+    bench_params params;
+    aw_lattice *lattice;
+    aw_particles *particles;
+    aw_frame frame;
+    aw_deposit *deposit;
+    aw_history *history;
+    aw_field_point *point; /* [points], of the newest grid */
+    size_t points;
+    int step; /* the next one */
+} bench;
+
+/* LCLS bend (R = 25.13 m, 5 m long), 1 nC, gamma = 1e4, 50 x 50 um, on 32 x 32 nodes. */
+bench_params bench_lcls(void);
+
+/* Make the bench; nothing has moved yet. Any failure fails the test. */
+void bench_open(bench *b, const bench_params *params);
+void bench_close(bench *b);
+
+/* Step the rigid beam from where it stands until its centre is at S (a whole number of c dt). */
+void bench_run(bench *b, double S);
+
+/* The problem of the newest grid; scales come from aw_solver_scales in bench_solve. */
+aw_problem bench_problem(bench *b, double tolerance);
+
+/* A CPU unit; fails the test when it cannot be had. variant NULL: the fastest. */
+aw_device bench_device(const char *variant, int threads, double density);
+
+/* Solve on a device with the scales of a coarse pass of its own. @param result [points][7] */
+aw_status bench_solve(const char *strategy, aw_device *device, aw_problem *problem, double *result,
+                      aw_report *report);
+
+/* Largest |a - b| of result k over all points, over the largest |b|. */
+double bench_distance(const double *a, const double *b, size_t points, unsigned k);
+
+/* Zeroed array that fails the test rather than be NULL; free with aw_free. */
+double *bench_array(size_t n);
+
+#endif
