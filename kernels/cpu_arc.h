@@ -6,19 +6,10 @@
  * are then read one node at a time: the four numbers of a cell meet a weight for the moments and
  * one for their rates (aw_wide). No gathers. */
 
-#define AW_CELL4 AW_CAT(aw_cell4_, AW_SUFFIX)
-#define AW_CELL_LOAD AW_CAT(aw_cell_load_, AW_SUFFIX)
+#define AW_CELL_LOAD AW_CAT(aw_cell_, AW_CELL)
 #define AW_BATCH_ADD AW_CAT(aw_batch_add_, AW_SUFFIX)
 #define AW_ARC_RUN AW_CAT(aw_arc_run_, AW_SUFFIX)
 #define AW_INLINE static inline __attribute__((always_inline))
-
-typedef AW_CELL AW_CELL4
-    __attribute__((vector_size(4 * sizeof(AW_CELL)), aligned(sizeof(AW_CELL)), may_alias));
-
-AW_INLINE aw_v4 AW_CELL_LOAD(const AW_CELL *cell)
-{
-    return __builtin_convertvector(*(const AW_CELL4 *)cell, aw_v4);
-}
 
 /* Add the nodes of a batch for nt slices that share their weights. The loops over rows, cells and
  * slices are unrolled so that the accumulators stay in registers. */
@@ -75,7 +66,6 @@ static void AW_CAT(aw_arc_sum_, AW_SUFFIX)(const aw_arc *arc, int nt, int same,
     for (int t = 0; t < nt; ++t) AW_ARC_RUN(arc, s + t, 1, sum + t);
 }
 
-#undef AW_CELL4
 #undef AW_CELL_LOAD
 #undef AW_BATCH_ADD
 #undef AW_ARC_RUN

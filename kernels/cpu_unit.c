@@ -9,8 +9,15 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Regions per piece of work: large enough to amortise the queue, independent of the threads. */
-enum { AW_SWEEP_CHUNK = 32 };
+/* Regions per piece of work: some tens of points of a long list; of a short one fewer, so that there
+ * is enough for many threads. It depends on the list alone. */
+enum { AW_CHUNK_MOST = 2048, AW_CHUNK_LEAST = 16, AW_CHUNKS_WANTED = 64, AW_SWEEP_POINTS = 256 };
+
+static size_t chunk_size(size_t regions)
+{
+    size_t size = regions / AW_CHUNKS_WANTED;
+    return size > AW_CHUNK_MOST ? AW_CHUNK_MOST : size < AW_CHUNK_LEAST ? AW_CHUNK_LEAST : size;
+}
 
 typedef struct cpu_state {
     const aw_variant *variant;
@@ -90,19 +97,48 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
     return AW_OK;
 }
 
+/* First region at or after `i` that begins a point. */
+static size_t point_begin(const aw_region *region, size_t n, size_t i)
+{
+    while (i > 0 && i < n && region[i].point == region[i - 1].point) ++i;
+    return i < n ? i : n;
+}
+
+/* Regions of a few points, radius by radius: neighbouring points then read the same cells of the
+ * same slices one after the other, from the nearest cache. */
+static void sweep_points(const cpu_state *cpu, aw_region *region, const size_t *begin, int points,
+                         const aw_scales *scales, aw_work *work)
+{
+    cpu_context context = {cpu, work};
+    size_t most = 0;
+    for (int p = 0; p < points; ++p)
+        most = begin[p + 1] - begin[p] > most ? begin[p + 1] - begin[p] : most;
+    for (size_t j = 0; j < most; ++j)
+        for (int p = 0; p < points; ++p) {
+            if (begin[p] + j >= begin[p + 1]) continue;
+            aw_region *q = &region[begin[p] + j];
+            if (j > 0 && !(q->known & 1u) && q[-1].b == q->a) {
+                memcpy(q->f[0], q[-1].f[4], sizeof q->f[0]);
+                q->known |= 1u;
+            }
+            aw_region_complete(q, cpu_node, &context, scales);
+        }
+    work->regions += begin[points] - begin[0];
+}
+
 static void sweep_chunk(const cpu_state *cpu, aw_region *region, size_t first, size_t last,
                         const aw_scales *scales, aw_work *work)
 {
-    cpu_context context = {cpu, work};
-    for (size_t i = first; i < last; ++i) {
-        aw_region *q = &region[i];
-        if (i > first && !(q->known & 1u) && q[-1].point == q->point && q[-1].b == q->a) {
-            memcpy(q->f[0], q[-1].f[4], sizeof q->f[0]);
-            q->known |= 1u;
+    size_t begin[AW_SWEEP_POINTS + 1];
+    while (first < last) {
+        int points = 0;
+        begin[0] = first;
+        while (first < last && points < AW_SWEEP_POINTS) {
+            first = point_begin(region, last, first + 1);
+            begin[++points] = first;
         }
-        aw_region_complete(q, cpu_node, &context, scales);
+        sweep_points(cpu, region, begin, points, scales, work);
     }
-    work->regions += last - first;
 }
 
 static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
@@ -110,13 +146,15 @@ static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_sc
 {
     const cpu_state *cpu = state;
     uint64_t evaluations = 0, nodes = 0, regions = 0;
-    ptrdiff_t chunks = (ptrdiff_t)((n + AW_SWEEP_CHUNK - 1) / AW_SWEEP_CHUNK);
+    size_t size = chunk_size(n);
+    ptrdiff_t chunks = (ptrdiff_t)((n + size - 1) / size);
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
     reduction(+ : evaluations, nodes, regions)
     for (ptrdiff_t c = 0; c < chunks; ++c) {
         aw_work mine = {0, 0, 0};
-        size_t first = (size_t)c * AW_SWEEP_CHUNK, last = first + AW_SWEEP_CHUNK;
-        sweep_chunk(cpu, region, first, last < n ? last : n, scales, &mine);
+        size_t first = point_begin(region, n, (size_t)c * size);
+        size_t last = point_begin(region, n, (size_t)(c + 1) * size);
+        sweep_chunk(cpu, region, first, last, scales, &mine);
         evaluations += mine.evaluations;
         nodes += mine.nodes;
         regions += mine.regions;

@@ -7,7 +7,11 @@
 
 typedef double aw_v4 __attribute__((vector_size(32)));
 
+typedef double aw_double4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float aw_float4 __attribute__((vector_size(16), aligned(4), may_alias));
+
 #ifdef __AVX512F__
+#include <immintrin.h>
 
 typedef double aw_wide __attribute__((vector_size(64)));
 
@@ -19,10 +23,21 @@ AW_FN aw_wide aw_wide_weight(aw_wide w, aw_wide d, double value, double slope)
     return w * value + d * slope;
 }
 
-AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_v4 g)
+/* The four numbers of a cell, twice. Intrinsics, because the compiler makes a shuffle of the
+ * repetition, which takes the place of a multiplication; the load port repeats for nothing. */
+typedef aw_wide aw_cell;
+
+AW_FN aw_cell aw_cell_double(const double *cell)
 {
-    *acc += w * __builtin_shufflevector(g, g, 0, 1, 2, 3, 0, 1, 2, 3);
+    return (aw_cell)_mm512_broadcast_f64x4(_mm256_loadu_pd(cell));
 }
+
+AW_FN aw_cell aw_cell_float(const float *cell)
+{
+    return (aw_cell)_mm512_cvtps_pd(_mm256_broadcast_ps((const __m128 *)cell));
+}
+
+AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_cell g) { *acc += w * g; }
 
 AW_FN void aw_wide_store(aw_wide a, double out[8])
 {
@@ -45,7 +60,16 @@ AW_FN aw_wide aw_wide_weight(aw_wide w, aw_wide d, double value, double slope)
     return (aw_wide){w.lo * value, w.hi * value + d.hi * slope};
 }
 
-AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_v4 g)
+typedef aw_v4 aw_cell; /* the four numbers of a cell */
+
+AW_FN aw_cell aw_cell_double(const double *cell) { return *(const aw_double4 *)cell; }
+
+AW_FN aw_cell aw_cell_float(const float *cell)
+{
+    return __builtin_convertvector(*(const aw_float4 *)cell, aw_v4);
+}
+
+AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_cell g)
 {
     acc->lo += w.lo * g;
     acc->hi += w.hi * g;

@@ -106,34 +106,42 @@ AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *a
     arc->dgrid = f->dgrid;
 }
 
-/** Cells that an arc crosses per metre where it crosses them fastest, from angle lo to hi. */
-AW_FN double aw_arc_crossing(const aw_retarded *f, double lo, double hi)
+/** Radius below which arcs are strongly curved in the box of the beam. */
+AW_FN double aw_near_radius(const aw_retarded *f)
 {
-    double ps = 1.0 / (f->hs * f->hs), px = 1.0 / (f->hx * f->hx), most = 0.0;
-    for (int k = 0; k < 2; ++k) {
-        double s = sin(k ? hi : lo), rate = s * s * ps + (1.0 - s * s) * px;
-        most = rate > most ? rate : most;
-    }
-    /* In between it is fastest along the axis with the finer cells, if the arc points that way. */
-    double axis = ps > px ? 0.5 * AW_PI : 0.0, finest = ps > px ? ps : px;
-    if (floor((hi - axis) / AW_PI) > floor((lo - axis) / AW_PI)) most = finest;
-    return sqrt(most);
+    return 2.0 * sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
 }
 
-/** Choose the nodes of an arc: uniform in angle, `density` per cell length crossed where it crosses
- *  cells fastest. The moments vanish smoothly at both ends (or the arc closes), so the midpoint rule
- *  converges faster than any power; at one node per cell it is exact along the grid's axes, because
- *  B-splines sum to one. The outer integrand must not jump with r', or no outer rule converges: the
- *  step of an open arc is not rounded (its last node may lie in the empty cells beyond the box), and
- *  the nodes of a whole circle double at a few radii. */
-AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density,
-                        aw_arc *arc)
+/** Nodes per metre of an arc from angle lo to hi that put one into every cell of the axis along
+ *  which it crosses cells fastest: then the error of the midpoint rule, which comes from the
+ *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes a cell
+ *  are far worse than one.) An arc that is strongly curved or slanted crosses cells diagonally, and
+ *  takes two. */
+AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi)
+{
+    double most = 0.0, slant = 0.0;
+    for (int k = 0; k < 2; ++k) {
+        double s = fabs(sin(k ? hi : lo)) / f->hs, c = fabs(cos(k ? hi : lo)) / f->hx;
+        double fast = s > c ? s : c, slow = s > c ? c : s;
+        most = fast > most ? fast : most;
+        slant = slow > slant * fast ? slow / fast : slant;
+    }
+    if (f->r < aw_near_radius(f)) return 3.0 / (f->hs < f->hx ? f->hs : f->hx);
+    return slant > 0.1 ? 2.0 * most : most;
+}
+
+/** Choose the nodes of an arc: uniform in angle, `density` (a whole number) times aw_arc_rate. The
+ *  moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no error of
+ *  ends. The outer integrand must not jump with r', or no outer rule converges: the step of an open
+ *  arc is not rounded (its last node may lie in the empty cells beyond the box), and the number of
+ *  nodes of a whole circle grows at a few radii. */
+AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density, aw_arc *arc)
 {
     double lo = arcs->lo[i], range = arcs->hi[i] - lo;
-    double wanted = density * aw_arc_crossing(f, lo, arcs->hi[i]) * f->r * range;
+    double wanted = density * aw_arc_rate(f, lo, arcs->hi[i]) * f->r * range;
     if (arcs->whole) {
-        arc->n = 16;
-        while (arc->n < wanted) arc->n *= 2;
+        arc->n = 16; /* 16, 20, 25, 31 .. */
+        while (arc->n < wanted) arc->n += arc->n / 4;
         arc->step = range / arc->n;
     } else {
         if (wanted < 4.0) wanted = 4.0;

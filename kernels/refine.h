@@ -82,7 +82,8 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
     }
     work->regions += n;
     while (job->status == AW_OK) {
-        if (total <= job->tolerance && (total = aw_refine_error(region, n)) <= job->tolerance) break;
+        if (total <= job->tolerance && (total = aw_refine_error(region, n)) <= job->tolerance)
+            break;
         if (isnan(total)) {
             job->status = AW_ERR_NONFINITE;
             break;

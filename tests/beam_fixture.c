@@ -79,25 +79,10 @@ void bench_run(bench *b, double S)
         assert_non_null(cells);
         assert_ok(aw_push_rigid(b->lattice, b->particles, p->gamma, at));
         aw_frame_rigid(&b->frame, &b->lattice->orbit, at, CUTOFF * p->sigma_s, CUTOFF * p->sigma_x);
-        assert_ok(
-            aw_deposit_run(b->deposit, b->particles, &b->frame, p->single, cells, &charge));
+        assert_ok(aw_deposit_run(b->deposit, b->particles, &b->frame, p->single, cells, &charge));
         aw_history_push(b->history, &b->frame);
     }
     aw_frame_points(&b->frame.grid, &b->lattice->orbit, p->gamma, b->point);
-}
-
-aw_problem bench_problem(bench *b, double tolerance)
-{
-    const aw_grid_view *g = &b->frame.grid;
-    double i = 0.5 * (g->ns - 1), j = 0.5 * (g->nx - 1);
-    return (aw_problem){
-        .history = aw_history_look(b->history, &b->lattice->orbit),
-        .point = b->point,
-        .points = b->points,
-        .centre = aw_frame_point(g, &b->lattice->orbit, b->params.gamma, i, j),
-        .half = hypot(i * g->hs, j * g->hx),
-        .tolerance = tolerance,
-    };
 }
 
 aw_device bench_device(const char *variant, int threads, double density)
@@ -108,13 +93,35 @@ aw_device bench_device(const char *variant, int threads, double density)
     return device;
 }
 
-aw_status bench_solve(const char *strategy, aw_device *device, aw_problem *problem, double *result,
-                      aw_report *report)
+aw_problem bench_problem(bench *b, double tolerance, size_t every)
+{
+    aw_device device = bench_device(NULL, 0, 1.0);
+    aw_solver *solver = NULL;
+    const aw_grid_view *g = &b->frame.grid;
+    double i = 0.5 * (g->ns - 1), j = 0.5 * (g->nx - 1);
+    aw_problem problem = {
+        .history = aw_history_look(b->history, &b->lattice->orbit),
+        .point = b->point,
+        .points = b->points,
+        .centre = aw_frame_point(g, &b->lattice->orbit, b->params.gamma, i, j),
+        .half = hypot(i * g->hs, j * g->hx),
+        .tolerance = tolerance,
+    };
+    assert_ok(aw_solver_new("adaptive", &device, &solver));
+    assert_ok(aw_solver_scales(solver, &problem, &problem.scales));
+    aw_solver_free(solver);
+    aw_device_close(&device);
+    problem.points = 0;
+    for (size_t k = 0; k < b->points; k += every) b->point[problem.points++] = b->point[k];
+    return problem;
+}
+
+aw_status bench_solve(const char *strategy, aw_device *device, const aw_problem *problem,
+                      double *result, aw_report *report)
 {
     aw_status status = AW_OK;
     aw_solver *solver = NULL;
     AW_TRY(aw_solver_new(strategy, device, &solver));
-    AW_TRY(aw_solver_scales(solver, problem, &problem->scales));
     AW_TRY(aw_solver_solve(solver, problem, result, NULL, report));
 done:
     aw_solver_free(solver);
@@ -125,8 +132,9 @@ double bench_distance(const double *a, const double *b, size_t points, unsigned 
 {
     double worst = 0.0, scale = 0.0;
     for (size_t i = k; i < points * AW_RESULTS; i += AW_RESULTS) {
-        if (!(fabs(a[i] - b[i]) <= worst)) worst = fabs(a[i] - b[i]);
-        if (!(fabs(b[i]) <= scale)) scale = fabs(b[i]);
+        if (!isfinite(a[i]) || !isfinite(b[i])) return (double)NAN;
+        worst = fmax(worst, fabs(a[i] - b[i]));
+        scale = fmax(scale, fabs(b[i]));
     }
     return worst / scale;
 }

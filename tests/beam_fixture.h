@@ -43,15 +43,16 @@ void bench_close(bench *b);
 /* Step the rigid beam from where it stands until its centre is at S (a whole number of c dt). */
 void bench_run(bench *b, double S);
 
-/* The problem of the newest grid; scales come from aw_solver_scales in bench_solve. */
-aw_problem bench_problem(bench *b, double tolerance);
-
 /* A CPU unit; fails the test when it cannot be had. variant NULL: the fastest. */
 aw_device bench_device(const char *variant, int threads, double density);
 
-/* Solve on a device with the scales of a coarse pass of its own. @param result [points][7] */
-aw_status bench_solve(const char *strategy, aw_device *device, aw_problem *problem, double *result,
-                      aw_report *report);
+/* The problem of the newest grid with the scales of all its points, and then only every n-th of
+ * them (bench.point is thinned out until the next bench_run). */
+aw_problem bench_problem(bench *b, double tolerance, size_t every);
+
+/* @param result [problem->points][AW_RESULTS] */
+aw_status bench_solve(const char *strategy, aw_device *device, const aw_problem *problem,
+                      double *result, aw_report *report);
 
 /* Largest |a - b| of result k over all points, over the largest |b|. */
 double bench_distance(const double *a, const double *b, size_t points, unsigned k);

@@ -147,12 +147,12 @@ static double exit_part(double psi, void *params)
     const at *p = params;
     double x = p->d / p->R, q = psi + x;
     if (psi == 0.0) return 0.0;
-    double rate = p->R / 24.0 * psi * psi *
-                  ((4.0 * psi + 12.0 * x) / q - psi * (psi + 4.0 * x) / (q * q));
+    double rate =
+        p->R / 24.0 * psi * psi * ((4.0 * psi + 12.0 * x) / q - psi * (psi + 4.0 * x) / (q * q));
     return aw_line_slope(p->bunch, p->s - slippage(p->R, x, psi)) * rate / (psi + 2.0 * x);
 }
 
-/* The psi in [0, top] at which the slippage, which grows with psi, reaches D; top if it does not. */
+/* The psi in [0, top] at which the slippage, which grows with psi, reaches D; top if not. */
 static double angle_of_slippage(double R, double x, double D, double top)
 {
     double low = 0.0, high = top;
@@ -201,7 +201,7 @@ double aw_sheet_phi(const aw_sheet *sheet, double x, double s)
 {
     place p = {sheet->gamma * sheet->sigma_s, sheet->sigma_x, sheet->gamma * s, x};
     double large = fmax(p.sigma_s, p.sigma_x), small = fmin(p.sigma_s, p.sigma_x);
-    /* Below and above these the integrand falls as q and as 1/q: the tails are 1e-14 of the whole. */
+    /* Beyond these the integrand falls as q and as 1/q: the tails are 1e-14 of the whole. */
     double from = log(1e-14 / large), to = log(1e14 / small);
     double front = 2.0 * sheet->gamma * AW_K_COULOMB * sheet->charge / sqrt(AW_PI);
     return front * integrate(sheet_part, &p, from, to, 1.0 / large);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Closed forms for a rigid Gaussian line bunch, and for a uniformly moving Gaussian sheet.
  *
- * Everywhere: SI in, forces in eV/m on one beam particle (q = e), potentials in V; s is the distance
- * ahead of the bunch centre, so the head is at s > 0, and a negative longitudinal force takes energy
- * away. The line charge Q lambda(s) has lambda normalised to 1. Valid for an ultrarelativistic bunch,
- * gamma >> (R/sigma)^(1/3), that is thin, sigma_x << (R sigma^2)^(1/3).
+ * Everywhere: SI in, forces in eV/m on one beam particle (q = e), potentials in V; s is the
+ * distance ahead of the bunch centre, so the head is at s > 0, and a negative longitudinal force
+ * takes energy away. The line charge Q lambda(s) has lambda normalised to 1. Valid for an
+ * ultrarelativistic bunch, gamma >> (R/sigma)^(1/3), that is thin, sigma_x << (R sigma^2)^(1/3).
  *
  * A function whose quadrature fails returns NaN, which no check may let pass. The integrals run on
  * GSL: gsl_set_error_handler_off() must have been called, or GSL aborts on failure. */
@@ -37,7 +37,7 @@ double aw_steady_force(const aw_line_bunch *bunch, double R, double s);
 
 /** Effective transverse force in the steady state, along the normal that points away from the
  *  centre for kappa > 0: F_x_eff = -(qQ/4 pi eps0) 2 lambda(s) kappa.
- *  Sources: Ya. S. Derbenev, V. D. Shiltsev, SLAC-PUB-7181 (1996); R. Li, PRST-AB 11 024401 (2008). */
+ *  Sources: Ya. S. Derbenev, V. D. Shiltsev, SLAC-PUB-7181 (1996); R. Li, PRST-AB 11 024401. */
 double aw_steady_transverse(const aw_line_bunch *bunch, double kappa, double s);
 
 /** Mean over the bunch of aw_steady_force, in closed form: -3^(1/6) Gamma(2/3)^2/(2 pi) k [eV/m].
@@ -47,8 +47,8 @@ double aw_steady_mean(const aw_line_bunch *bunch, double R);
 /** Rms about the mean over the bunch of aw_steady_force [eV/m], by integration. */
 double aw_steady_rms(const aw_line_bunch *bunch, double R);
 
-/** Real force at distance d >= 0 [m] behind the entrance edge of a bend, the bunch having come along
- *  a straight line for ever; s_L = d^3/(24 R^2):
+/** Real force at distance d >= 0 [m] behind the entrance edge of a bend, the bunch having come
+ *  along a straight line for ever; s_L = d^3/(24 R^2):
  *  F_s = -K [ int_{s-s_L}^{s} lambda'(z) (s-z)^(-1/3) dz
  *             + (lambda(s-s_L) - lambda(s-4 s_L))/s_L^(1/3) ],  K = (qQ/4 pi eps0) 2/(3 R^2)^(1/3).
  *  Source: E. L. Saldin, E. A. Schneidmiller, M. V. Yurkov, NIM A 398 (1997) 373, eq. 87, without
@@ -58,7 +58,7 @@ double aw_entrance_force(const aw_line_bunch *bunch, double R, double d, double 
 /** Mean over the bunch of aw_entrance_force [eV/m]; the average over s is done in closed form. */
 double aw_entrance_mean(const aw_line_bunch *bunch, double R, double d);
 
-/** Mean energy change of the bunch from the entrance edge to a distance d >= 0 inside the bend [eV]. */
+/** Mean energy change of the bunch from the entrance edge to a distance d >= 0 in the bend [eV]. */
 double aw_entrance_energy(const aw_line_bunch *bunch, double R, double d);
 
 /** Real force at distance d >= 0 [m] behind the exit of a bend of angle phi_m > 0 [rad], straight
@@ -66,7 +66,8 @@ double aw_entrance_energy(const aw_line_bunch *bunch, double R, double d);
  *  F_s = -(4 qQ/(4 pi eps0 R)) { [lambda(s-D_max) - lambda(s-D_C)]/(phi_m + 2x)
  *                                 + int_0^{D_max} lambda'(s-D)/(psi + 2x) dD },
  *  D(psi) = (R/24) psi^3 (psi+4x)/(psi+x),  D_max = D(phi_m),  D_C = (R/6) phi_m^2 (phi_m+3x).
- *  At d = 0 it is the entrance's force at the distance R phi_m; far away -2 (qQ/4 pi eps0) lambda/d.
+ *  At d = 0 it is the entrance's force at the distance R phi_m; far away -2 (qQ/4 pi eps0)
+ *  lambda/d.
  *  Source: G. Stupakov, P. Emma, LCLS-TN-01-12 and EPAC 2002, 1479. */
 double aw_exit_force(const aw_line_bunch *bunch, double R, double phi_m, double d, double s);
 
@@ -76,8 +77,8 @@ typedef struct aw_sheet {
     double sigma_s, sigma_x, gamma;
 } aw_sheet;
 
-/** Scalar potential of the sheet, in its plane, at (x, s) from its centre [V]; then A_s = beta phi/c
- *  and phi - v.A = phi/gamma^2.
+/** Scalar potential of the sheet, in its plane, at (x, s) from its centre [V]; then
+ *  A_s = beta phi/c and phi - v.A = phi/gamma^2.
  *  Source: the sheet's rest-frame potential as a superposition of Gaussians in 1/r
  *  (O. D. Kellogg, Foundations of Potential Theory, 1929), transformed to the laboratory:
  *  phi = (2 gamma Q/(4 pi eps0 sqrt(pi))) int_0^inf dq exp(-q^2 x^2/(1 + 2 q^2 sigma_x^2))

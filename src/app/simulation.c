@@ -126,6 +126,7 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     aw_frame_points(grid, orbit, gamma, sim->point);
     aw_problem problem = {
         .history = sim->view, .point = sim->point, .points = sim->nodes,
+        .columns = (size_t)grid->ns,
         .centre = aw_frame_point(grid, orbit, gamma, 0.5 * (grid->ns - 1), 0.5 * (grid->nx - 1)),
         .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
         .tolerance = config->tolerance};

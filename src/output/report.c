@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs tools/report.py and turns its failure into one line. */
+/* Runs tools/report.py, or another script, and turns its failure into one line. */
 #include "src/output/report.h"
 
 #include <errno.h>
@@ -26,15 +26,16 @@ static const char *find_python(void)
 }
 
 /* Start python with its stderr on a pipe. @return 0 or an errno; *from is the pipe's other end. */
-static int start(const char *python, const char *directory, pid_t *pid, int *from)
+static int start(const char *python, const char *script, const char *argument, pid_t *pid,
+                 int *from)
 {
     int ends[2];
     if (pipe(ends) != 0) return errno;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     /* posix_spawn does not change its arguments, though its prototype allows it */
-    char *const arguments[] = {(char *)python, (char *)(AW_TOOLS_DIR "/report.py"), (char *)"--",
-                               (char *)directory, NULL};
+    char *const arguments[] = {(char *)python, (char *)script, (char *)"--", (char *)argument,
+                               NULL};
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code == 0) {
@@ -73,12 +74,12 @@ static void last_line(int from, char *line, size_t size)
 }
 
 /* @return AW_OK, or AW_ERR_IO with the reason in `why`. */
-static aw_status make_report(const char *directory, char why[WHY_SIZE])
+static aw_status run_script(const char *script, const char *argument, char why[WHY_SIZE])
 {
     const char *python = find_python();
     pid_t pid = 0;
     int from = -1, state = 0;
-    int code = start(python, directory, &pid, &from);
+    int code = start(python, script, argument, &pid, &from);
     if (code != 0) {
         snprintf(why, WHY_SIZE,
                  "%s cannot be started: %s (set AW_PYTHON to a Python 3 with the "
@@ -104,7 +105,7 @@ static aw_status make_report(const char *directory, char why[WHY_SIZE])
 aw_status aw_report_run(const char *directory)
 {
     char why[WHY_SIZE];
-    aw_status status = make_report(directory, why);
+    aw_status status = run_script(AW_TOOLS_DIR "/report.py", directory, why);
     if (status != AW_OK) return aw_error(status, "no report: %s", why);
     return AW_OK;
 }
@@ -112,7 +113,15 @@ aw_status aw_report_run(const char *directory)
 int aw_report_try(const char *directory)
 {
     char why[WHY_SIZE];
-    if (make_report(directory, why) == AW_OK) return 1;
+    if (run_script(AW_TOOLS_DIR "/report.py", directory, why) == AW_OK) return 1;
     aw_warn("no report: %s", why);
+    return 0;
+}
+
+int aw_report_script_try(const char *script, const char *argument)
+{
+    char why[WHY_SIZE];
+    if (run_script(script, argument, why) == AW_OK) return 1;
+    aw_warn("no picture: %s", why);
     return 0;
 }

@@ -17,5 +17,9 @@ aw_status aw_report_run(const char *directory);
  *  @return 1 when report.html was made. */
 int aw_report_try(const char *directory);
 
+/** Run another Python script in the same way, `script -- argument`, and wait for it; failure is a
+ *  warning that no picture was made. @return 1 when the script succeeded. */
+int aw_report_script_try(const char *script, const char *argument);
+
 AW_END_DECLS
 #endif

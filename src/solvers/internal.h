@@ -8,7 +8,7 @@
 
 /* Points that are worked on together, so that lists of regions stay small whatever the grid. How
  * the points are cut never depends on the number of threads. */
-enum { AW_POINT_BLOCK = 1024 };
+enum { AW_POINT_BLOCK = 256 };
 
 /** Work lists grow geometrically and are kept from call to call. */
 struct aw_solver {
@@ -19,14 +19,19 @@ struct aw_solver {
     size_t region_capacity, next_capacity;
     aw_job *job;
     size_t job_capacity;
-    uint32_t *order;
+    uint32_t *order;            /* scratch of aw_share_accept */
     size_t order_capacity;
+    uint32_t *visit;            /* [points]: in which order points are worked on */
+    size_t visit_capacity;
     aw_estimate estimate[AW_POINT_BLOCK];
 };
 
 extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase;
 
-/** Starting regions of points [first, last), point after point, into solver->region.
+/** Fill solver->visit: tiles of neighbouring points of a grid, one after the other. */
+aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);
+
+/** Starting regions of points visit[first .. last), point after point, into solver->region.
  *  @param[out] begin  [last - first + 1]: where each point's regions begin */
 aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
                           size_t *begin);

@@ -11,7 +11,7 @@
 
 static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase};
 
-enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0], AW_SCALE_POINTS = 12 };
+enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0], AW_SCALE_POINTS = 12, AW_TILE = 8 };
 
 const char *aw_solver_list(int i)
 {
@@ -46,7 +46,25 @@ void aw_solver_free(aw_solver *solver)
     aw_free(solver->next);
     aw_free(solver->job);
     aw_free(solver->order);
+    aw_free(solver->visit);
     aw_free(solver);
+}
+
+aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem)
+{
+    aw_status status = AW_OK;
+    size_t n = 0, columns = problem->columns > 0 ? problem->columns : problem->points;
+    size_t rows = columns > 0 ? problem->points / columns : 0;
+    size_t high = problem->columns > 0 ? AW_TILE : 1;
+    AW_TRY(aw_grow((void **)&solver->visit, &solver->visit_capacity, problem->points,
+                   sizeof *solver->visit));
+    for (size_t j = 0; j < rows; j += high)
+        for (size_t i = 0; i < columns; i += AW_TILE)
+            for (size_t y = j; y < j + high && y < rows; ++y)
+                for (size_t x = i; x < i + AW_TILE && x < columns; ++x)
+                    solver->visit[n++] = (uint32_t)(y * columns + x);
+done:
+    return status;
 }
 
 aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
@@ -58,8 +76,9 @@ aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t f
         AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + most,
                        sizeof *solver->region));
         begin[i - first] = n;
-        n += aw_partition_regions(solver->partition, problem->history, &problem->point[i],
-                                  (uint32_t)i, &solver->region[n]);
+        uint32_t point = solver->visit[i];
+        n += aw_partition_regions(solver->partition, problem->history, &problem->point[point], point,
+                                  &solver->region[n]);
     }
     begin[last - first] = n;
 done:
@@ -70,8 +89,9 @@ aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, s
                            size_t last, double *result, double *error, aw_report *report,
                            aw_status worst)
 {
-    for (size_t i = first; i < last; ++i) {
-        const aw_estimate *e = &solver->estimate[i - first];
+    for (size_t j = first; j < last; ++j) {
+        const aw_estimate *e = &solver->estimate[j - first];
+        size_t i = solver->visit[j];
         aw_status status = e->status;
         for (unsigned k = 0; k < AW_RESULTS; ++k) {
             result[i * AW_RESULTS + k] = e->I[k];
@@ -89,6 +109,18 @@ aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, s
     return worst;
 }
 
+/* What cannot be seen in the results: the arcs of a point that is not a number are empty. */
+static aw_status check_points(const aw_problem *problem)
+{
+    for (size_t i = 0; i < problem->points; ++i) {
+        const aw_field_point *p = &problem->point[i];
+        if (isfinite(p->z) && isfinite(p->x)) continue;
+        return aw_error(AW_ERR_NONFINITE, "field point %zu is not finite: z = %g m, x = %g m", i,
+                        p->z, p->x);
+    }
+    return AW_OK;
+}
+
 aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
 {
     const aw_slice *now = &problem->history->slice[0];
@@ -99,6 +131,7 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     double phi = 0.0, psi = 0.0, I[AW_RESULTS] = {0.0};
     if (stride < 1) stride = 1;
     if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
+    AW_TRY(check_points(problem));
     AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
     for (size_t i = stride / 2; i < problem->points; i += stride) {
         AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + solver->partition->n,
@@ -114,8 +147,8 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
         const aw_region *q = &solver->region[i];
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[k] += q->I[k];
         if (i + 1 < n && q[1].point == q->point) continue;
-        if (!(fabs(I[AW_PHI]) <= phi)) phi = fabs(I[AW_PHI]);
-        if (!(fabs(I[AW_PSI]) <= psi)) psi = fabs(I[AW_PSI]);
+        if (!(fabs(I[AW_PHI]) <= phi) && !isnan(phi)) phi = fabs(I[AW_PHI]);
+        if (!(fabs(I[AW_PSI]) <= psi) && !isnan(psi)) psi = fabs(I[AW_PSI]);
         memset(I, 0, sizeof I);
     }
     if (!isfinite(phi) || !isfinite(psi) || !(phi > 0.0) || !(psi > 0.0))
@@ -136,7 +169,9 @@ aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *
     aw_status status = AW_OK;
     double begin = aw_now();
     memset(report, 0, sizeof *report);
+    AW_TRY(check_points(problem));
     AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
+    AW_TRY(aw_solver_order(solver, problem));
     double start = aw_now();
     AW_TRY(solver->device->ops->upload(solver->device->state, problem->history, problem->point,
                                        problem->points));

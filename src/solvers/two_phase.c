@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* COMPUTE-POTENTIALS (dissertation 3.3.1): phase one works breadth first on one list of subregions
- * of all points until few are left or L_max is reached; phase two runs RP-QUADRATURE on each that
- * is left. Differs: the list starts from the partition of quadrature/partition.h; points are taken
- * in blocks; a subregion is accepted as long as the accepted errors of its point stay within the
- * point's tolerance, not by its own error alone (which would allow n tolerances for n subregions). */
+ * of all points until few are left or L_max is reached; phase two runs RP-QUADRATURE on what is
+ * left. Differs: the list starts from the partition of quadrature/partition.h; points are taken in
+ * blocks; a subregion is accepted as long as the accepted errors of its point stay within the
+ * point's tolerance, not by its own error alone (which would allow n tolerances for n subregions);
+ * phase two takes what is left of a point together (shares of its tolerance, one for each subregion,
+ * cost up to ten times more at 1e-9, and AW_REFINE_MAX regions each where they are out of reach). */
 #include <string.h>
 
 #include "src/base/memory.h"
@@ -40,35 +42,33 @@ done:
     return status;
 }
 
-/* Phase two: every region of the list as a job of its own, with an equal share of what its point
- * has left. */
+/* Phase two: what is left of a point as one job, with what its tolerance has left. */
 static aw_status phase_two(aw_solver *solver, const aw_problem *problem, size_t points,
                            const size_t *begin, aw_report *report)
 {
     aw_status status = AW_OK;
     const aw_device_ops *ops = solver->device->ops;
-    size_t n = begin[points];
-    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, n, sizeof *solver->job));
+    size_t jobs = 0;
+    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, points, sizeof *solver->job));
     for (size_t i = 0; i < points; ++i) {
-        double left = problem->tolerance - solver->estimate[i].error;
-        for (size_t j = begin[i]; j < begin[i + 1]; ++j) {
-            solver->job[j].first = j;
-            solver->job[j].count = 1;
-            solver->job[j].tolerance = left / (double)(begin[i + 1] - begin[i]);
-        }
+        if (begin[i + 1] == begin[i]) continue;
+        aw_job *job = &solver->job[jobs++];
+        job->first = begin[i];
+        job->count = begin[i + 1] - begin[i];
+        job->tolerance = problem->tolerance - solver->estimate[i].error;
     }
-    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, n, &problem->scales,
+    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,
                        &report->work));
     AW_TRY(ops->wait(solver->device->state));
+    jobs = 0;
     for (size_t i = 0; i < points; ++i) {
+        if (begin[i + 1] == begin[i]) continue;
+        const aw_job *job = &solver->job[jobs++];
         aw_estimate *e = &solver->estimate[i];
-        for (size_t j = begin[i]; j < begin[i + 1]; ++j) {
-            const aw_job *job = &solver->job[j];
-            for (unsigned k = 0; k < AW_RESULTS; ++k) e->I[k] += job->I[k];
-            e->error += job->error;
-            e->regions += (uint32_t)job->regions;
-            if (job->status != AW_OK && e->status != AW_ERR_NONFINITE) e->status = job->status;
-        }
+        for (unsigned k = 0; k < AW_RESULTS; ++k) e->I[k] += job->I[k];
+        e->error += job->error;
+        e->regions += (uint32_t)job->regions;
+        e->status = job->status;
     }
 done:
     return status;

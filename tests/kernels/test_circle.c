@@ -74,8 +74,7 @@ static void total_angle_equals_sampled_membership(void **state)
         aw_arcs arcs = aw_circle_arcs(c.u, c.w, c.r, c.a, c.b);
         check_arcs(&c, &arcs);
         /* each end of an arc may fall anywhere between two samples; grazing ones in pairs */
-        assert_close(total_angle(&arcs), sampled_angle(&c), 0.0,
-                     10.0 * 2.0 * AW_PI / SAMPLES);
+        assert_close(total_angle(&arcs), sampled_angle(&c), 0.0, 10.0 * 2.0 * AW_PI / SAMPLES);
         met[arcs.n]++;
         whole += arcs.whole;
     }
@@ -151,8 +150,7 @@ static void circle_through_a_corner_keeps_its_arc(void **state)
     const circle c = {-2.0, -3.0, 5.0, 1.0, 1.0}; /* meets the corner (1, 1) from (-2, -3) */
     aw_arcs arcs = aw_circle_arcs(c.u, c.w, c.r, c.a, c.b);
     (void)state;
-    assert_close(total_angle(&arcs), sampled_angle(&c), 0.0,
-                 10.0 * 2.0 * AW_PI / SAMPLES);
+    assert_close(total_angle(&arcs), sampled_angle(&c), 0.0, 10.0 * 2.0 * AW_PI / SAMPLES);
     const circle d = {0.0, 0.0, sqrt(2.0), 1.0, 1.0}; /* meets all four corners, and nothing else */
     arcs = aw_circle_arcs(d.u, d.w, d.r, d.a, d.b);
     assert_close(total_angle(&arcs), 0.0, 0.0, 1e-7);

@@ -110,7 +110,8 @@ static void upstream_is_the_first_slice_moved_along_the_orbit(void **state)
 static void check_rates(const aw_history_view *h, double r)
 {
     const double d = 1e-5 * CDT;
-    aw_retarded f = aw_retarded_at(h, r), a = aw_retarded_at(h, r - d), b = aw_retarded_at(h, r + d);
+    aw_retarded f = aw_retarded_at(h, r), a = aw_retarded_at(h, r - d),
+                b = aw_retarded_at(h, r + d);
     /* d/d(ct') = -d/dr. Rounding 1e-16/d = 1e-9; truncation d^2 times third derivatives: less */
     assert_close(f.vz, (a.z - b.z) / (2.0 * d), 0.0, 3e-9);
     assert_close(f.vx, (a.x - b.x) / (2.0 * d), 0.0, 3e-9);

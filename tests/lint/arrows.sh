@@ -5,7 +5,7 @@ set -eu
 cd "$1"
 
 set --
-for folder in src kernels pic quadrature predictor; do
+for folder in src kernels pic quadrature predictor validation; do
     if [ -d "$folder" ]; then set -- "$@" "$folder"; fi
 done
 
@@ -23,7 +23,9 @@ BEGIN {
     sees["src/solvers"] = "quadrature predictor kernels src/base"
     sees["src/input"] = "pic kernels src/base"
     sees["src/output"] = "pic kernels src/base"
-    sees["src/app"] = "src/input src/output src/solvers predictor quadrature pic kernels src/base"
+    sees["validation"] = "src/base"
+    sees["src/app"] = "validation src/input src/output src/solvers predictor quadrature pic " \
+                      "kernels src/base"
 }
 
 function folder_of(path,    word, n)

@@ -62,8 +62,8 @@ static void closed_mean_is_the_mean_of_the_force(void **state)
     (void)state;
     /* the trapezoid rule on a Gaussian converges faster than any power */
     for (int i = -80; i <= 80; ++i)
-        sum += 0.1 * S * aw_line_density(&lcls, 0.1 * i * S) *
-               aw_steady_force(&lcls, R, 0.1 * i * S);
+        sum +=
+            0.1 * S * aw_line_density(&lcls, 0.1 * i * S) * aw_steady_force(&lcls, R, 0.1 * i * S);
     assert_close(sum, aw_steady_mean(&lcls, R), 1e-9, 0.0);
 }
 
@@ -104,7 +104,7 @@ static void entrance_mean_overshoots_and_settles(void **state)
     const double k = aw_line_unit(&lcls, R), L = aw_line_overtaking(&lcls, R);
     (void)state;
     assert_close(L, 0.9116, 1e-3, 0.0); /* (24 * 50e-6 * 25.13^2)^(1/3) by hand */
-    for (int i = 0; i < 5; ++i) /* four digits given */
+    for (int i = 0; i < 5; ++i)         /* four digits given */
         assert_close(aw_entrance_mean(&lcls, R, ratio[i] * L) / k, mean[i], 0.0, 1e-4);
 }
 
@@ -184,8 +184,8 @@ static void far_behind_the_exit_the_force_is_minus_2_lambda_over_d(void **state)
 static void forces_have_the_right_sign(void **state)
 {
     (void)state;
-    assert_true(aw_steady_force(&lcls, R, 0.0) < 0.0);       /* the middle radiates */
-    assert_true(aw_steady_force(&lcls, R, 2.0 * S) > 0.0);   /* the head is pushed */
+    assert_true(aw_steady_force(&lcls, R, 0.0) < 0.0);     /* the middle radiates */
+    assert_true(aw_steady_force(&lcls, R, 2.0 * S) > 0.0); /* the head is pushed */
     assert_true(aw_steady_transverse(&lcls, 1.0 / R, 0.0) < 0.0);
     assert_true(aw_steady_transverse(&lcls, -1.0 / R, 0.0) > 0.0); /* a bend to the left */
     assert_true(aw_exit_force(&lcls, R, PHI, 0.5, 0.0) < 0.0);
@@ -204,11 +204,11 @@ static void sheet_round_at_rest_has_the_discs_potential(void **state)
     assert_close(aw_sheet_phi(&sheet, 0.0, 1e-3), 100.0 * AW_K_COULOMB * 1e-9 / 0.1, 1e-5, 0.0);
 }
 
-/* By the plain sum over the charge in the rest frame, in polar coordinates about the field point. */
+/* By the plain sum over the charge in the rest frame, polar coordinates about the field point. */
 static void sheet_agrees_with_a_sum_over_its_charge(void **state)
 {
     const aw_sheet sheet = {.charge = 1e-9, .sigma_s = 50e-6, .sigma_x = 50e-6, .gamma = 10.0};
-    const double a = 500e-6, b = 50e-6; /* rest-frame sizes */
+    const double a = 500e-6, b = 50e-6;                                     /* rest-frame sizes */
     const double at[3][2] = {{0.0, 0.0}, {40e-6, 30e-6}, {-100e-6, 60e-6}}; /* x, s */
     (void)state;
     for (int p = 0; p < 3; ++p) {
@@ -222,7 +222,8 @@ static void sheet_agrees_with_a_sum_over_its_charge(void **state)
                 sum += exp(-0.5 * (s * s + x * x)) * h * dt;
             }
         double want = 10.0 * AW_K_COULOMB * 1e-9 * sum / (2.0 * AW_PI * a * b);
-        assert_close(aw_sheet_phi(&sheet, x0, at[p][1]), want, 1e-5, 0.0); /* h^2 of the midpoints */
+        assert_close(aw_sheet_phi(&sheet, x0, at[p][1]), want, 1e-5,
+                     0.0); /* h^2 of the midpoints */
     }
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Entrance, steady and exit forces against a plain sum of the retarded fields of a line bunch.
  *
- * On the orbit, with y the arc length back to the emitting place, rho the straight distance, rho^ the
- * unit vector from there and t' the tangent there, the field along the tangent t is (Jefimenko)
+ * On the orbit, with y the arc length back to the emitting place, rho the straight distance, rho^
+ * the unit vector from there and t' the tangent there, the field along the tangent t is (Jefimenko)
  *   E_s/(Q/4 pi eps0) = int dy { lambda (rho^.t)/rho^2 + lambda' (beta^2 t'.t - beta rho^.t)/rho }
- * with lambda at s - (y - rho) - (1 - beta) rho. The same integral on a straight line, which holds the
- * field of uniform motion and all that is singular at y = 0, is taken off under the integral.
+ * with lambda at s - (y - rho) - (1 - beta) rho. The same integral on a straight line, which holds
+ * the field of uniform motion and all that is singular at y = 0, is taken off under the integral.
  * No paraxial expansion is made, so it shares nothing with the closed forms but the physics. */
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -29,12 +29,12 @@ static double density(const aw_orbit_view *orbit, const aw_orbit_point *at, doub
     double u = s - (y - rho) - omb * rho, v = s - omb * y;
     double bent = aw_line_density(&lcls, u) * along / (rho * rho) +
                   aw_line_slope(&lcls, u) * (beta * beta * turn - beta * along) / rho;
-    double straight = aw_line_density(&lcls, v) / (y * y) -
-                      aw_line_slope(&lcls, v) * beta * omb / y;
+    double straight =
+        aw_line_density(&lcls, v) / (y * y) - aw_line_slope(&lcls, v) * beta * omb / y;
     return bent - straight;
 }
 
-/* Force [eV/m] at arc length place + s on the particle at s of a bunch whose centre is at `place`. */
+/* Force [eV/m] on the particle at s, at arc length place + s, of a bunch centred at `place`. */
 static double direct(const aw_orbit_view *orbit, double place, double s)
 {
     /* 5-point Gauss-Legendre on panels of equal ratio from 0.1 mm to 2 gamma^2 * 40 sigma */

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tools of the validation cases: inputs without files, solving on a part of the grid, tables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/app/cases.h"
+#include "src/app/lcls.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/output/file.h"
+#include "src/output/report.h"
+
+/* Rows of a strip: the spline on the axis takes four, each with two neighbours for its gradient. */
+enum { AW_STRIP_ROWS = 8 };
+
+aw_status aw_case_config(const aw_validation *validation, const aw_element *element, size_t n,
+                         double gamma, aw_upstream upstream, aw_config **out)
+{
+    aw_status status = AW_OK;
+    aw_config *config = calloc(1, sizeof *config);
+    *out = NULL;
+    if (!config) return AW_ERR_NOMEM;
+    config->title = strdup(validation->name);
+    config->path = strdup(validation->name);
+    AW_TRY(config->title && config->path ? AW_OK : AW_ERR_NOMEM);
+    config->beam = (aw_beam_params){.charge = 1e-9,
+                                    .gamma = gamma,
+                                    .particles = 1000000,
+                                    .seed = 1,
+                                    .quiet = 1,
+                                    .cutoff_sigma = 5.0,
+                                    .sigma_s = AW_LCLS_SIGMA,
+                                    .sigma_x = AW_LCLS_SIGMA,
+                                    .beta_x = 1.0};
+    config->motion = AW_MOTION_RIGID;
+    config->grid[0] = config->grid[1] = 128;
+    config->step_m = 0.02;
+    config->tolerance = 1e-6;
+    snprintf(config->solver, sizeof config->solver, "two-phase");
+    config->upstream = upstream;
+    config->history_MiB = 4096.0;
+    config->upstream_m = 1e4;
+    config->inner_density = 1.0;
+    snprintf(config->device, sizeof config->device, "auto");
+    config->threads = validation->threads;
+    AW_TRY(aw_lattice_new(element, n, gamma, upstream, &config->lattice));
+    *out = config;
+    return AW_OK;
+done:
+    aw_config_free(config);
+    return status;
+}
+
+aw_status aw_case_lcls(const aw_validation *validation, aw_upstream upstream, aw_config **out)
+{
+    const aw_element element[2] = {{.kind = AW_BEND,
+                                    .name = "bend",
+                                    .length = AW_LCLS_RADIUS * AW_LCLS_ANGLE,
+                                    .angle = AW_LCLS_ANGLE},
+                                   {.kind = AW_DRIFT, .name = "after", .length = 1.0}};
+    return aw_case_config(validation, element, 2, 1e4, upstream, out);
+}
+
+aw_status aw_case_begin(const aw_config *config, aw_simulation **out)
+{
+    aw_status status = aw_simulation_new(config, NULL, out);
+    if (status != AW_OK) return status;
+    status = aw_simulation_deposit(*out);
+    if (status == AW_OK) return AW_OK;
+    aw_simulation_free(*out);
+    *out = NULL;
+    return status;
+}
+
+aw_status aw_case_to(aw_simulation *simulation, double S)
+{
+    aw_status status = AW_OK;
+    long step = lround(S / (simulation->plan.beta * simulation->config->step_m));
+    while (simulation->step < step) {
+        AW_TRY(aw_simulation_advance(simulation));
+        AW_TRY(aw_simulation_deposit(simulation));
+    }
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------- strip */
+
+aw_status aw_strip_new(const aw_simulation *simulation, aw_strip *strip)
+{
+    double **field[] = {&strip->forces.Fs,     &strip->forces.Fx,     &strip->forces.Fs_eff,
+                        &strip->forces.Fx_eff, &strip->forces.Fz_lab, &strip->forces.Fx_lab,
+                        &strip->forces.cBy,    &strip->forces.theta};
+    int ns = simulation->config->grid[0], ok = 1;
+    size_t nodes = (size_t)ns * AW_STRIP_ROWS;
+    memset(strip, 0, sizeof *strip);
+    for (size_t i = 0; i < sizeof field / sizeof field[0]; ++i) {
+        *field[i] = aw_alloc(nodes, sizeof(double));
+        ok = ok && *field[i];
+    }
+    strip->point = aw_alloc(nodes, sizeof *strip->point);
+    strip->result = aw_alloc(nodes * AW_RESULTS, sizeof *strip->result);
+    if (ok && strip->point && strip->result) return AW_OK;
+    aw_strip_free(strip);
+    return AW_ERR_NOMEM;
+}
+
+void aw_strip_free(aw_strip *strip)
+{
+    double *own[] = {strip->forces.Fs,     strip->forces.Fx,     strip->forces.Fs_eff,
+                     strip->forces.Fx_eff, strip->forces.Fz_lab, strip->forces.Fx_lab,
+                     strip->forces.cBy,    strip->forces.theta,  strip->result};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
+    aw_free(strip->point);
+    memset(strip, 0, sizeof *strip);
+}
+
+aw_status aw_case_points(const aw_simulation *simulation, aw_solver *solver,
+                         const aw_field_point *point, size_t n, double tolerance, aw_scales *scales,
+                         double *result)
+{
+    aw_status status = AW_OK;
+    const aw_grid_view *grid = &simulation->frame.grid;
+    aw_report report;
+    aw_problem problem = {
+        .history = simulation->view,
+        .point = point,
+        .points = n,
+        .centre = aw_frame_point(grid, &simulation->config->lattice->orbit,
+                                 simulation->config->beam.gamma, 0.5 * (grid->ns - 1),
+                                 0.5 * (grid->nx - 1)),
+        .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
+        .tolerance = tolerance};
+    if (scales->phi == 0.0) AW_TRY(aw_solver_scales(solver, &problem, scales));
+    problem.scales = *scales;
+    AW_TRY(aw_solver_solve(solver, &problem, result, NULL, &report));
+done:
+    return status;
+}
+
+aw_status aw_strip_solve(aw_simulation *simulation, aw_strip *strip)
+{
+    const aw_config *config = simulation->config;
+    aw_scales scales = {0.0, 0.0, 0.0};
+    aw_status status = AW_OK;
+    strip->grid = simulation->frame.grid;
+    strip->grid.nx = AW_STRIP_ROWS; /* even, as the grid's: the same rows about the centre */
+    aw_frame_points(&strip->grid, &config->lattice->orbit, config->beam.gamma, strip->point);
+    AW_TRY(aw_case_points(simulation, simulation->solver, strip->point,
+                          (size_t)strip->grid.ns * AW_STRIP_ROWS, config->tolerance, &scales,
+                          strip->result));
+    aw_forces_from_potentials(&strip->grid, strip->point, strip->result, &strip->forces);
+done:
+    return status;
+}
+
+double aw_strip_at(const aw_simulation *simulation, const aw_strip *strip, const double *field,
+                   double s)
+{
+    aw_orbit_point at = aw_orbit_at(&simulation->config->lattice->orbit, strip->grid.S + s);
+    return aw_gather_at(&strip->grid, field, at.z, at.x);
+}
+
+/* ------------------------------------------------------------------------------------ tables */
+
+aw_status aw_case_table(const aw_validation *validation, const char *name, const char *header,
+                        const double *value, size_t rows, size_t columns)
+{
+    char path[AW_PATH_MAX_LEN];
+    size_t room = strlen(header) + 2 + rows * columns * 26, n;
+    if (!validation->directory) return AW_OK;
+    if (snprintf(path, sizeof path, "%s/%s.csv", validation->directory, name) >= (int)sizeof path)
+        return aw_error(AW_ERR_IO, "-o: %s is too long a path", validation->directory);
+    char *text = aw_alloc(room, 1);
+    if (!text) return AW_ERR_NOMEM;
+    n = (size_t)snprintf(text, room, "%s\n", header);
+    for (size_t i = 0; i < rows * columns; ++i)
+        n += (size_t)snprintf(text + n, room - n, "%.17g%c", value[i],
+                              (i + 1) % columns ? ',' : '\n');
+    aw_status status = aw_file_replace(path, text, n);
+    aw_free(text);
+    if (status != AW_OK) return status;
+    if (aw_report_script_try(AW_VALIDATION_DIR "/plot.py", path))
+        aw_info("  picture: %s/%s.png", validation->directory, name);
+    return AW_OK;
+}

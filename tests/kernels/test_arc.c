@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The vector part of the inner integral: closed forms along arcs, and the scalar sum node by node. */
+#include <float.h>
+
+#include "src/base/units.h"
+#include "tests/assert_close.h"
+#include "tests/slice_fixture.h"
+
+enum { NS = 24, NX = 18, NT = 3 };
+#define HS 0.01
+#define HX 0.02
+
+/* c0 + c1 u + c2 w + c3 u^2 + c4 w^2 + c5 u w, for each component. */
+typedef struct quadric {
+    double c[3][6];
+} quadric;
+
+static void quadric_at(const void *context, double age, double u, double w, double m[3])
+{
+    const quadric *q = context;
+    (void)age;
+    for (int k = 0; k < 3; ++k)
+        m[k] = q->c[k][0] + q->c[k][1] * u + q->c[k][2] * w + q->c[k][3] * u * u +
+               q->c[k][4] * w * w + q->c[k][5] * u * w;
+}
+
+/* Sums over the nodes of 1, u, w, u^2, w^2, u w, from the closed forms of sums of cosines. */
+static void node_sums(const aw_arc *arc, double sum[6])
+{
+    double n = arc->n, half = 0.5 * arc->step, middle = arc->first + (n - 1.0) * half;
+    double one = sin(n * half) / sin(half), two = sin(2.0 * n * half) / sin(2.0 * half);
+    double c = one * cos(middle), s = one * sin(middle);
+    double cc = 0.5 * (n + two * cos(2.0 * middle)), ss = n - cc;
+    double cs = 0.5 * two * sin(2.0 * middle), u = arc->u, w = arc->w, r = arc->r;
+    sum[0] = n;
+    sum[1] = n * u + r * c;
+    sum[2] = n * w + r * s;
+    sum[3] = n * u * u + 2.0 * u * r * c + r * r * cc;
+    sum[4] = n * w * w + 2.0 * w * r * s + r * r * ss;
+    sum[5] = n * u * w + r * (u * s + w * c) + r * r * cs;
+}
+
+static double dot6(const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 6; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+/* A deposited quadratic reads h^2/4 higher through the quadratic B-spline; its slopes are exact. */
+static void expected(const aw_arc *arc, const double *c, const aw_slice *s, double out[2])
+{
+    double sums[6];
+    double widened = c[3] * s->hs * s->hs / 4.0 + c[4] * s->hx * s->hx / 4.0;
+    double du = arc->du, dw = arc->dw, turn = arc->dgrid;
+    /* (du + turn w)(c1 + 2 c3 u + c5 w) + (dw - turn u)(c2 + 2 c4 w + c5 u) */
+    const double rate[6] = {du * c[1] + dw * c[2],
+                            2.0 * c[3] * du + c[5] * dw - turn * c[2],
+                            c[5] * du + 2.0 * c[4] * dw + turn * c[1],
+                            -turn * c[5],
+                            turn * c[5],
+                            2.0 * turn * (c[3] - c[4])};
+    node_sums(arc, sums);
+    out[0] = dot6(c, sums) + widened * sums[0];
+    out[1] = dot6(rate, sums);
+}
+
+typedef struct bed {
+    const aw_variant *variant;
+    uint64_t random;
+    quadric q[NT];
+    slices s;
+    aw_arc_slice read[NT];
+} bed;
+
+/* Three slices of quadratic densities; spacings differ unless `same`. */
+static void bed_open(bed *b, void **state, int single, int same)
+{
+    b->variant = *state;
+    b->random = 5;
+    slices_new(&b->s, NT, NS, NX, single, HS, HX);
+    for (int t = 0; t < NT; ++t) {
+        aw_slice *slice = &b->s.slice[t];
+        if (!same) {
+            slice->hs *= 1.0 + 0.19 * t;
+            slice->hx *= 1.0 + 0.41 * t;
+        }
+        for (int k = 0; k < 3; ++k)
+            for (int i = 0; i < 6; ++i)
+                b->q[t].c[k][i] = uniform(&b->random, -1.0, 1.0) * (i < 1   ? 1.0
+                                                                    : i < 3 ? 5.0
+                                                                            : 40.0);
+        slices_fill(&b->s, t, 1, quadric_at, &b->q[t]);
+        b->read[t] = (aw_arc_slice){slice->cells, NS, NX, 1.0 / slice->hs, 1.0 / slice->hx};
+    }
+}
+
+/* An arc whose nodes all lie on the grid; steps small or large, any sense of rotation of rates. */
+static aw_arc arc_on_grid(uint64_t *random, int n)
+{
+    aw_arc arc = {.u = uniform(random, -0.03, 0.03), .w = uniform(random, -0.05, 0.05)};
+    arc.r = uniform(random, 0.001, 0.07);
+    arc.first = uniform(random, -AW_PI, AW_PI);
+    arc.step = uniform(random, 0.1, 2.0) * AW_PI / n;
+    arc.n = n;
+    arc.du = uniform(random, -1.0, 1.0);
+    arc.dw = uniform(random, -1.0, 1.0);
+    arc.dgrid = uniform(random, -5.0, 5.0);
+    return arc;
+}
+
+static void check_closed_form(void **state, int single, int nt, int same)
+{
+    static const int nodes[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 100};
+    /* double: rounding of coordinates (1e-16) and of the turning node angles (some 1e-16 per
+     * batch), slopes up to 10 per metre over cells of 0.01 m; float: rounding of the cells */
+    const double level = single ? 4e-7 : 2e-13;
+    bed b;
+    bed_open(&b, state, single, same);
+    for (int i = 0; i < 200; ++i) {
+        aw_arc arc = arc_on_grid(&b.random, nodes[i % 10]);
+        double sum[3][8], want[2];
+        b.variant->arc_sum(&arc, nt, same, b.read, single, sum);
+        for (int t = 0; t < nt; ++t)
+            for (int k = 0; k < 3; ++k) {
+                expected(&arc, b.q[t].c[k], &b.s.slice[t], want);
+                assert_close(sum[t][k], want[0], 0.0, level * arc.n);
+                /* differences of cells over a cell of 0.01 m: 1/h times the rounding */
+                assert_close(sum[t][4 + k], want[1], 0.0, level * arc.n * 2.0 / HS);
+            }
+    }
+    slices_free(&b.s);
+}
+
+static void quadratic_density_sums_to_its_closed_form_one_slice(void **state)
+{
+    check_closed_form(state, 0, 1, 1);
+}
+static void quadratic_density_sums_to_its_closed_form_three_slices(void **state)
+{
+    check_closed_form(state, 0, 3, 1);
+}
+static void quadratic_density_sums_to_its_closed_form_unequal_spacings(void **state)
+{
+    check_closed_form(state, 0, 3, 0);
+}
+static void quadratic_density_in_float_sums_to_its_closed_form(void **state)
+{
+    check_closed_form(state, 1, 1, 1);
+    check_closed_form(state, 1, 3, 1);
+    check_closed_form(state, 1, 3, 0);
+}
+
+/* Noise on every node, zeros in the padding, as after a deposition. */
+static void fill_with_noise(bed *b)
+{
+    for (int t = 0; t < NT; ++t)
+        for (int j = -AW_PAD; j < NX + AW_PAD; ++j)
+            for (int i = -AW_PAD; i < NS + AW_PAD; ++i)
+                for (int k = 0; k < AW_COMPONENTS; ++k) {
+                    int inside = i >= 0 && i < NS && j >= 0 && j < NX;
+                    double noise = uniform(&b->random, -1.0, 1.0);
+                    slices_set(&b->s, t, i, j, k, inside ? noise : 0.0);
+                }
+}
+
+/* Arcs of any radius up to 1e6 cells through or past the box, some nodes far off the grid. */
+static aw_arc arc_anywhere(uint64_t *random, int n)
+{
+    aw_arc arc = arc_on_grid(random, n);
+    double towards = uniform(random, -AW_PI, AW_PI);
+    arc.r = HS * exp(uniform(random, log(0.1), log(1e6)));
+    arc.u = uniform(random, -0.1, 0.1) - arc.r * cos(towards);
+    arc.w = uniform(random, -0.1, 0.1) - arc.r * sin(towards);
+    arc.step = uniform(random, 0.2, 2.0) * fmin(HS / arc.r, 2.0 * AW_PI / n);
+    arc.first = towards - 0.5 * n * arc.step;
+    return arc;
+}
+
+static void check_against_scalar(void **state, int single, int nt, int same)
+{
+    static const int nodes[] = {1, 1, 1, 3, 8, 16, 17, 40, 129}; /* most of them: a single node */
+    int felt = 0;
+    bed b;
+    bed_open(&b, state, single, same);
+    fill_with_noise(&b);
+    for (int i = 0; i < 3000; ++i) {
+        aw_arc arc = arc_anywhere(&b.random, nodes[i % 9]);
+        double sum[3][8], want[3][8];
+        /* A node may be misplaced by rounding of its angle (up to 2 pi, and up to once per step of
+         * the rotation) times r; cells differ by up to 2 from one to the next, slopes by 4. */
+        double misplaced = DBL_EPSILON * (8.0 + arc.n) * (arc.r + 1.0) / HS;
+        double rounding = arc.n * (1e-14 + 4.0 * misplaced);
+        double speed = (fabs(arc.du) + fabs(arc.dw) + 0.3 * fabs(arc.dgrid)) / HS;
+        aw_arc_sum_scalar(&arc, nt, b.read, single, want);
+        b.variant->arc_sum(&arc, nt, same, b.read, single, sum);
+        for (int t = 0; t < nt; ++t)
+            for (int k = 0; k < 3; ++k) {
+                assert_close(sum[t][k], want[t][k], 0.0, rounding);
+                assert_close(sum[t][4 + k], want[t][4 + k], 0.0, 4.0 * rounding * speed);
+                felt += want[t][k] != 0.0;
+            }
+    }
+    assert_true(felt > 3000); /* most arcs met the grid */
+    slices_free(&b.s);
+}
+
+static void nodes_agree_with_the_scalar_sum_in_double(void **state)
+{
+    check_against_scalar(state, 0, 1, 1);
+    check_against_scalar(state, 0, 3, 1);
+    check_against_scalar(state, 0, 3, 0);
+}
+
+static void nodes_agree_with_the_scalar_sum_in_float(void **state)
+{
+    check_against_scalar(state, 1, 1, 1);
+    check_against_scalar(state, 1, 3, 1);
+    check_against_scalar(state, 1, 3, 0);
+}
+
+static void nodes_off_the_grid_read_zero(void **state)
+{
+    bed b;
+    bed_open(&b, state, 0, 1);
+    fill_with_noise(&b);
+    for (int i = 0; i < 100; ++i) {
+        aw_arc arc = arc_on_grid(&b.random, 5);
+        double sum[3][8], side = i % 2 ? 1.0 : -1.0;
+        arc.r = 1e-4;
+        /* beyond the 1.5 cells that a spline reaches, up to kilometres away */
+        if (i % 4 < 2)
+            arc.u = side * (0.5 * (NS - 1) * HS + 1.51 * HS + arc.r) * exp2(i % 23);
+        else
+            arc.w = side * (0.5 * (NX - 1) * HX + 1.51 * HX + arc.r) * exp2(i % 23);
+        b.variant->arc_sum(&arc, 3, 1, b.read, 0, sum);
+        for (int t = 0; t < 3; ++t)
+            for (int k = 0; k < 3; ++k) {
+                assert_close(sum[t][k], 0.0, 0.0, 0.0);
+                assert_close(sum[t][4 + k], 0.0, 0.0, 0.0);
+            }
+    }
+    slices_free(&b.s);
+}
+
+/* Largest number of cells between neighbouring nodes, along either axis, anywhere on the arc. */
+static double widest_step(const aw_retarded *f, const aw_arc *arc, double lo, double hi)
+{
+    double most = 0.0;
+    for (int k = 0; k <= 500; ++k) {
+        double a = lo + (hi - lo) * k / 500.0;
+        most = fmax(most, fmax(fabs(sin(a)) / f->hs, fabs(cos(a)) / f->hx));
+    }
+    return most * arc->step * f->r;
+}
+
+static void nodes_cover_an_arc_with_at_least_the_density_asked_for(void **state)
+{
+    uint64_t random = 1;
+    (void)state;
+    for (int i = 0; i < 1000; ++i) {
+        aw_retarded f = {.hs = 1e-3, .hx = 2e-3, .half_s = 0.02, .half_x = 0.03};
+        aw_arcs arcs = {.n = 1};
+        aw_arc arc = {.r = 0.0};
+        double density = uniform(&random, 0.5, 4.0);
+        f.r = arc.r = exp(uniform(&random, -9.0, 3.0));
+        arcs.whole = i % 2 && f.r < f.half_s; /* it must fit into the box */
+        arcs.lo[0] = arcs.whole ? -AW_PI : uniform(&random, -AW_PI, AW_PI);
+        /* an open arc with r beyond the box is at most as long as the box is wide */
+        double longest = 2.0 * asin(fmin(1.0, hypot(f.half_s, f.half_x) / f.r));
+        arcs.hi[0] = arcs.whole ? AW_PI : arcs.lo[0] + uniform(&random, 1e-3, 1.0) * longest;
+        aw_arc_nodes(&f, &arcs, 0, density, &arc);
+        double range = arcs.hi[0] - arcs.lo[0];
+        /* the rate is taken at the ends of an arc of 60 degrees or less: cos(30 degrees) slower */
+        assert_true(widest_step(&f, &arc, arcs.lo[0], arcs.hi[0]) <= 1.16 / density);
+        assert_close(arc.first, arcs.lo[0] + 0.5 * arc.step, 1e-15, 1e-15);
+        if (arcs.whole)
+            assert_close(arc.n * arc.step, range, 1e-14, 0.0); /* a closed circle: no end */
+        else /* an open arc is covered, and by no more than one node too many */
+            assert_true(arc.n * arc.step >= range * (1.0 - 1e-12) &&
+                        (arc.n - 1) * arc.step < range);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    void *variant = variant_state(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(quadratic_density_sums_to_its_closed_form_one_slice, variant),
+        cmocka_unit_test_prestate(quadratic_density_sums_to_its_closed_form_three_slices, variant),
+        cmocka_unit_test_prestate(quadratic_density_sums_to_its_closed_form_unequal_spacings,
+                                  variant),
+        cmocka_unit_test_prestate(quadratic_density_in_float_sums_to_its_closed_form, variant),
+        cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_double, variant),
+        cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_float, variant),
+        cmocka_unit_test_prestate(nodes_off_the_grid_read_zero, variant),
+        cmocka_unit_test(nodes_cover_an_arc_with_at_least_the_density_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

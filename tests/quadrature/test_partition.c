@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Starting partitions: they cover [0, R(p)], know slices and edges, and R(p) is where it must be. */
+#include <stdlib.h>
+
+#include "kernels/circle.h"
+#include "kernels/retarded.h"
+#include "quadrature/partition.h"
+#include "src/base/units.h"
+#include "tests/assert_close.h"
+#include "tests/slice_fixture.h"
+
+enum { NODES = 16, SLICES = 24, SIDE = 5 };
+#define H 2e-5
+#define CDT 0.02
+#define GAMMA 1e3
+#define R_CUT 1e4
+
+/* Straight, a bend of 10 m radius over 0.25 m, straight: the beam has come 0.1 m out of it. */
+typedef struct stage {
+    aw_orbit_piece piece[3];
+    slices s;
+    aw_history_view h;
+    aw_field_point centre;
+    double half;
+    aw_partition *partition;
+    aw_region *region;
+} stage;
+
+static void stage_open(stage *g, double gamma)
+{
+    aw_orbit_view orbit = {g->piece, 1};
+    aw_orbit_point at;
+    g->piece[0] = (aw_orbit_piece){.S = 0.0};
+    g->piece[1] = (aw_orbit_piece){.S = 0.0, .kappa = 0.1};
+    orbit.n = 2;
+    at = aw_orbit_at(&orbit, 0.25);
+    g->piece[2] = (aw_orbit_piece){.S = 0.25, .z = at.z, .x = at.x, .theta = at.theta};
+    orbit.n = 3;
+    slices_new(&g->s, SLICES, NODES, NODES, 0, H, 1.5 * H);
+    for (int i = 0; i < SLICES; ++i) {
+        g->s.slice[i].S = 0.35 - beta_of(gamma) * CDT * i;
+        g->s.slice[i].tilt = 0.1;
+    }
+    g->h = slices_view(&g->s, orbit, CDT, gamma, R_CUT);
+    g->centre = point_on(&g->h.orbit, 0.35, 0.0, gamma);
+    g->half = hypot(0.5 * (NODES - 1) * H, 0.5 * (NODES - 1) * 1.5 * H);
+    g->region = NULL;
+    assert_ok(aw_partition_new(&g->partition));
+}
+
+static void stage_make(stage *g)
+{
+    assert_ok(aw_partition_make(g->partition, &g->h, &g->centre, g->half));
+    g->region = calloc(g->partition->n, sizeof *g->region);
+    assert_non_null(g->region);
+}
+
+static void stage_close(stage *g)
+{
+    free(g->region);
+    aw_partition_free(g->partition);
+    slices_free(&g->s);
+}
+
+/* Points all over the grid: SIDE x SIDE, its corners among them. */
+static aw_field_point grid_point(const stage *g, int k)
+{
+    double u = (k % SIDE - 2) / 2.0 * 0.5 * (NODES - 1) * H;
+    double w = (k / SIDE - 2) / 2.0 * 0.5 * (NODES - 1) * 1.5 * H;
+    return point_on(&g->h.orbit, 0.35 + u, w, 1.0 / sqrt(1.0 - g->h.beta * g->h.beta));
+}
+
+static void regions_cover_zero_to_r_without_gaps(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g, GAMMA);
+    stage_make(&g);
+    for (int k = 0; k < SIDE * SIDE; ++k) {
+        aw_field_point p = grid_point(&g, k);
+        size_t n = aw_partition_regions(g.partition, &g.h, &p, (uint32_t)k, g.region);
+        assert_true(n >= 1 && n < g.partition->n);
+        assert_true(n < 200); /* 10 km of upstream cost tens, not thousands */
+        assert_close(g.region[0].a, 0.0, 0.0, 0.0);
+        assert_close(g.region[n - 1].b, aw_partition_limit(g.partition, &g.h, &p), 0.0, 0.0);
+        for (size_t i = 0; i < n; ++i) {
+            assert_true(g.region[i].a < g.region[i].b);
+            assert_int_equal(g.region[i].point, k);
+            assert_int_equal(g.region[i].known, 0);
+            if (i > 0) assert_close(g.region[i].a, g.region[i - 1].b, 0.0, 0.0);
+        }
+    }
+    stage_close(&g);
+}
+
+static void edges_are_break_points(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g, GAMMA);
+    stage_make(&g);
+    for (int e = 1; e < 3; ++e) {
+        double edge = (0.35 - g.piece[e].S) / g.h.beta, nearest = HUGE_VAL;
+        for (size_t i = 0; i < g.partition->n; ++i)
+            nearest = fmin(nearest, fabs(g.partition->r[i] - edge));
+        assert_close(nearest, 0.0, 0.0, 1e-12); /* rounding of S/beta at 0.35 m */
+    }
+    stage_close(&g);
+}
+
+/* Where slices are stored, a region lies in one interval between slices, or spans whole ones of a
+ * number that halving brings back to slices; only a region cut at an edge may span others. */
+static void regions_respect_slices_where_they_are_stored(void **state)
+{
+    const double stored = (SLICES - 1) * CDT;
+    int whole = 0, within = 0;
+    stage g;
+    (void)state;
+    stage_open(&g, GAMMA);
+    stage_make(&g);
+    for (size_t i = 0; i + 1 < g.partition->n && g.partition->r[i] < stored * 0.999; ++i) {
+        double a = g.partition->r[i] / CDT, b = g.partition->r[i + 1] / CDT;
+        double edge1 = 0.35 / g.h.beta / CDT, edge2 = 0.10 / g.h.beta / CDT;
+        if (floor(a + 1e-6) >= ceil(b - 1e-6) - 1.0) {
+            within++;
+            continue;
+        }
+        if (fabs(b - edge1) < 1e-6 || fabs(b - edge2) < 1e-6 || b > SLICES - 1 - 1e-6) continue;
+        assert_close(a, rint(a), 0.0, 1e-6);
+        assert_close(log2(b - a), rint(log2(b - a)), 0.0, 1e-6);
+        whole++;
+    }
+    assert_true(within > 10 && whole > 0);
+    stage_close(&g);
+}
+
+static int arcs_at(const stage *g, const aw_field_point *p, double r)
+{
+    aw_retarded f = aw_retarded_at(&g->h, r);
+    double dz = p->z - f.z, dx = p->x - f.x;
+    aw_arcs arcs =
+        aw_circle_arcs(dz * f.cg + dx * f.sg, -dz * f.sg + dx * f.cg, r, f.half_s, f.half_x);
+    return arcs.n;
+}
+
+static void circle_meets_the_box_before_r_and_never_beyond(void **state)
+{
+    stage g;
+    (void)state;
+    /* at gamma 100 the circle leaves within 100 m, at 1000 it takes kilometres */
+    for (double gamma = 100.0; gamma < 1.1e3; gamma *= 10.0) {
+        stage_open(&g, gamma);
+        stage_make(&g);
+        for (int k = 0; k < SIDE * SIDE; ++k) {
+            aw_field_point p = grid_point(&g, k);
+            double limit = aw_partition_limit(g.partition, &g.h, &p), farthest = 0.0;
+            assert_true(limit < R_CUT);
+            for (int i = 0; i < 20000; ++i) {
+                double r = 1e-5 * pow(2.0 * R_CUT / 1e-5, i / 20000.0);
+                if (arcs_at(&g, &p, r) > 0) farthest = r;
+            }
+            assert_true(farthest <= limit);
+            /* R(p) is where the box's circumscribed circle is left: beyond the box itself by at most
+             * half diagonal + half side, each gained at the rate 1/(2 gamma^2) */
+            double slack = 2.0 * gamma * gamma * (hypot(9.0, 13.5) - 9.0 * cos(0.1) + 2.0) * H;
+            assert_true(limit < farthest + slack);
+        }
+        stage_close(&g);
+    }
+}
+
+static void an_upstream_cut_at_a_distance_ends_there(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g, 1e5); /* the circle would leave after 10^7 m */
+    stage_make(&g);
+    for (int k = 0; k < SIDE * SIDE; ++k) {
+        aw_field_point p = grid_point(&g, k);
+        assert_close(aw_partition_limit(g.partition, &g.h, &p), R_CUT, 0.0, 0.0);
+    }
+    stage_close(&g);
+}
+
+static void a_history_too_short_for_the_circle_is_a_range_error(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g, GAMMA);
+    g.h.upstream = 0; /* slices were dropped, but the circle needs kilometres */
+    assert_status(aw_partition_make(g.partition, &g.h, &g.centre, g.half), AW_ERR_RANGE);
+    stage_close(&g);
+}
+
+/* A short history is no error when the circle leaves the box in time: a beam of low energy. */
+static void a_history_as_long_as_the_circle_needs_is_enough(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g, 1.5);
+    g.h.upstream = 0;
+    stage_make(&g);
+    assert_true(g.partition->r[g.partition->n - 1] < (SLICES - 3) * CDT);
+    stage_close(&g);
+}
+
+static void a_frame_that_is_not_finite_is_an_error(void **state)
+{
+    stage g;
+    (void)state;
+    for (int what = 0; what < 4; ++what) {
+        stage_open(&g, GAMMA);
+        aw_slice *bad = &g.s.slice[7];
+        *(what == 0 ? &bad->S : what == 1 ? &bad->x : what == 2 ? &bad->hs : &bad->tilt) = NAN;
+        assert_status(aw_partition_make(g.partition, &g.h, &g.centre, g.half), AW_ERR_NONFINITE);
+        stage_close(&g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_cover_zero_to_r_without_gaps),
+        cmocka_unit_test(edges_are_break_points),
+        cmocka_unit_test(regions_respect_slices_where_they_are_stored),
+        cmocka_unit_test(circle_meets_the_box_before_r_and_never_beyond),
+        cmocka_unit_test(an_upstream_cut_at_a_distance_ends_there),
+        cmocka_unit_test(a_history_too_short_for_the_circle_is_a_range_error),
+        cmocka_unit_test(a_history_as_long_as_the_circle_needs_is_enough),
+        cmocka_unit_test(a_frame_that_is_not_finite_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
