@@ -48,11 +48,11 @@ function(aw_test name)
     foreach(word IN LISTS ARG_ARGS)
       add_test(NAME ${name}.${word} COMMAND test_${name} ${word})
       set_tests_properties(${name}.${word} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${ARG_LABELS}"
-                           TIMEOUT ${ARG_TIMEOUT})
+                           TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
     endforeach()
   else()
     add_test(NAME ${name} COMMAND test_${name})
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${ARG_LABELS}"
-                         TIMEOUT ${ARG_TIMEOUT})
+                         TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
   endif()
 endfunction()

@@ -109,7 +109,7 @@ AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *a
 /** Radius below which arcs are strongly curved in the box of the beam. */
 AW_FN double aw_near_radius(const aw_retarded *f)
 {
-    return 2.0 * sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    return sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
 }
 
 /** Nodes per metre of an arc from angle lo to hi that put one into every cell of the axis along

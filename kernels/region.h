@@ -58,7 +58,7 @@ AW_FN void aw_region_rule(aw_region *q, const aw_scales *scales)
         double s1 = h / 6.0 * (ends + 4.0 * q->f[2][k]);
         double s2 = h / 12.0 * (ends + 4.0 * odd + 2.0 * q->f[2][k]);
         double scale = k == AW_PSI ? scales->psi : (k <= AW_AX ? scales->phi : scales->rate);
-        double error = h / 50.0 * aw_fourth_difference(q->f, k) / scale;
+        double error = h / 84.0 * aw_fourth_difference(q->f, k) / scale;
         q->I[k] = s2 + (s2 - s1) / 15.0;
         if (!(error <= worst) && !isnan(worst)) worst = error;
     }

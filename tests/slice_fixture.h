@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slices written by a function instead of by particles, and the SIMD variant that a test runs on. */
+/* Slices written by a function, not by particles, and the SIMD variant that a test runs on. */
 #ifndef AW_TESTS_SLICE_FIXTURE_H
 #define AW_TESTS_SLICE_FIXTURE_H
 #include "kernels/variant.h"

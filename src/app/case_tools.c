@@ -18,49 +18,16 @@ enum { AW_STRIP_ROWS = 8 };
 aw_status aw_case_config(const aw_validation *validation, const aw_element *element, size_t n,
                          double gamma, aw_upstream upstream, aw_config **out)
 {
-    aw_status status = AW_OK;
-    aw_config *config = calloc(1, sizeof *config);
-    *out = NULL;
-    if (!config) return AW_ERR_NOMEM;
-    config->title = strdup(validation->name);
-    config->path = strdup(validation->name);
-    AW_TRY(config->title && config->path ? AW_OK : AW_ERR_NOMEM);
-    config->beam = (aw_beam_params){.charge = 1e-9,
-                                    .gamma = gamma,
-                                    .particles = 1000000,
-                                    .seed = 1,
-                                    .quiet = 1,
-                                    .cutoff_sigma = 5.0,
-                                    .sigma_s = AW_LCLS_SIGMA,
-                                    .sigma_x = AW_LCLS_SIGMA,
-                                    .beta_x = 1.0};
-    config->motion = AW_MOTION_RIGID;
-    config->grid[0] = config->grid[1] = 128;
-    config->step_m = 0.02;
-    config->tolerance = 1e-6;
-    snprintf(config->solver, sizeof config->solver, "two-phase");
-    config->upstream = upstream;
-    config->history_MiB = 4096.0;
-    config->upstream_m = 1e4;
-    config->inner_density = 1.0;
-    snprintf(config->device, sizeof config->device, "auto");
-    config->threads = validation->threads;
-    AW_TRY(aw_lattice_new(element, n, gamma, upstream, &config->lattice));
-    *out = config;
-    return AW_OK;
-done:
-    aw_config_free(config);
+    aw_status status = aw_line_config(validation->name, element, n, gamma, upstream, out);
+    if (status == AW_OK) (*out)->threads = validation->threads;
     return status;
 }
 
 aw_status aw_case_lcls(const aw_validation *validation, aw_upstream upstream, aw_config **out)
 {
-    const aw_element element[2] = {{.kind = AW_BEND,
-                                    .name = "bend",
-                                    .length = AW_LCLS_RADIUS * AW_LCLS_ANGLE,
-                                    .angle = AW_LCLS_ANGLE},
-                                   {.kind = AW_DRIFT, .name = "after", .length = 1.0}};
-    return aw_case_config(validation, element, 2, 1e4, upstream, out);
+    aw_status status = aw_lcls_config(128, 1000000, upstream, out);
+    if (status == AW_OK) (*out)->threads = validation->threads;
+    return status;
 }
 
 aw_status aw_case_begin(const aw_config *config, aw_simulation **out)

@@ -30,7 +30,7 @@ typedef struct aw_config {
     aw_upstream upstream;
     double history_MiB;   /* memory budget of the history */
     double upstream_m;    /* cut of the upstream, as a distance r' from the field point */
-    double inner_density; /* nodes of the inner rule per cell crossed, >= 0.5; default 1 */
+    int inner_density;    /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
     int solve_every;      /* 0: at mesh steps only; self-consistent: at every step */
     char device[256];     /* auto | cpu | ... as given */
     int threads;          /* 0: what OpenMP chooses */

@@ -11,7 +11,11 @@
 
 static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase};
 
-enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0], AW_SCALE_POINTS = 12, AW_TILE = 8 };
+enum {
+    AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
+    AW_SCALE_POINTS = 12,
+    AW_TILE = 8
+};
 
 const char *aw_solver_list(int i)
 {
@@ -77,8 +81,8 @@ aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t f
                        sizeof *solver->region));
         begin[i - first] = n;
         uint32_t point = solver->visit[i];
-        n += aw_partition_regions(solver->partition, problem->history, &problem->point[point], point,
-                                  &solver->region[n]);
+        n += aw_partition_regions(solver->partition, problem->history, &problem->point[point],
+                                  point, &solver->region[n]);
     }
     begin[last - first] = n;
 done:
@@ -99,8 +103,9 @@ aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, s
         }
         if (status == AW_OK && !(e->error <= problem->tolerance)) status = AW_ERR_MAXEVAL;
         if (error) error[i] = e->error;
-        if (!(e->error <= report->error)) {
-            report->error = e->error;
+        double shown = status == AW_ERR_NONFINITE ? (double)NAN : e->error;
+        if (!(shown <= report->error) && !isnan(report->error)) { /* the first NaN stays */
+            report->error = shown;
             report->worst = i;
         }
         if (e->regions > report->max_regions) report->max_regions = e->regions;

@@ -41,7 +41,7 @@ static void every_key_arrives(void **state)
     assert_int_equal(c->motion, AW_MOTION_RIGID);
     assert_int_equal(c->grid[0], 128);
     assert_int_equal(c->grid[1], 96);
-    assert_true(c->step_m == 0.01 && c->tolerance == 1.0e-5 && c->inner_density == 1.0);
+    assert_true(c->step_m == 0.01 && c->tolerance == 1.0e-5 && c->inner_density == 1);
     assert_string_equal(c->solver, "adaptive");
     assert_int_equal(c->history_single, 1);
     assert_int_equal(c->upstream, AW_UPSTREAM_DRIFT);
@@ -74,7 +74,7 @@ static void defaults_are_those_of_the_manual(void **state)
     assert_int_equal(c->motion, AW_MOTION_SELF_CONSISTENT);
     assert_int_equal(c->grid[0], 64);
     assert_int_equal(c->grid[1], 64);
-    assert_true(c->step_m == 0.02 && c->tolerance == 1e-6 && c->inner_density == 1.0);
+    assert_true(c->step_m == 0.02 && c->tolerance == 1e-6 && c->inner_density == 1);
     assert_string_equal(c->solver, "two-phase");
     assert_int_equal(c->history_single, 0);
     assert_int_equal(c->upstream, AW_UPSTREAM_DRIFT);
@@ -163,9 +163,9 @@ static void values_out_of_range_are_refused(void **state)
         "tolerance: 1.0e-5", "tolerance: 0.0",
         "run.yaml:19:14: numerics.tolerance: '0.0' is not positive (expected a number above "
         "0, at most 1, e.g. 1.0e-6)");
-    refused_run("solver: adaptive", "inner_density: 0.4",
-                "run.yaml:20:18: numerics.inner_density: '0.4' is below 0.5 (expected nodes per "
-                "cell from 0.5 to 16, e.g. 1.0)");
+    refused_run("solver: adaptive", "inner_density: 0",
+                "run.yaml:20:18: numerics.inner_density: '0' is below 1 (expected a whole number of "
+                "nodes per cell from 1 to 16, e.g. 1)");
     refused_run("every: 20", "every: 3e9",
                 "run.yaml:28:10: output.every: '3e9' is too large "
                 "(expected a whole number of steps, 0 for none)");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The vector part of the inner integral: closed forms along arcs, and the scalar sum node by node. */
+/* The vector part of the inner integral: closed forms, and the scalar sum node by node. */
 #include <float.h>
 
 #include "src/base/units.h"

@@ -156,6 +156,23 @@ static void circle_through_a_corner_keeps_its_arc(void **state)
     assert_close(total_angle(&arcs), 0.0, 0.0, 1e-7);
 }
 
+/* Through points of the border 1e-6 to 1e-15 (relative) from a corner, on either side of it. */
+static void circles_close_by_a_corner_lose_no_crossing(void **state)
+{
+    uint64_t random = 23;
+    (void)state;
+    for (int i = 0; i < CASES / 10; ++i) {
+        double off = exp(uniform(&random, log(1e-15), log(1e-6)));
+        double pu = i % 2 ? 1.0 - off : 1.0, pw = i % 2 ? 0.5 : 0.5 * (1.0 - off);
+        circle c = {uniform(&random, -3.0, 3.0), uniform(&random, -2.0, 2.0), 0.0, 1.0, 0.5};
+        c.r = hypot(pu - c.u, pw - c.w);
+        aw_arcs arcs = aw_circle_arcs(c.u, c.w, c.r, c.a, c.b);
+        double seen = sampled_angle(&c);
+        /* a corner cut off may hide up to one sample more at each end */
+        assert_close(total_angle(&arcs), seen, 0.0, 10.0 * 2.0 * AW_PI / SAMPLES);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +182,7 @@ int main(void)
         cmocka_unit_test(centred_circle_through_four_sides_gives_four_equal_arcs),
         cmocka_unit_test(grazing_circles_lose_no_angle),
         cmocka_unit_test(circle_through_a_corner_keeps_its_arc),
+        cmocka_unit_test(circles_close_by_a_corner_lose_no_crossing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

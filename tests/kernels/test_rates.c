@@ -99,8 +99,8 @@ static void check_path(void **state, double kappa)
     beam b = beam_on(kappa, 20.0 * H);
     b.orbit = (aw_orbit_view){b.piece, 2};
     for (int i = 0; i < 12; ++i) {
-        /* small radii give whole circles, large ones open arcs; at r > 3.67 c dt the beam was in the
-         * straight before the arc. Retarded times stay clear of slices and of the edge by > d. */
+        /* small radii give whole circles, large ones open arcs; at r > 3.67 c dt the beam was in
+         * the straight before the arc. Retarded times stay clear of slices and edge by > d. */
         static const double radius[] = {0.5, 2.7, 9.0, 31.3, 55.0, 79.0};
         double r = radius[i % 6] * H, angle = 2.1 * i;
         aw_field_point p = observer(&b, r, angle, 0.3 * H);

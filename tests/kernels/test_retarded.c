@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The beam at a retarded time: weights, place and velocity, in a straight, an arc and across edges. */
+/* The beam at a retarded time: weights, place, velocity; in a straight, an arc, across edges. */
 #include <float.h>
 
 #include "kernels/retarded.h"
@@ -106,7 +106,7 @@ static void upstream_is_the_first_slice_moved_along_the_orbit(void **state)
     slices_free(&s);
 }
 
-/* Compare velocity and turning with central differences of place and angle; S stays in one piece. */
+/* Compare velocity and turning with central differences of place and angle, S in one piece. */
 static void check_rates(const aw_history_view *h, double r)
 {
     const double d = 1e-5 * CDT;

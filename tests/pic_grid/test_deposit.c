@@ -122,7 +122,7 @@ static void a_particle_keeps_its_place_and_is_widened_by_a_quarter_of_a_cell_squ
     aw_particles_free(p);
 }
 
-/* D = sigma (1 - beta cos), K_perp = sigma beta sin, about the design tangent, not the grid's axes. */
+/* D = sigma (1 - beta cos), K_perp = sigma beta sin, about the design tangent, not the grid. */
 static void currents_of_an_inclined_particle_are_exact(void **state)
 {
     const aw_frame f = frame_of();

@@ -194,6 +194,22 @@ static void a_round_bunch_keeps_its_tilt(void **state)
     stage_close(&g);
 }
 
+/* Compressed from long to wide: the axes change their lengths, not their names. */
+static void tilt_stays_when_a_long_bunch_becomes_a_wide_one(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g);
+    for (int i = 0; i <= 60; ++i) {
+        place(&g, 0.0, 1.0 - 0.01 * i, 0.4 + 0.01 * i, 0.0);
+        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0));
+        /* A correlation of 0.03 of the sample turns axes 20 % apart by 0.1; a flip is 1.6. */
+        assert_close(g.frame.grid.tilt, 0.0, 0.0, 0.15);
+        check_all_inside(&g);
+    }
+    stage_close(&g);
+}
+
 static void a_lone_particle_has_a_grid(void **state)
 {
     stage g;
@@ -260,6 +276,7 @@ int main(void)
         cmocka_unit_test(tilt_follows_a_turning_ellipse_beyond_ninety_degrees),
         cmocka_unit_test(tilt_turns_by_no_more_than_its_limit),
         cmocka_unit_test(a_round_bunch_keeps_its_tilt),
+        cmocka_unit_test(tilt_stays_when_a_long_bunch_becomes_a_wide_one),
         cmocka_unit_test(a_lone_particle_has_a_grid),
         cmocka_unit_test(positions_that_are_not_finite_are_an_error),
         cmocka_unit_test(field_points_lie_on_the_nodes_and_move_along_the_design_orbit),

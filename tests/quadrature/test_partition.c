@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Starting partitions: they cover [0, R(p)], know slices and edges, and R(p) is where it must be. */
+/* Starting partitions cover [0, R(p)], know slices and edges, and R(p) is where it must be. */
 #include <stdlib.h>
 
 #include "kernels/circle.h"
@@ -160,8 +160,8 @@ static void circle_meets_the_box_before_r_and_never_beyond(void **state)
                 if (arcs_at(&g, &p, r) > 0) farthest = r;
             }
             assert_true(farthest <= limit);
-            /* R(p) is where the box's circumscribed circle is left: beyond the box itself by at most
-             * half diagonal + half side, each gained at the rate 1/(2 gamma^2) */
+            /* R(p) is where the box's circumscribed circle is left, beyond the box by at most half
+             * diagonal + half side, each gained at the rate 1/(2 gamma^2) */
             double slack = 2.0 * gamma * gamma * (hypot(9.0, 13.5) - 9.0 * cos(0.1) + 2.0) * H;
             assert_true(limit < farthest + slack);
         }
