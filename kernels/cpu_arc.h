@@ -14,7 +14,7 @@
 /* Add the nodes of a batch for nt slices that share their weights. The loops over rows, cells and
  * slices are unrolled so that the accumulators stay in registers. */
 AW_INLINE void AW_BATCH_ADD(const aw_batch *batch, int count, ptrdiff_t row, int nt,
-                            const AW_CELL *const cells[3], aw_wide acc[3])
+                            const AW_CELL *const cells[3], aw_wide acc[3][AW_CHAINS])
 {
     for (int m = 0; m < count; ++m) {
         aw_wide wu[3], du[3];
@@ -31,7 +31,8 @@ AW_INLINE void AW_BATCH_ADD(const aw_batch *batch, int count, ptrdiff_t row, int
                 const aw_wide w = aw_wide_weight(wu[p], du[p], batch->wv[q][m], batch->dv[q][m]);
 #pragma GCC unroll 3
                 for (int t = 0; t < nt; ++t)
-                    aw_wide_add(&acc[t], w, AW_CELL_LOAD(cells[t] + at + p * AW_COMPONENTS));
+                    aw_wide_add(&acc[t][q % AW_CHAINS], w,
+                                AW_CELL_LOAD(cells[t] + at + p * AW_COMPONENTS));
             }
         }
     }
@@ -40,12 +41,12 @@ AW_INLINE void AW_BATCH_ADD(const aw_batch *batch, int count, ptrdiff_t row, int
 /* Sum over all nodes for nt (a constant to the compiler) slices of equal spacing. */
 AW_INLINE void AW_ARC_RUN(const aw_arc *arc, const aw_arc_slice *s, int nt, double sum[3][8])
 {
-    aw_wide acc[3];
+    aw_wide acc[3][AW_CHAINS];
     aw_batch batch;
     const AW_CELL *cells[3] = {NULL, NULL, NULL};
     for (int t = 0; t < nt; ++t) {
         cells[t] = (const AW_CELL *)s[t].cells;
-        acc[t] = aw_wide_pair(0.0, 0.0);
+        for (int q = 0; q < AW_CHAINS; ++q) acc[t][q] = aw_wide_pair(0.0, 0.0);
     }
     aw_batch_begin(arc, &batch);
     for (int m = 0; m < arc->n; m += AW_BATCH) {

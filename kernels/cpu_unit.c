@@ -30,16 +30,32 @@ typedef struct cpu_state {
     char text[96];
 } cpu_state;
 
+/* Radii whose frames are kept: neighbouring points ask for the same few, one after the other. */
+enum { AW_FRAMES_KEPT = 8 };
+
 typedef struct cpu_context {
     const cpu_state *cpu;
     aw_work *work;
+    aw_retarded kept[AW_FRAMES_KEPT];
+    int n, next; /* frames kept, and the place of the next one */
 } cpu_context;
+
+static const aw_retarded *frame_at(cpu_context *c, double r)
+{
+    for (int i = 0; i < c->n; ++i)
+        if (c->kept[i].r == r) return &c->kept[i];
+    aw_retarded *f = &c->kept[c->next];
+    *f = aw_retarded_at(&c->cpu->history, r);
+    c->next = (c->next + 1) % AW_FRAMES_KEPT;
+    if (c->n < AW_FRAMES_KEPT) c->n++;
+    return f;
+}
 
 static void cpu_node(void *context, uint32_t point, double r, double f_in[AW_RESULTS])
 {
-    const cpu_context *c = context;
-    c->cpu->variant->inner(&c->cpu->history, &c->cpu->point[point], r, c->cpu->density, f_in,
-                           c->work);
+    cpu_context *c = context;
+    c->cpu->variant->inner_at(&c->cpu->history, frame_at(c, r), &c->cpu->point[point],
+                              c->cpu->density, f_in, c->work);
 }
 
 static void cpu_close(void *state)
@@ -109,7 +125,7 @@ static size_t point_begin(const aw_region *region, size_t n, size_t i)
 static void sweep_points(const cpu_state *cpu, aw_region *region, const size_t *begin, int points,
                          const aw_scales *scales, aw_work *work)
 {
-    cpu_context context = {cpu, work};
+    cpu_context context = {.cpu = cpu, .work = work};
     size_t most = 0;
     for (int p = 0; p < points; ++p)
         most = begin[p + 1] - begin[p] > most ? begin[p + 1] - begin[p] : most;
@@ -174,7 +190,7 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
     reduction(+ : evaluations, nodes, regions)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
         aw_work mine = {0, 0, 0};
-        cpu_context context = {cpu, &mine};
+        cpu_context context = {.cpu = cpu, .work = &mine};
         aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales,
                       &cpu->space[omp_get_thread_num()], &mine);
         evaluations += mine.evaluations;

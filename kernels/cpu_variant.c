@@ -96,36 +96,43 @@ static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, 
 #endif
 }
 
-static void inner(const aw_history_view *h, const aw_field_point *p, double r, double density,
-                  double f_in[AW_RESULTS], aw_work *work)
+static void inner_at(const aw_history_view *h, const aw_retarded *f, const aw_field_point *p,
+                     double density, double f_in[AW_RESULTS], aw_work *work)
 {
-    aw_retarded f = aw_retarded_at(h, r);
     aw_arc_slice s[3];
     aw_arc arc;
-    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f.nt ? 0.0 : (double)NAN;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f->nt ? 0.0 : (double)NAN;
     work->nodes++;
-    if (f.nt == 0) return;
-    aw_arc_place(&f, p, &arc);
-    if (r == 0.0) arc.r = 1e-6 * (f.hs < f.hx ? f.hs : f.hx); /* the limit: 2 pi M(p, t) */
-    aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f.half_s, f.half_x);
-    for (int t = 0; t < f.nt; ++t) {
-        s[t].cells = f.slice[t]->cells;
+    if (f->nt == 0) return;
+    aw_arc_place(f, p, &arc);
+    if (f->r == 0.0) arc.r = 1e-6 * (f->hs < f->hx ? f->hs : f->hx); /* the limit: 2 pi M(p, t) */
+    aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
+    if (arcs.n == 0) return;
+    for (int t = 0; t < f->nt; ++t) {
+        s[t].cells = f->slice[t]->cells;
         s[t].ns = h->ns;
         s[t].nx = h->nx;
-        s[t].inv_hs = 1.0 / f.slice[t]->hs;
-        s[t].inv_hx = 1.0 / f.slice[t]->hx;
+        s[t].inv_hs = 1.0 / f->slice[t]->hs;
+        s[t].inv_hx = 1.0 / f->slice[t]->hx;
     }
     for (int i = 0; i < arcs.n; ++i) {
         double sum[3][8];
-        aw_arc_nodes(&f, &arcs, i, density, &arc);
-        arc_sum(&arc, f.nt, f.same, s, h->single, sum);
-        aw_arc_combine(&f, p, arc.step, sum, f_in);
+        aw_arc_nodes(f, &arcs, i, density, &arc);
+        arc_sum(&arc, f->nt, f->same, s, h->single, sum);
+        aw_arc_combine(f, p, arc.step, sum, f_in);
         work->evaluations += (uint64_t)arc.n;
     }
+}
+
+static void inner(const aw_history_view *h, const aw_field_point *p, double r, double density,
+                  double f_in[AW_RESULTS], aw_work *work)
+{
+    const aw_retarded f = aw_retarded_at(h, r);
+    inner_at(h, &f, p, density, f_in, work);
 }
 
 #define AW_TEXT_(name) #name
 #define AW_TEXT(name) AW_TEXT_(name)
 
 extern const aw_variant AW_CAT(aw_variant_, AW_VARIANT);
-const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {AW_TEXT(AW_VARIANT), inner, arc_sum};
+const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {AW_TEXT(AW_VARIANT), inner, inner_at, arc_sum};

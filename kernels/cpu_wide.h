@@ -39,9 +39,13 @@ AW_FN aw_cell aw_cell_float(const float *cell)
 
 AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_cell g) { *acc += w * g; }
 
-AW_FN void aw_wide_store(aw_wide a, double out[8])
+/* Chains of sums that run side by side: one alone would wait for every addition to end. */
+enum { AW_CHAINS = 3 };
+
+AW_FN void aw_wide_store(const aw_wide a[AW_CHAINS], double out[8])
 {
-    for (int k = 0; k < 8; ++k) out[k] = a[k];
+    const aw_wide total = a[0] + a[1] + a[2];
+    for (int k = 0; k < 8; ++k) out[k] = total[k];
 }
 
 #else
@@ -75,11 +79,14 @@ AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_cell g)
     acc->hi += w.hi * g;
 }
 
-AW_FN void aw_wide_store(aw_wide a, double out[8])
+/* One chain: with two vectors a sum, the six of three slices fill sixteen registers as it is. */
+enum { AW_CHAINS = 1 };
+
+AW_FN void aw_wide_store(const aw_wide a[AW_CHAINS], double out[8])
 {
     for (int k = 0; k < 4; ++k) {
-        out[k] = a.lo[k];
-        out[4 + k] = a.hi[k];
+        out[k] = a[0].lo[k];
+        out[4 + k] = a[0].hi[k];
     }
 }
 

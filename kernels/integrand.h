@@ -135,7 +135,8 @@ AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi)
  *  ends. The outer integrand must not jump with r', or no outer rule converges: the step of an open
  *  arc is not rounded (its last node may lie in the empty cells beyond the box), and the number of
  *  nodes of a whole circle grows at a few radii. */
-AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density, aw_arc *arc)
+AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density,
+                        aw_arc *arc)
 {
     double lo = arcs->lo[i], range = arcs->hi[i] - lo;
     double wanted = density * aw_arc_rate(f, lo, arcs->hi[i]) * f->r * range;
@@ -162,7 +163,7 @@ AW_FN void aw_arc_combine(const aw_retarded *f, const aw_field_point *p, double 
             v[k] += f->w[t] * sum[t][k];
             rate[k] += f->w[t] * sum[t][4 + k] + f->wd[t] * sum[t][k];
         }
-    double c = cos(f->theta), s = sin(f->theta);
+    double c = f->ct, s = f->st;
     double a = p->theta - f->theta, ca = cos(a), sa = sin(a), sh = sin(0.5 * a);
     double par = v[0] - v[1], perp = v[2];
     double dpar = rate[0] - rate[1] - f->dtheta * perp, dperp = rate[2] + f->dtheta * par;

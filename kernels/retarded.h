@@ -16,6 +16,7 @@ typedef struct aw_retarded {
     double w[3], wd[3];    /* weights, and their derivatives d/d(ct') [1/m] */
     double z, x, vz, vx;   /* centre [m] and its velocity in c */
     double theta, dtheta;  /* component axes: design tangent, and d theta/d(ct) [1/m] */
+    double ct, st;         /* cosine and sine of theta */
     double cg, sg, dgrid;  /* grid axes: cosine, sine, and rate of the angle [1/m] */
     double half_s, half_x; /* half extents of where the moments may be non-zero [m] */
     double hs, hx;         /* finest spacings [m] */
@@ -81,6 +82,8 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.vz = along * at.ct - dx * at.st;
     f.vx = along * at.st + dx * at.ct;
     f.theta = at.theta;
+    f.ct = at.ct;
+    f.st = at.st;
     f.dtheta = -at.kappa * dS;
     f.cg = cos(at.theta + tilt);
     f.sg = sin(at.theta + tilt);

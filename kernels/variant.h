@@ -14,6 +14,9 @@ typedef struct aw_variant {
     const char *name;
     void (*inner)(const aw_history_view *h, const aw_field_point *p, double r, double density,
                   double f_in[AW_RESULTS], aw_work *work);
+    /** The same with the retarded frame of r at hand (many points share a radius). */
+    void (*inner_at)(const aw_history_view *h, const aw_retarded *f, const aw_field_point *p,
+                     double density, double f_in[AW_RESULTS], aw_work *work);
     void (*arc_sum)(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8]);
 } aw_variant;

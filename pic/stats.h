@@ -10,10 +10,10 @@ AW_BEGIN_DECLS
 /** Means and rms values over the particles, in the coordinates of the design orbit: s ahead of the
  *  reference, x along the normal at the particle's own S, x' the angle to the tangent there. */
 typedef struct aw_beam_stats {
-    double sigma_s, sigma_x;       /* rms [m] */
-    double emittance;              /* geometric, sqrt(<xx><x'x'> - <xx'>^2) [m rad] */
-    double emittance_free;         /* the same with what is linear in delta taken out [m rad] */
-    double energy_mean, energy_rms;/* change since the start, and its rms about the mean [eV] */
+    double sigma_s, sigma_x;        /* rms [m] */
+    double emittance;               /* geometric, sqrt(<xx><x'x'> - <xx'>^2) [m rad] */
+    double emittance_free;          /* the same with what is linear in delta taken out [m rad] */
+    double energy_mean, energy_rms; /* change since the start, and its rms about the mean [eV] */
 } aw_beam_stats;
 
 /** @param[in] S_ref  arc length of the reference [m];  @param[in] gamma  for which delta = 0

@@ -10,7 +10,7 @@
  * several cells there takes noise for convergence (seen: 15 to 90 times the tolerance in phi). */
 #define AW_FIRST_CELLS 0.5 /* first break points */
 #define AW_NEAR_RATIO 16.0 /* of r' to the step while the circle is smaller than the box */
-#define AW_NEAR_CELLS 4.0 /* and the largest step there */
+#define AW_NEAR_CELLS 4.0  /* and the largest step there */
 #define AW_SWEEP_CELLS 1.0 /* cells through which the circle may sweep within a step */
 #define AW_GROWTH 0.25     /* largest step over r' */
 
@@ -71,7 +71,8 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     double step = AW_GROWTH * r;
     if (r < 2.0 * half)
         step = fmin(fmax(r / AW_NEAR_RATIO, AW_FIRST_CELLS * cell), AW_NEAR_CELLS * cell);
-    while (step > 0.1 * cell && lead(h, p, r + step, &reach) - here > AW_SWEEP_CELLS * cell && r > half)
+    while (step > 0.1 * cell && lead(h, p, r + step, &reach) - here > AW_SWEEP_CELLS * cell &&
+           r > half)
         step *= 0.5;
     double next = r + step;
     if (r < stored * (1.0 - 1e-12)) {

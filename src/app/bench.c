@@ -113,8 +113,10 @@ static aw_status read_options(int argc, char **argv, bench *b, int *help)
             return AW_OK;
         }
         if (option == ':' || option == '?')
-            return aw_error(AW_ERR_ARG, "bench: option %s is not known or lacks its value (see: "
-                            "arcwake help bench)", argv[optind - 1]);
+            return aw_error(AW_ERR_ARG,
+                            "bench: option %s is not known or lacks its value (see: "
+                            "arcwake help bench)",
+                            argv[optind - 1]);
         aw_status status = take(b, option, optarg);
         if (status != AW_OK) return status;
     }
@@ -131,17 +133,17 @@ static aw_status json_row(bench *b, const aw_simulation *sim, const aw_report *r
     if (b->verify)
         snprintf(check, sizeof check, ", \"error_phi\": %.6g, \"error_psi\": %.6g", error_phi,
                  error_psi);
-    int n = snprintf(row, sizeof row,
-                     "%s  {\"grid\": %d, \"particles\": %zu, \"solver\": \"%s\", \"device\": \"%s\","
-                     " \"threads\": %d, \"tolerance\": %.6g, \"seconds\": {\"total\": %.6g, "
-                     "\"predict\": %.6g, \"cluster\": %.6g, \"upload\": %.6g, \"evaluate\": %.6g, "
-                     "\"refine\": %.6g, \"learn\": %.6g}, \"evaluations\": %llu, \"gflops\": %.6g, "
-                     "\"leftovers\": %llu%s}", b->rows++ ? ",\n" : "", sim->config->grid[0],
-                     sim->particles->n, sim->config->solver,
-                     sim->device.ops->describe(sim->device.state), b->threads, b->tolerance, total,
-                     r->predict, r->cluster, r->upload, r->evaluate, r->refine, r->learn,
-                     (unsigned long long)r->work.evaluations, gflops,
-                     (unsigned long long)r->leftovers, check);
+    int n = snprintf(
+        row, sizeof row,
+        "%s  {\"grid\": %d, \"particles\": %zu, \"solver\": \"%s\", \"device\": \"%s\","
+        " \"threads\": %d, \"tolerance\": %.6g, \"seconds\": {\"total\": %.6g, "
+        "\"predict\": %.6g, \"cluster\": %.6g, \"upload\": %.6g, \"evaluate\": %.6g, "
+        "\"refine\": %.6g, \"learn\": %.6g}, \"evaluations\": %llu, \"gflops\": %.6g, "
+        "\"leftovers\": %llu%s}",
+        b->rows++ ? ",\n" : "", sim->config->grid[0], sim->particles->n, sim->config->solver,
+        sim->device.ops->describe(sim->device.state), b->threads, b->tolerance, total, r->predict,
+        r->cluster, r->upload, r->evaluate, r->refine, r->learn,
+        (unsigned long long)r->work.evaluations, gflops, (unsigned long long)r->leftovers, check);
     if (n < 0 || aw_grow((void **)&b->text, &b->capacity, b->length + (size_t)n + 8, 1) != AW_OK)
         return aw_error(AW_ERR_NOMEM, "out of memory for the JSON file");
     memcpy(b->text + b->length, row, (size_t)n);
@@ -177,9 +179,8 @@ static aw_status bench_one(bench *b, const char *solver, long grid, long particl
     double evaluations = (double)r->work.evaluations;
     double gflops = 1e-9 * BENCH_FLOPS * evaluations / r->total;
     aw_info("%5ld %9ld %-10s %9.3f %9.3f %11.0f %9.1f %9.2f %8.2f%%", grid, particles, solver, best,
-            r->refine, evaluations / (double)sim->nodes,
-            (double)r->work.nodes / (double)sim->nodes, gflops,
-            100.0 * (double)r->leftovers / (double)r->work.regions);
+            r->refine, evaluations / (double)sim->nodes, (double)r->work.nodes / (double)sim->nodes,
+            gflops, 100.0 * (double)r->leftovers / (double)r->work.regions);
     if (b->verify)
         aw_info("      against adaptive at %.1g: phi %.2g, psi %.2g of their maxima (asked %.1g)",
                 b->tolerance * 1e-3, error_phi, error_psi, b->tolerance);
@@ -192,15 +193,22 @@ done:
 
 aw_status aw_bench_command(int argc, char **argv)
 {
-    bench b = {.grid = {64, 128}, .grids = 2, .particles = {100000}, .counts = 1,
-               .solver = {"two-phase"}, .solvers = 1, .device = "auto", .tolerance = 1e-6,
+    bench b = {.grid = {64, 128},
+               .grids = 2,
+               .particles = {100000},
+               .counts = 1,
+               .solver = {"two-phase"},
+               .solvers = 1,
+               .device = "auto",
+               .tolerance = 1e-6,
                .repeat = 3};
     aw_status status = AW_OK;
     int help;
     AW_TRY(read_options(argc, argv, &b, &help));
     if (help) return aw_help_command(2, (char *[]){"help", "bench"});
-    aw_info("potentials of the LCLS bend in steady state, best of %d steps, tolerance %.1g, %s start",
-            b.repeat, b.tolerance, b.random ? "random" : "quiet");
+    aw_info(
+        "potentials of the LCLS bend in steady state, best of %d steps, tolerance %.1g, %s start",
+        b.repeat, b.tolerance, b.random ? "random" : "quiet");
     aw_info("%5s %9s %-10s %9s %9s %11s %9s %9s %9s", "grid", "particles", "solver", "seconds",
             "refine s", "evals/point", "r' nodes", "GF/s", "leftover");
     for (int g = 0; g < b.grids; ++g)

@@ -11,7 +11,8 @@ aw_status aw_devices_command(int argc, char **argv)
 {
     aw_status status = AW_OK;
     if (argc > 1) {
-        if (strcmp(argv[1], "--help") == 0) return aw_help_command(2, (char *[]){"help", "devices"});
+        if (strcmp(argv[1], "--help") == 0)
+            return aw_help_command(2, (char *[]){"help", "devices"});
         return aw_error(AW_ERR_ARG, "devices: takes no arguments, got '%s'", argv[1]);
     }
     for (int i = 0; aw_device_kind(i); ++i) {

@@ -17,8 +17,8 @@ enum { P_X, P_Z, P_PX, P_PZ, PARTICLE_ARRAYS };
 
 struct aw_diag {
     const char *input;
-    double *mesh[MESH_ARRAYS];          /* [nodes] each */
-    double *particle[PARTICLE_ARRAYS];  /* [particles] each, made at the first use */
+    double *mesh[MESH_ARRAYS];         /* [nodes] each */
+    double *particle[PARTICLE_ARRAYS]; /* [particles] each, made at the first use */
     uint64_t *id;
 };
 
@@ -56,8 +56,8 @@ static void fill_meshes(aw_diag *d, const aw_simulation *sim)
             size_t at = (size_t)j * (size_t)ns + (size_t)i;
             const aw_field_point *p = &sim->point[at];
             const double *I = &sim->result[at * AW_RESULTS];
-            ptrdiff_t cell = ((ptrdiff_t)(j + AW_PAD) * (ns + 2 * AW_PAD) + i + AW_PAD) *
-                             AW_COMPONENTS;
+            ptrdiff_t cell =
+                ((ptrdiff_t)(j + AW_PAD) * (ns + 2 * AW_PAD) + i + AW_PAD) * AW_COMPONENTS;
             double sigma = aw_cell_get(slice->cells, single, cell);
             double par = sigma - aw_cell_get(slice->cells, single, cell + 1);
             double perp = aw_cell_get(slice->cells, single, cell + 2);
@@ -91,8 +91,12 @@ static aw_status fill_particles(aw_diag *d, const aw_simulation *sim, aw_species
         d->particle[P_PX][i] = unit * (-p->pz[i] * s + p->px[i] * c);
         d->id[i] = i + 1;
     }
-    *species = (aw_species){.n = p->n, .x = d->particle[P_X], .z = d->particle[P_Z],
-                            .px = d->particle[P_PX], .pz = d->particle[P_PZ], .id = d->id,
+    *species = (aw_species){.n = p->n,
+                            .x = d->particle[P_X],
+                            .z = d->particle[P_Z],
+                            .px = d->particle[P_PX],
+                            .pz = d->particle[P_PZ],
+                            .id = d->id,
                             .charge = p->charge,
                             .time = (double)sim->step * sim->config->step_m / AW_C};
     return AW_OK;
@@ -115,14 +119,22 @@ aw_status aw_diag_write(aw_diag *d, const aw_simulation *sim, const char *direct
     AW_TRY(aw_mesh_describe("F_eff", sim->forces.Fs_eff, sim->forces.Fx_eff, &mesh[6]));
     if (particles) AW_TRY(fill_particles(d, sim, &species));
     aw_openpmd_date(time(NULL), date);
-    aw_snapshot snapshot = {
-        .step = sim->step, .time = (double)sim->step * config->step_m / AW_C,
-        .dt = config->step_m / AW_C, .s_ref = sim->S_ref,
-        .t_ref = (double)sim->step * config->step_m / AW_C, .gamma_ref = config->lattice->gamma_ref,
-        .kappa_ref = aw_orbit_at(&config->lattice->orbit, sim->S_ref).kappa,
-        .frame = sim->frame.grid, .software = "arcwake", .version = AW_VERSION, .date = date,
-        .input = d->input, .lattice = config->lattice_path, .mesh = mesh, .meshes = 7,
-        .species = particles ? &species : NULL};
+    aw_snapshot snapshot = {.step = sim->step,
+                            .time = (double)sim->step * config->step_m / AW_C,
+                            .dt = config->step_m / AW_C,
+                            .s_ref = sim->S_ref,
+                            .t_ref = (double)sim->step * config->step_m / AW_C,
+                            .gamma_ref = config->lattice->gamma_ref,
+                            .kappa_ref = aw_orbit_at(&config->lattice->orbit, sim->S_ref).kappa,
+                            .frame = sim->frame.grid,
+                            .software = "arcwake",
+                            .version = AW_VERSION,
+                            .date = date,
+                            .input = d->input,
+                            .lattice = config->lattice_path,
+                            .mesh = mesh,
+                            .meshes = 7,
+                            .species = particles ? &species : NULL};
     AW_TRY(aw_openpmd_path(directory, sim->step, path, sizeof path));
     AW_TRY(aw_openpmd_write(path, &snapshot));
 done:

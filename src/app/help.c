@@ -56,8 +56,8 @@ static const char report_text[] =
 
 static const struct {
     const char *command, *text;
-} pages[] = {{"run", run_text},         {"inspect", inspect_text}, {"validate", validate_text},
-             {"bench", bench_text},     {"devices", devices_text}, {"report", report_text}};
+} pages[] = {{"run", run_text},     {"inspect", inspect_text}, {"validate", validate_text},
+             {"bench", bench_text}, {"devices", devices_text}, {"report", report_text}};
 
 aw_status aw_help_command(int argc, char **argv)
 {

@@ -51,8 +51,8 @@ aw_status aw_lcls_config(int n, size_t particles, aw_upstream upstream, aw_confi
                                 .length = AW_LCLS_RADIUS * AW_LCLS_ANGLE,
                                 .angle = AW_LCLS_ANGLE},
                                {.kind = AW_DRIFT, .name = "after", .length = 1.0}};
-    aw_status status = aw_line_config("LCLS bend", line, sizeof line / sizeof line[0], 1e4,
-                                      upstream, out);
+    aw_status status =
+        aw_line_config("LCLS bend", line, sizeof line / sizeof line[0], 1e4, upstream, out);
     if (status != AW_OK) return status;
     (*out)->grid[0] = (*out)->grid[1] = n;
     (*out)->beam.particles = particles;

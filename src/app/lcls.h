@@ -6,9 +6,9 @@
 
 AW_BEGIN_DECLS
 
-#define AW_LCLS_RADIUS 25.13     /* [m] */
-#define AW_LCLS_ANGLE 0.198968   /* [rad], 11.4 degrees */
-#define AW_LCLS_SIGMA 50.0e-6    /* rms length and width [m] */
+#define AW_LCLS_RADIUS 25.13   /* [m] */
+#define AW_LCLS_ANGLE 0.198968 /* [rad], 11.4 degrees */
+#define AW_LCLS_SIGMA 50.0e-6  /* rms length and width [m] */
 
 /** A resolved input of one line of elements, without files: rigid motion of a quiet bunch of 1 nC
  *  and 1e6 macro-particles, round with sigma 50 um, on 128 x 128 nodes, c dt = 0.02 m, tolerance

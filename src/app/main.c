@@ -14,7 +14,8 @@ aw_status aw_report_command(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return aw_help_command(2, (char *[]){"help", "report"});
-    if (argc != 2) return aw_error(AW_ERR_ARG, "report: expected one directory (arcwake report DIR)");
+    if (argc != 2)
+        return aw_error(AW_ERR_ARG, "report: expected one directory (arcwake report DIR)");
     aw_status status = aw_report_run(argv[1]);
     if (status == AW_OK) aw_info("%s/report.html", argv[1]);
     return status;
@@ -30,11 +31,11 @@ static aw_status tune_command(int argc, char **argv)
 static const struct {
     const char *name;
     aw_status (*run)(int argc, char **argv);
-} commands[] = {{"run", aw_run_command},           {"inspect", aw_inspect_command},
-                {"validate", aw_validate_command}, {"bench", aw_bench_command},
-                {"devices", aw_devices_command},   {"report", aw_report_command},
-                {"tune", tune_command},            {"help", aw_help_command},
-                {"--help", aw_help_command},       {"-h", aw_help_command}};
+} commands[] = {
+    {"run", aw_run_command},     {"inspect", aw_inspect_command}, {"validate", aw_validate_command},
+    {"bench", aw_bench_command}, {"devices", aw_devices_command}, {"report", aw_report_command},
+    {"tune", tune_command},      {"help", aw_help_command},       {"--help", aw_help_command},
+    {"-h", aw_help_command}};
 
 int main(int argc, char **argv)
 {

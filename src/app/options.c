@@ -73,7 +73,8 @@ static aw_status take(aw_options *o, int option, const char *value, int *help)
     case O_STEPS: return aw_option_number("--steps", value, 1, 1000000000, &o->steps);
     case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
     case O_RESTART:
-        return aw_error(AW_ERR_ARG, "--restart: checkpoints are not built yet (run from the start)");
+        return aw_error(AW_ERR_ARG,
+                        "--restart: checkpoints are not built yet (run from the start)");
     case 'h': *help = 1; return AW_OK;
     default: return AW_ERR_ARG;
     }
@@ -90,8 +91,8 @@ aw_status aw_options_read(int argc, char **argv, aw_options *o, int *help)
         if (option == ':')
             return aw_error(AW_ERR_ARG, "%s: %s needs a value", argv[0], argv[optind - 1]);
         if (option == '?')
-            return aw_error(AW_ERR_ARG, "%s: option %s is not known (see: arcwake help %s)", argv[0],
-                            argv[optind - 1], argv[0]);
+            return aw_error(AW_ERR_ARG, "%s: option %s is not known (see: arcwake help %s)",
+                            argv[0], argv[optind - 1], argv[0]);
         aw_status status = take(o, option, optarg, help);
         if (status != AW_OK || *help) return status;
     }
@@ -112,7 +113,8 @@ aw_status aw_options_config(const aw_options *o, aw_config **out)
     if (o->solve_every > 0 && (*out)->motion == AW_MOTION_SELF_CONSISTENT) {
         aw_config_free(*out);
         *out = NULL;
-        return aw_error(AW_ERR_ARG, "--solve-every: self-consistent motion needs the forces at every "
+        return aw_error(AW_ERR_ARG,
+                        "--solve-every: self-consistent motion needs the forces at every "
                         "step (leave it out)");
     }
     (*out)->threads = o->threads;

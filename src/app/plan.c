@@ -46,8 +46,10 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
     plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
     plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;
     plan->per_cell = (double)beam->particles / ((double)config->grid[0] * config->grid[1]);
-    aw_history_params ring = {.ns = config->grid[0], .nx = config->grid[1],
-                              .single = config->history_single, .slices = (size_t)plan->steps + 1};
+    aw_history_params ring = {.ns = config->grid[0],
+                              .nx = config->grid[1],
+                              .single = config->history_single,
+                              .slices = (size_t)plan->steps + 1};
     plan->history_bytes = aw_history_bytes(&ring);
     plan->other_bytes = other_bytes(config);
 }
@@ -56,9 +58,11 @@ aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
 {
     double need = (double)plan->history_bytes / 1048576.0;
     if (need <= config->history_MiB) return AW_OK;
-    return aw_error(AW_ERR_INPUT, "%s: numerics.history_MiB: the history of %ld steps needs %.0f "
+    return aw_error(AW_ERR_INPUT,
+                    "%s: numerics.history_MiB: the history of %ld steps needs %.0f "
                     "MiB, the budget is %.0f MiB (raise it, or use history: single, a coarser grid "
-                    "or a larger step_m)", config->path, plan->steps, need, config->history_MiB);
+                    "or a larger step_m)",
+                    config->path, plan->steps, need, config->history_MiB);
 }
 
 int aw_plan_warn(const aw_config *config, const aw_plan *plan)
@@ -67,30 +71,32 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
     int n = 0;
     if (plan->overtaking > 0.0 && config->step_m > plan->overtaking / 20.0) {
         aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m: forces in edges "
-                "will be smeared (use %.2g m or less)", config->step_m, plan->overtaking,
-                plan->overtaking / 20.0);
+                "will be smeared (use %.2g m or less)",
+                config->step_m, plan->overtaking, plan->overtaking / 20.0);
         n++;
     }
     if (plan->cells_s < 8.0) {
         aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
-                "[%.0f, ...] or more)", plan->cells_s, ceil(16.0 * beam->cutoff_sigma + 4.0));
+                "[%.0f, ...] or more)",
+                plan->cells_s, ceil(16.0 * beam->cutoff_sigma + 4.0));
         n++;
     }
     if (plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
         aw_warn("%.2g macro-particles per grid cell: shot noise of the forces will exceed a few "
-                "per cent (more particles%s)", plan->per_cell,
-                beam->quiet ? "" : ", or sampling: quiet");
+                "per cent (more particles%s)",
+                plan->per_cell, beam->quiet ? "" : ", or sampling: quiet");
         n++;
     }
     if (plan->derbenev > 1.0) {
         aw_warn("Derbenev number sigma_x/(R sigma_s^2)^(1/3) = %.2g: the bunch is wide; one-"
-                "dimensional formulas do not hold for comparison", plan->derbenev);
+                "dimensional formulas do not hold for comparison",
+                plan->derbenev);
         n++;
     }
     if (plan->radius > 0.0 && beam->gamma < 10.0 * cbrt(plan->radius / beam->sigma_s)) {
         aw_warn("gamma = %.3g is not far above (R/sigma_s)^(1/3) = %.3g: space charge is part of "
-                "the answer, one-dimensional CSR formulas are not a reference", beam->gamma,
-                cbrt(plan->radius / beam->sigma_s));
+                "the answer, one-dimensional CSR formulas are not a reference",
+                beam->gamma, cbrt(plan->radius / beam->sigma_s));
         n++;
     }
     return n;

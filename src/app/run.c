@@ -45,19 +45,16 @@ typedef struct run {
     aw_diag *diag;
     aw_monitor *monitor;
     aw_progress progress;
-    char *text;      /* resolved input */
-    size_t next_at;  /* first at_m not yet reached */
-    long meshes;     /* files written */
+    char *text;     /* resolved input */
+    size_t next_at; /* first at_m not yet reached */
+    long meshes;    /* files written */
 
-    double worst;    /* error estimate of all solves */
+    double worst; /* error estimate of all solves */
 } run;
 
 /* Has the bunch centre reached S? Steps are of beta c dt, a little less than the c dt that a user
  * has in mind: a thousandth of a step is forgiven. */
-static int reached(const run *r, double S)
-{
-    return r->sim->S_ref >= S - 1e-3 * r->config->step_m;
-}
+static int reached(const run *r, double S) { return r->sim->S_ref >= S - 1e-3 * r->config->step_m; }
 
 /* Is this step one that writes meshes? */
 static int mesh_due(run *r)
@@ -128,9 +125,10 @@ static aw_status loop(run *r)
         if (sim->step == sim->plan.steps) break;
         if (stop_asked) {
             aw_progress_clear(&r->progress);
-            status = aw_error(AW_ERR_INTERRUPTED, "stopped by a signal after step %ld of %ld, S = "
-                              "%.6g m; what is written is whole", sim->step, sim->plan.steps,
-                              sim->S_ref);
+            status = aw_error(AW_ERR_INTERRUPTED,
+                              "stopped by a signal after step %ld of %ld, S = "
+                              "%.6g m; what is written is whole",
+                              sim->step, sim->plan.steps, sim->S_ref);
             goto done;
         }
         AW_TRY(aw_simulation_advance(sim));
@@ -161,8 +159,9 @@ static void finish(run *r, double seconds)
     const aw_simulation *sim = r->sim;
     double predicted = (double)(sim->plan.history_bytes + sim->plan.other_bytes);
     aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag; worst error estimate %.2g of the "
-            "scales (asked: %.2g)", sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s",
-            r->config->directory, r->worst, r->config->tolerance);
+            "scales (asked: %.2g)",
+            sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s", r->config->directory,
+            r->worst, r->config->tolerance);
     aw_info("memory: predicted %.0f MiB, peak %.0f MiB", predicted / 1048576.0,
             (double)aw_memory_peak() / 1048576.0);
     aw_summary_print(sim);
@@ -200,8 +199,10 @@ aw_status aw_run_command(int argc, char **argv)
     catch_signals();
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
     status = loop(&r);
-    if (status == AW_OK) aw_progress_end(&r.progress);
-    else aw_progress_clear(&r.progress);
+    if (status == AW_OK)
+        aw_progress_end(&r.progress);
+    else
+        aw_progress_clear(&r.progress);
     if (status == AW_OK) finish(&r, aw_now() - begin);
 done:
     if (r.monitor && aw_monitor_close(r.monitor) != AW_OK && status == AW_OK) status = AW_ERR_IO;

@@ -16,9 +16,9 @@ static aw_status make_arrays(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
     size_t n = sim->nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
-    double **force[] = {&sim->forces.Fs, &sim->forces.Fx, &sim->forces.Fs_eff, &sim->forces.Fx_eff,
-                        &sim->forces.Fz_lab, &sim->forces.Fx_lab, &sim->forces.cBy,
-                        &sim->forces.theta};
+    double **force[] = {&sim->forces.Fs,     &sim->forces.Fx,     &sim->forces.Fs_eff,
+                        &sim->forces.Fx_eff, &sim->forces.Fz_lab, &sim->forces.Fx_lab,
+                        &sim->forces.cBy,    &sim->forces.theta};
     double **particle[] = {&sim->Fz, &sim->Fx, &sim->Fs, &sim->Fn};
     for (size_t i = 0; i < sizeof force / sizeof force[0]; ++i)
         if (!(*force[i] = aw_alloc(n, sizeof(double)))) return AW_ERR_NOMEM;
@@ -53,11 +53,14 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_sim
     sim->config = config;
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_plan_make(config, &sim->plan);
-    aw_device_params unit = {.variant = variant, .threads = config->threads,
-                             .inner_density = config->inner_density};
-    aw_history_params ring = {.ns = config->grid[0], .nx = config->grid[1],
-                              .single = config->history_single, .cdt = config->step_m,
-                              .gamma = config->beam.gamma, .upstream_cut = sim->plan.upstream_cut,
+    aw_device_params unit = {
+        .variant = variant, .threads = config->threads, .inner_density = config->inner_density};
+    aw_history_params ring = {.ns = config->grid[0],
+                              .nx = config->grid[1],
+                              .single = config->history_single,
+                              .cdt = config->step_m,
+                              .gamma = config->beam.gamma,
+                              .upstream_cut = sim->plan.upstream_cut,
                               .slices = (size_t)sim->plan.steps + 1};
     AW_TRY(aw_device_open(config->device, &unit, &sim->device));
     AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
@@ -77,9 +80,20 @@ done:
 void aw_simulation_free(aw_simulation *sim)
 {
     if (!sim) return;
-    double *own[] = {sim->forces.Fs, sim->forces.Fx, sim->forces.Fs_eff, sim->forces.Fx_eff,
-                     sim->forces.Fz_lab, sim->forces.Fx_lab, sim->forces.cBy, sim->forces.theta,
-                     sim->Fz, sim->Fx, sim->Fs, sim->Fn, sim->result, sim->error};
+    double *own[] = {sim->forces.Fs,
+                     sim->forces.Fx,
+                     sim->forces.Fs_eff,
+                     sim->forces.Fx_eff,
+                     sim->forces.Fz_lab,
+                     sim->forces.Fx_lab,
+                     sim->forces.cBy,
+                     sim->forces.theta,
+                     sim->Fz,
+                     sim->Fx,
+                     sim->Fs,
+                     sim->Fn,
+                     sim->result,
+                     sim->error};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
     aw_free(sim->point);
     aw_solver_free(sim->solver);
@@ -100,7 +114,8 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     void *cells = aw_history_cells(sim->history);
     memset(sim->seconds, 0, sizeof sim->seconds);
     sim->solved = 0;
-    if (!cells) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step));
+    if (!cells)
+        AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step));
     if (config->motion == AW_MOTION_RIGID)
         aw_frame_rigid(&sim->frame, orbit, sim->S_ref, beam->cutoff_sigma * beam->sigma_s,
                        beam->cutoff_sigma * beam->sigma_x);
@@ -125,7 +140,9 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     double begin = aw_now();
     aw_frame_points(grid, orbit, gamma, sim->point);
     aw_problem problem = {
-        .history = sim->view, .point = sim->point, .points = sim->nodes,
+        .history = sim->view,
+        .point = sim->point,
+        .points = sim->nodes,
         .columns = (size_t)grid->ns,
         .centre = aw_frame_point(grid, orbit, gamma, 0.5 * (grid->ns - 1), 0.5 * (grid->nx - 1)),
         .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
@@ -138,8 +155,7 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
     sim->seconds[AW_PART_FORCES] = aw_now() - begin;
     begin = aw_now();
-    aw_gather_run(grid, &sim->forces, gamma, sim->particles, sim->Fz, sim->Fx, sim->Fs,
-                  sim->Fn);
+    aw_gather_run(grid, &sim->forces, gamma, sim->particles, sim->Fz, sim->Fx, sim->Fs, sim->Fn);
     sim->seconds[AW_PART_GATHER] = aw_now() - begin;
     sim->solved = 1;
 done:
@@ -200,8 +216,8 @@ static void force_stats(const double *force, size_t n, double *mean, double *pea
 void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
 {
     const aw_config *config = sim->config;
-    aw_beam_stats stats = aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref,
-                                           config->beam.gamma);
+    aw_beam_stats stats =
+        aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref, config->beam.gamma);
     aw_monitor_row_clear(row);
     row->step = sim->step;
     row->time = (double)sim->step * config->step_m / AW_C;

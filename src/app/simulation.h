@@ -15,14 +15,14 @@ AW_BEGIN_DECLS
 
 /** What a run will take, known before it starts. */
 typedef struct aw_plan {
-    long steps;             /* number of the last step; step k is at S = k beta step_m */
-    double beta;            /* of the beam's mean energy */
-    double upstream_cut;    /* distance r' at which the upstream is cut [m] */
-    double overtaking;      /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
-    double radius;          /* of the sharpest bend [m]; 0 without bends */
-    double derbenev;        /* sigma_x / (R sigma_s^2)^(1/3); 0 without bends */
-    double cells_s, cells_x;/* grid cells per sigma at the start */
-    double per_cell;        /* macro-particles per cell */
+    long steps;              /* number of the last step; step k is at S = k beta step_m */
+    double beta;             /* of the beam's mean energy */
+    double upstream_cut;     /* distance r' at which the upstream is cut [m] */
+    double overtaking;       /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
+    double radius;           /* of the sharpest bend [m]; 0 without bends */
+    double derbenev;         /* sigma_x / (R sigma_s^2)^(1/3); 0 without bends */
+    double cells_s, cells_x; /* grid cells per sigma at the start */
+    double per_cell;         /* macro-particles per cell */
     size_t history_bytes, other_bytes; /* memory at the end of the run */
 } aw_plan;
 
@@ -47,20 +47,20 @@ typedef struct aw_simulation {
     const aw_history_view *view; /* after aw_simulation_deposit */
     aw_device device;
     aw_solver *solver;
-    aw_scales scales;        /* of the last solve */
-    size_t nodes;            /* ns * nx */
-    aw_field_point *point;   /* [nodes] */
-    double *result;          /* [nodes][AW_RESULTS] */
-    double *error;           /* [nodes] */
-    aw_forces forces;        /* [nodes] each */
-    double *Fz, *Fx;         /* [particles]: self-force along the lab axes [eV/m] */
-    double *Fs, *Fn;         /* [particles]: the same along the design tangent and normal */
-    long step;               /* of the particles as they stand */
-    double S_ref;            /* arc length of the reference centre [m] */
-    double charge;           /* deposited at this step [C] */
-    int solved;              /* 1: potentials, forces and Fz, Fx, Fs are of this step */
-    aw_report report;        /* of the last solve */
-    double seconds[AW_PARTS];/* of this step */
+    aw_scales scales;         /* of the last solve */
+    size_t nodes;             /* ns * nx */
+    aw_field_point *point;    /* [nodes] */
+    double *result;           /* [nodes][AW_RESULTS] */
+    double *error;            /* [nodes] */
+    aw_forces forces;         /* [nodes] each */
+    double *Fz, *Fx;          /* [particles]: self-force along the lab axes [eV/m] */
+    double *Fs, *Fn;          /* [particles]: the same along the design tangent and normal */
+    long step;                /* of the particles as they stand */
+    double S_ref;             /* arc length of the reference centre [m] */
+    double charge;            /* deposited at this step [C] */
+    int solved;               /* 1: potentials, forces and Fz, Fx, Fs are of this step */
+    aw_report report;         /* of the last solve */
+    double seconds[AW_PARTS]; /* of this step */
 } aw_simulation;
 
 /** Draw the beam, place it, and make every workspace. The beam stands at step 0, nothing deposited.

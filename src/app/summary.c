@@ -62,15 +62,16 @@ static void print_forces(const aw_simulation *sim, double sigma)
 void aw_summary_print(const aw_simulation *sim)
 {
     const aw_config *config = sim->config;
-    aw_beam_stats now = aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref,
-                                         config->beam.gamma);
+    aw_beam_stats now =
+        aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref, config->beam.gamma);
     double energy = config->beam.gamma * AW_ME_EV;
     if (sim->solved && 3.0 * now.sigma_s < 0.5 * (sim->frame.grid.ns - 3) * sim->frame.grid.hs &&
         fabs(sim->frame.grid.tilt) < 0.5)
         print_forces(sim, now.sigma_s);
     aw_info("bunch at S = %.4g m: sigma_s %.5g um, sigma_x %.5g um, emittance %.4g nm (%.4g nm "
-            "without dispersion)", sim->S_ref, 1e6 * now.sigma_s, 1e6 * now.sigma_x,
-            1e9 * now.emittance, 1e9 * now.emittance_free);
+            "without dispersion)",
+            sim->S_ref, 1e6 * now.sigma_s, 1e6 * now.sigma_x, 1e9 * now.emittance,
+            1e9 * now.emittance_free);
     if (config->motion == AW_MOTION_SELF_CONSISTENT)
         aw_info("energy change: mean %.5g keV (dE/E %.4g %%), rms %.5g keV (%.4g %%)",
                 1e-3 * now.energy_mean, 100.0 * now.energy_mean / energy, 1e-3 * now.energy_rms,

@@ -10,7 +10,8 @@
 static double largest(const aw_simulation *sim, unsigned k)
 {
     double most = 0.0;
-    for (size_t i = 0; i < sim->nodes; ++i) most = fmax(most, fabs(sim->result[i * AW_RESULTS + k]));
+    for (size_t i = 0; i < sim->nodes; ++i)
+        most = fmax(most, fabs(sim->result[i * AW_RESULTS + k]));
     return most;
 }
 
@@ -35,11 +36,14 @@ aw_status aw_verify_solution(const aw_simulation *sim, size_t points, double *er
     AW_TRY(aw_device_open(config->device, &unit, &device));
     AW_TRY(aw_solver_new("adaptive", &device, &solver));
     aw_problem problem = {
-        .history = sim->view, .point = point, .points = n,
+        .history = sim->view,
+        .point = point,
+        .points = n,
         .centre = aw_frame_point(grid, &config->lattice->orbit, config->beam.gamma,
                                  0.5 * (grid->ns - 1), 0.5 * (grid->nx - 1)),
         .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
-        .tolerance = 1e-3 * config->tolerance, .scales = sim->scales};
+        .tolerance = 1e-3 * config->tolerance,
+        .scales = sim->scales};
     status = aw_solver_solve(solver, &problem, result, NULL, &report);
     if (status == AW_ERR_MAXEVAL && report.error <= 0.1 * config->tolerance) status = AW_OK;
     AW_TRY(status);

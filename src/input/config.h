@@ -28,16 +28,16 @@ typedef struct aw_config {
     char solver[AW_NAME_MAX];
     int history_single; /* 1: history in single precision */
     aw_upstream upstream;
-    double history_MiB;   /* memory budget of the history */
-    double upstream_m;    /* cut of the upstream, as a distance r' from the field point */
-    int inner_density;    /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
-    int solve_every;      /* 0: at mesh steps only; self-consistent: at every step */
-    char device[256];     /* auto | cpu | ... as given */
-    int threads;          /* 0: what OpenMP chooses */
-    long steps;           /* 0: to the end of the lattice */
-    char *directory;      /* output */
-    int every;            /* steps between mesh files; 0: none but at_m and the last step */
-    double *at_m;         /* and at the first step at or beyond each of these arc lengths [m] */
+    double history_MiB; /* memory budget of the history */
+    double upstream_m;  /* cut of the upstream, as a distance r' from the field point */
+    int inner_density;  /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
+    int solve_every;    /* 0: at mesh steps only; self-consistent: at every step */
+    char device[256];   /* auto | cpu | ... as given */
+    int threads;        /* 0: what OpenMP chooses */
+    long steps;         /* 0: to the end of the lattice */
+    char *directory;    /* output */
+    int every;          /* steps between mesh files; 0: none but at_m and the last step */
+    double *at_m;       /* and at the first step at or beyond each of these arc lengths [m] */
     size_t at_n;
     int particles_every; /* steps between particle outputs; 0: none */
     aw_lattice *lattice; /* owned */

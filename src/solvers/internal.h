@@ -19,9 +19,9 @@ struct aw_solver {
     size_t region_capacity, next_capacity;
     aw_job *job;
     size_t job_capacity;
-    uint32_t *order;            /* scratch of aw_share_accept */
+    uint32_t *order; /* scratch of aw_share_accept */
     size_t order_capacity;
-    uint32_t *visit;            /* [points]: in which order points are worked on */
+    uint32_t *visit; /* [points]: in which order points are worked on */
     size_t visit_capacity;
     aw_estimate estimate[AW_POINT_BLOCK];
 };

@@ -23,7 +23,7 @@ typedef struct aw_problem {
     const aw_history_view *history;
     const aw_field_point *point;
     size_t points;
-    size_t columns;         /* points per row when they are a grid, row by row; 0: no grid. Only for
+    size_t columns;        /* points per row when they are a grid, row by row; 0: no grid. Only for
                              * the order of work: tiles of neighbours read the same cells */
     aw_field_point centre; /* of the grid */
     double half;           /* [m]: every point lies within this distance of the centre */

@@ -163,9 +163,10 @@ static void values_out_of_range_are_refused(void **state)
         "tolerance: 1.0e-5", "tolerance: 0.0",
         "run.yaml:19:14: numerics.tolerance: '0.0' is not positive (expected a number above "
         "0, at most 1, e.g. 1.0e-6)");
-    refused_run("solver: adaptive", "inner_density: 0",
-                "run.yaml:20:18: numerics.inner_density: '0' is below 1 (expected a whole number of "
-                "nodes per cell from 1 to 16, e.g. 1)");
+    refused_run(
+        "solver: adaptive", "inner_density: 0",
+        "run.yaml:20:18: numerics.inner_density: '0' is below 1 (expected a whole number of "
+        "nodes per cell from 1 to 16, e.g. 1)");
     refused_run("every: 20", "every: 3e9",
                 "run.yaml:28:10: output.every: '3e9' is too large "
                 "(expected a whole number of steps, 0 for none)");
