@@ -33,7 +33,7 @@ AW_FN int aw_circle_inside(double u, double w, double r, double a, double b, dou
 
 /** Arcs of the circle with centre (u, w) and radius r > 0 inside |u| <= a, |w| <= b.
  *  Angles are those of the point on the circle seen from the centre. There may be none, several, or
- *  the whole circle. Limits are exact to rounding; arcs shorter than about 1e-9 rad may be missed. */
+ *  the whole circle. Limits are exact to rounding; arcs under 1e-9 rad may be missed. */
 AW_FN aw_arcs aw_circle_arcs(double u, double w, double r, double a, double b)
 {
     double angle[17], h = 0.0;

@@ -9,8 +9,8 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Regions per piece of work: some tens of points of a long list; of a short one fewer, so that there
- * is enough for many threads. It depends on the list alone. */
+/* Regions per piece of work: some tens of points of a long list; of a short one fewer, so that
+ * there is enough for many threads. It depends on the list alone. */
 enum { AW_CHUNK_MOST = 2048, AW_CHUNK_LEAST = 16, AW_CHUNKS_WANTED = 64, AW_SWEEP_POINTS = 256 };
 
 static size_t chunk_size(size_t regions)

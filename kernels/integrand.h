@@ -23,7 +23,7 @@ typedef struct aw_arc_slice {
     double inv_hs, inv_hx;
 } aw_arc_slice;
 
-/** Quadratic B-spline (TSC) weights of the three nodes about a cell coordinate, f in [-1/2, 1/2]. */
+/** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2]. */
 AW_FN void aw_spline(double f, double w[3])
 {
     w[0] = 0.5 * (0.5 - f) * (0.5 - f);
@@ -109,14 +109,14 @@ AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *a
 /** Radius below which arcs are strongly curved in the box of the beam. */
 AW_FN double aw_near_radius(const aw_retarded *f)
 {
-    return sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    return 2.0 * sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
 }
 
 /** Nodes per metre of an arc from angle lo to hi that put one into every cell of the axis along
  *  which it crosses cells fastest: then the error of the midpoint rule, which comes from the
- *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes a cell
- *  are far worse than one.) An arc that is strongly curved or slanted crosses cells diagonally, and
- *  takes two. */
+ *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes
+ *  a cell are far worse than one.) An arc that is slanted crosses cells diagonally and takes two;
+ *  one that is strongly curved does so at every slant, and takes three. */
 AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi)
 {
     double most = 0.0, slant = 0.0;
@@ -153,7 +153,7 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
 }
 
 /** Sums over the arcs, combined in time and turned to the lab: adds to f_in[AW_RESULTS].
- *  psi is formed from sigma and D, never as a difference of phi and v.A (physics: docs/theory.md). */
+ *  psi is formed from sigma and D, never as a difference of phi and v.A (docs/theory.md). */
 AW_FN void aw_arc_combine(const aw_retarded *f, const aw_field_point *p, double step,
                           double sum[3][8], double f_in[AW_RESULTS])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Globally adaptive quadrature of the outer integral: a pool of regions and a heap of their errors. */
+/* Globally adaptive quadrature of the outer integral: a pool of regions, a heap of their errors. */
 #ifndef AW_KERNELS_REFINE_H
 #define AW_KERNELS_REFINE_H
 #include "kernels/device.h"
@@ -50,7 +50,7 @@ AW_FN void aw_heap_push(const aw_region *region, uint32_t *heap, uint32_t n, uin
     heap[i] = index;
 }
 
-/* The regions' errors summed anew: a running total drifts by rounding of its first, large values. */
+/* The regions' errors summed anew: a running total drifts by rounding of its first values. */
 AW_FN double aw_refine_error(const aw_region *region, uint32_t n)
 {
     double sum = 0.0;
@@ -58,7 +58,7 @@ AW_FN double aw_refine_error(const aw_region *region, uint32_t n)
     return sum;
 }
 
-/** Refine one job; `start` are its first regions, which may know nodes already. Fills job's outputs;
+/** Refine one job; `start` are its first regions, which may know nodes already. Fills the outputs;
  *  sums run in the order in which regions were made, so a result depends on nothing else. */
 AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void *context,
                          const aw_scales *scales, aw_refine_space *space, aw_work *work)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A subregion [a, b] of the outer integral at one point: five nodes, Simpson's rule and its error. */
+/* A subregion [a, b] of the outer integral at one point: five nodes, Simpson's rule, its error. */
 #ifndef AW_KERNELS_REGION_H
 #define AW_KERNELS_REGION_H
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 /** Frame and time weights at t' = t - r/c.
  *  Three slices are combined quadratically in time (ages m, m+1, m+2 for r in [m, m+1] cdt); in the
- *  rigid upstream one slice suffices. Centre and tilt are interpolated relative to the design orbit,
+ *  rigid upstream one slice suffices. Centre and tilt are interpolated against the design orbit,
  *  whose closed form gives the lab frame (source: dissertation 3.1.2; interpolating lab positions
  *  alone costs (c dt)^2/8R at magnet edges). */
 typedef struct aw_retarded {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plain views through which pic/ and quadrature/ meet: slices, history, field points, potentials. */
+/* Plain views through which pic/ and quadrature/ meet: slices, history, points, potentials. */
 #ifndef AW_KERNELS_VIEW_H
 #define AW_KERNELS_VIEW_H
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 /** Moments of the beam on one grid at one time, in the frame of that grid.
  *  Cells are [nx + 2 AW_PAD][ns + 2 AW_PAD][AW_COMPONENTS], s fastest, in double or float as the
- *  history says: sigma [C/m^2], D = sigma - K_par/c and K_perp/c [C/m^2], where par and perp are the
+ *  history says: sigma [C/m^2], D = sigma - K_par/c and K_perp/c [C/m^2]; par and perp are the
  *  design tangent and normal at S (not the tilted axes). Node (i, j) lies at
  *  u = (i - (ns-1)/2) hs along the tilted axis and w = (j - (nx-1)/2) hx across it. */
 typedef struct aw_slice {

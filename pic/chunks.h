@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles in a fixed number of chunks, reduced in a fixed order: sums do not depend on threads. */
+/* Particles in a fixed number of chunks, reduced in a fixed order: sums whatever the threads. */
 #ifndef AW_PIC_CHUNKS_H
 #define AW_PIC_CHUNKS_H
 #include <stddef.h>

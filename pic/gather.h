@@ -14,7 +14,7 @@ AW_BEGIN_DECLS
 double aw_gather_at(const aw_grid_view *grid, const double *field, double z, double x);
 
 /** Forces on all particles along the lab axes [eV/m], of the particle's own velocity: what the grid
- *  gives for the design velocity plus dv x B for the difference (all else follows from F = q(E + v x B)).
+ *  gives for the design velocity plus dv x B for the difference (F = q(E + v x B)).
  *  The shape is that of the deposition, so a particle feels no force of its own.
  *  @param[in]  gamma   of the design velocity for which the grid's forces hold
  *  @param[out] Fz, Fx  [n], lab axes

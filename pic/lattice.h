@@ -33,7 +33,7 @@ typedef struct aw_region_field {
 } aw_region_field;
 
 /** Owned by whoever called aw_lattice_new. The first and last regions are drifts that extend to
- *  infinity; regions of neighbouring bends of equal curvature without an edge between are merged. */
+ *  infinity; regions of neighbouring bends of equal curvature with no edge between are merged. */
 typedef struct aw_lattice {
     size_t n;
     aw_element *element;

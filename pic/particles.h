@@ -36,7 +36,7 @@ typedef struct aw_beam_params {
     double chirp;           /* d(delta)/ds [1/m] */
 } aw_beam_params;
 
-/** Make room for n particles (all zero). @return AW_OK, AW_ERR_NOMEM. Free with aw_particles_free. */
+/** Room for n particles (all zero); free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
 

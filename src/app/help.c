@@ -34,13 +34,13 @@ static const char run_text[] =
 
 static const char inspect_text[] =
     "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
-    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and warns\n"
-    "of steps, grids or particle numbers that are too coarse.\n";
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
+    "warns of steps, grids or particle numbers that are too coarse.\n";
 
 static const char validate_text[] =
     "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
-    "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference, and\n"
-    "ends with exit status 5 if a check failed.\n";
+    "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference,\n"
+    "and ends with exit status 5 if a check failed.\n";
 
 static const char bench_text[] =
     "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"

@@ -10,7 +10,7 @@
 #include "src/base/log.h"
 
 /* Seconds of one solve on one thread, from `arcwake bench` (LCLS bend, tolerance 1e-6; AVX-512 at
- * about 4 GHz): a guess within a factor of a few, since the work depends on the machine and bunch. */
+ * about 4 GHz): a guess within a factor of a few, as the work depends on machine and bunch. */
 #define AW_SECONDS_PER_POINT_CELL 1.1e-5
 
 static void print_time(const aw_config *config, const aw_plan *plan)

@@ -9,7 +9,7 @@
 AW_BEGIN_DECLS
 
 /** 64-byte aligned, zeroed block of `count * size` bytes for the caller to free with aw_free.
- *  @return NULL when it cannot be had (or the product overflows). A count of 0 gives a valid block. */
+ *  @return NULL when it cannot be had (or the product overflows). A count of 0 gives a block. */
 void *aw_alloc(size_t count, size_t size);
 
 /** Grow `*block` geometrically so that it holds at least `need` items; contents are kept.

@@ -211,7 +211,9 @@ static aw_status read_field(aw_input_errors *errors, const aw_field *field,
         if (aw_field_number(errors, field, node, &number)) memcpy(to, &number, sizeof number);
         return AW_OK;
     case AW_FIELD_INT:
-        if (!aw_yaml_whole(errors, node, field->expected, 0, INT_MAX, &whole)) return AW_OK;
+        if (!aw_yaml_whole(errors, node, field->expected, (uint64_t)field->low,
+                           (uint64_t)field->high, &whole))
+            return AW_OK;
         position = (int)whole;
         memcpy(to, &position, sizeof position);
         return AW_OK;

@@ -4,8 +4,8 @@
  * left. Differs: the list starts from the partition of quadrature/partition.h; points are taken in
  * blocks; a subregion is accepted as long as the accepted errors of its point stay within the
  * point's tolerance, not by its own error alone (which would allow n tolerances for n subregions);
- * phase two takes what is left of a point together (shares of its tolerance, one for each subregion,
- * cost up to ten times more at 1e-9, and AW_REFINE_MAX regions each where they are out of reach). */
+ * phase two takes what is left of a point together (shares of its tolerance, one a subregion,
+ * cost up to ten times more at 1e-9, and AW_REFINE_MAX regions each when out of reach). */
 #include <string.h>
 
 #include "src/base/memory.h"

@@ -165,7 +165,7 @@ static void values_out_of_range_are_refused(void **state)
         "0, at most 1, e.g. 1.0e-6)");
     refused_run(
         "solver: adaptive", "inner_density: 0",
-        "run.yaml:20:18: numerics.inner_density: '0' is below 1 (expected a whole number of "
+        "run.yaml:20:18: numerics.inner_density: '0' is too small (expected a whole number of "
         "nodes per cell from 1 to 16, e.g. 1)");
     refused_run("every: 20", "every: 3e9",
                 "run.yaml:28:10: output.every: '3e9' is too large "
