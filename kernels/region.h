@@ -44,12 +44,12 @@ AW_FN double aw_fourth_difference(const double f[5][AW_RESULTS], unsigned k)
 }
 
 /** Simpson's rule on one and on two panels; the estimate is their Richardson extrapolation.
- *  Error model: |S2 - S1|/4 of each result over its scale, guarded against accidents
+ *  Error model: |S2 - S1|/7 of each result over its scale, guarded against accidents
  *  (aw_fourth_difference); the worst counts. NaN in, NaN out.
  *  Source: J. N. Lyness, J. ACM 16 (1969) 483; dissertation eq. 15 and 16. Differs: Lyness's 1/15
  *  holds for smooth integrands, but a quadratic B-spline has kinks in its second derivative, where
  *  halving the step gains a factor 8 only and the extrapolation nothing (measured: with 1/15 points
- *  missed their tolerance up to four times, with 1/4 none did; docs/theory.md). */
+ *  missed their tolerance up to nine times; docs/theory.md). */
 AW_FN void aw_region_rule(aw_region *q, const aw_scales *scales)
 {
     double h = q->b - q->a, worst = 0.0;

@@ -44,12 +44,20 @@ done:
     return status;
 }
 
-/* How far the circle about p has run ahead of the beam's centre, r' - |p - centre|. */
-static double lead(const aw_history_view *h, const aw_field_point *p, double r, double *reach)
+/* How far the circle about p has run ahead of the beam's centre, r' - |p - centre|.
+ * @param[out] reach  half diagonal of the beam's box there [m], or NULL
+ * @param[out] cell   length of a cell of its grid along the line of sight [m], or NULL */
+static double lead(const aw_history_view *h, const aw_field_point *p, double r, double *reach,
+                   double *cell)
 {
     aw_retarded f = aw_retarded_at(h, r);
-    *reach = hypot(f.half_s, f.half_x);
-    return r - hypot(p->z - f.z, p->x - f.x);
+    double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
+    if (reach) *reach = hypot(f.half_s, f.half_x);
+    if (cell) {
+        double along = fabs(dz * f.cg + dx * f.sg), across = fabs(-dz * f.sg + dx * f.cg);
+        *cell = d > 0.0 ? d / fmax(along / f.hs, across / f.hx) : fmin(f.hs, f.hx);
+    }
+    return r - d;
 }
 
 /* Radii at which the beam's centre crossed a change of curvature, as the next one beyond r. */
@@ -63,21 +71,28 @@ static double next_edge(const aw_history_view *h, double r)
     return best;
 }
 
+/* Step while the circle is smaller than the box. In a box much longer than wide, a circle larger
+ * than the width crosses it in two short arcs, which move along it: then the coarser cell counts. */
+static double near_step(const aw_history_view *h, double r, double cell)
+{
+    const aw_slice *now = &h->slice[0];
+    double narrow = fmin(0.5 * h->ns * now->hs, 0.5 * h->nx * now->hx);
+    double moved = r < 2.0 * narrow ? cell : fmax(now->hs, now->hx);
+    return fmin(fmax(r / AW_NEAR_RATIO, AW_FIRST_CELLS * cell), AW_NEAR_CELLS * moved);
+}
+
 /* The next break point after r. */
 static double next_break(const aw_history_view *h, const aw_field_point *p, double r, double cell,
                          double half)
 {
-    double stored = (h->n - 1) * h->cdt, reach, here = lead(h, p, r, &reach);
-    double step = AW_GROWTH * r;
-    if (r < 2.0 * half)
-        step = fmin(fmax(r / AW_NEAR_RATIO, AW_FIRST_CELLS * cell), AW_NEAR_CELLS * cell);
-    while (step > 0.1 * cell && lead(h, p, r + step, &reach) - here > AW_SWEEP_CELLS * cell &&
-           r > half)
+    double stored = (h->n - 1) * h->cdt, here = lead(h, p, r, NULL, NULL), swept;
+    double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
+    while (r > half && step > 0.1 * cell &&
+           lead(h, p, r + step, NULL, &swept) - here > AW_SWEEP_CELLS * swept)
         step *= 0.5;
     double next = r + step;
     if (r < stored * (1.0 - 1e-12)) {
-        double begin =
-            rint(r / h->cdt); /* slices passed; r lies on one once it is beyond the first */
+        double begin = rint(r / h->cdt); /* slices passed */
         if (step >= h->cdt && fabs(r - begin * h->cdt) < 1e-9 * h->cdt) {
             double slices = exp2(floor(log2(step / h->cdt + 1e-9)));
             next = (begin + slices) * h->cdt;
@@ -120,7 +135,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
     AW_TRY(partition_add(partition, 0.0));
     /* Every point lies within `half` of the centre, so its circle has left the box when the
      * centre's circle is ahead by that much more. */
-    while (r < history->r_cut && !(lead(history, centre, r, &reach) > reach + half)) {
+    while (r < history->r_cut && !(lead(history, centre, r, &reach, NULL) > reach + half)) {
         double next = next_break(history, centre, r, cell, half);
         if (!isfinite(next) || !(next > r))
             AW_TRY(aw_error(AW_ERR_NONFINITE, "the partition of r' fails at %g m", r));
@@ -162,7 +177,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     double a = partition->r[lo], b = partition->r[hi], reach;
     for (int i = 0; i < 16; ++i) { /* to 1e-5 of a step: the moments vanish there */
         double middle = 0.5 * (a + b);
-        if (lead(history, p, middle, &reach) > reach)
+        if (lead(history, p, middle, &reach, NULL) > reach)
             b = middle;
         else
             a = middle;
