@@ -71,8 +71,8 @@ static double next_edge(const aw_history_view *h, double r)
     return best;
 }
 
-/* Step while the circle is smaller than the box. In a box much longer than wide, a circle larger
- * than the width crosses it in two short arcs, which move along it: then the coarser cell counts. */
+/* Step while the circle is smaller than the box. If the box is much longer than wide, a circle
+ * beyond its width crosses it in two short arcs, which move along it: the coarser cell counts. */
 static double near_step(const aw_history_view *h, double r, double cell)
 {
     const aw_slice *now = &h->slice[0];
