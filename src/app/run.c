@@ -49,7 +49,9 @@ typedef struct run {
     size_t next_at; /* first at_m not yet reached */
     long meshes;    /* files written */
 
-    double worst; /* error estimate of all solves */
+    double worst;     /* error estimate of all solves */
+    int table_kind;   /* of `table`: as aw_summary_forces */
+    char table[2048]; /* forces at the last mesh step, of those in a bend if there are any */
 } run;
 
 /* Has the bunch centre reached S? Steps are of beta c dt, a little less than the c dt that a user
@@ -89,6 +91,12 @@ static aw_status output_step(run *r, int meshes)
     if (meshes) {
         AW_TRY(aw_diag_write(r->diag, sim, config->directory, particles));
         r->meshes++;
+        char table[sizeof r->table];
+        int kind = aw_summary_forces(sim, table, sizeof table);
+        if (kind > 0 && kind >= r->table_kind) {
+            memcpy(r->table, table, sizeof table);
+            r->table_kind = kind;
+        }
     }
     aw_simulation_monitor(sim, &row);
     sim->seconds[AW_PART_OUTPUT] = row.seconds[AW_PART_OUTPUT] = aw_now() - begin;
@@ -164,6 +172,7 @@ static void finish(run *r, double seconds)
             r->worst, r->config->tolerance);
     aw_info("memory: predicted %.0f MiB, peak %.0f MiB", predicted / 1048576.0,
             (double)aw_memory_peak() / 1048576.0);
+    if (r->table_kind > 0) aw_info("%s", r->table);
     aw_summary_print(sim);
     if (aw_report_try(r->config->directory))
         aw_info("report: %s/report.html, picture: %s/forces.png", r->config->directory,

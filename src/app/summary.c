@@ -2,6 +2,8 @@
 #include "src/app/summary.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "pic/stats.h"
 #include "src/base/log.h"
@@ -38,25 +40,43 @@ void aw_summary_begin(const aw_simulation *sim)
             sim->device.ops->describe(sim->device.state));
 }
 
-static void print_forces(const aw_simulation *sim, double sigma)
+/* Append a line to text[size]; what does not fit is left out. */
+static size_t append(char *text, size_t size, size_t at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = at < size ? vsnprintf(text + at, size - at, format, args) : 0;
+    va_end(args);
+    return n > 0 ? at + (size_t)n : at;
+}
+
+int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
 {
     const aw_beam_params *beam = &sim->config->beam;
+    const aw_grid_view *grid = &sim->frame.grid;
     double kappa = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref).kappa;
+    double sigma =
+        aw_beam_stats_of(sim->particles, &sim->config->lattice->orbit, sim->S_ref, beam->gamma)
+            .sigma_s;
     aw_line_bunch line = {.charge = beam->charge, .sigma = sigma};
-    aw_info("forces on the axis at S = %.4g m, sigma_s = %.4g um [eV/m]%s", sim->S_ref, 1e6 * sigma,
-            kappa != 0.0 ? "; 1D: a line bunch in steady state" : "");
-    aw_info("%9s %12s %12s %12s %12s", "s/sigma", "F_z", kappa != 0.0 ? "1D" : "", "F_x_eff",
-            kappa != 0.0 ? "1D" : "");
+    if (!(3.0 * sigma < 0.5 * (grid->ns - 3) * grid->hs) || fabs(grid->tilt) > 0.5) return 0;
+    size_t at =
+        append(text, size, 0, "forces on the axis at S = %.4g m, sigma_s = %.4g um [eV/m]%s",
+               sim->S_ref, 1e6 * sigma, kappa != 0.0 ? "; 1D: a line bunch in steady state" : "");
+    const char *head = kappa != 0.0 ? "1D" : "";
+    at = append(text, size, at, "\n%9s %12s %12s %12s %12s", "s/sigma", "F_z", head, "F_x_eff",
+                head);
     for (int k = -3; k <= 3; ++k) {
         double s = k * sigma, fz = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
         double fx = aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0);
         if (kappa != 0.0)
-            aw_info("%9d %12.4e %12.4e %12.4e %12.4e", k, fz,
-                    aw_steady_force(&line, 1.0 / fabs(kappa), s), fx,
-                    aw_steady_transverse(&line, kappa, s));
+            at = append(text, size, at, "\n%9d %12.4e %12.4e %12.4e %12.4e", k, fz,
+                        aw_steady_force(&line, 1.0 / fabs(kappa), s), fx,
+                        aw_steady_transverse(&line, kappa, s));
         else
-            aw_info("%9d %12.4e %12s %12.4e", k, fz, "", fx);
+            at = append(text, size, at, "\n%9d %12.4e %12s %12.4e", k, fz, "", fx);
     }
+    return kappa != 0.0 ? 2 : 1;
 }
 
 void aw_summary_print(const aw_simulation *sim)
@@ -65,9 +85,6 @@ void aw_summary_print(const aw_simulation *sim)
     aw_beam_stats now =
         aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref, config->beam.gamma);
     double energy = config->beam.gamma * AW_ME_EV;
-    if (sim->solved && 3.0 * now.sigma_s < 0.5 * (sim->frame.grid.ns - 3) * sim->frame.grid.hs &&
-        fabs(sim->frame.grid.tilt) < 0.5)
-        print_forces(sim, now.sigma_s);
     aw_info("bunch at S = %.4g m: sigma_s %.5g um, sigma_x %.5g um, emittance %.4g nm (%.4g nm "
             "without dispersion)",
             sim->S_ref, 1e6 * now.sigma_s, 1e6 * now.sigma_x, 1e9 * now.emittance,

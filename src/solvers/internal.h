@@ -6,10 +6,6 @@
 #include "quadrature/share.h"
 #include "src/solvers/solver.h"
 
-/* Points that are worked on together, so that lists of regions stay small whatever the grid. How
- * the points are cut never depends on the number of threads. */
-enum { AW_POINT_BLOCK = 256 };
-
 /** Work lists grow geometrically and are kept from call to call. */
 struct aw_solver {
     const aw_strategy *strategy;

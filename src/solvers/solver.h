@@ -31,6 +31,10 @@ typedef struct aw_problem {
     aw_scales scales;      /* phi 0: found by a coarse pass, and written into the report's caller */
 } aw_problem;
 
+/** Points that are worked on together, so that lists of regions stay small whatever the grid. How
+ *  the points are cut never depends on the number of threads. */
+enum { AW_POINT_BLOCK = 256 };
+
 typedef struct aw_solver aw_solver;
 
 /** A strategy. */
