@@ -9,15 +9,19 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Regions per piece of work: some tens of points of a long list; of a short one fewer, so that
- * there is enough for many threads. It depends on the list alone. */
-enum { AW_CHUNK_MOST = 2048, AW_CHUNK_LEAST = 16, AW_CHUNKS_WANTED = 64, AW_SWEEP_POINTS = 256 };
+/* A sweep is cut into points of a group and pieces of r'. Neither depends on the threads. Points of
+ * a group share frames and blends; a piece costs each of them a node at its beginning. */
+enum { AW_GROUP = 128, AW_PIECES = 12 };
 
-static size_t chunk_size(size_t regions)
-{
-    size_t size = regions / AW_CHUNKS_WANTED;
-    return size > AW_CHUNK_MOST ? AW_CHUNK_MOST : size < AW_CHUNK_LEAST ? AW_CHUNK_LEAST : size;
-}
+/* Points at one r' from which on it pays to combine the slices first. */
+enum { AW_BLEND_POINTS = 6 };
+
+/* Space of one thread. */
+typedef struct cpu_space {
+    aw_refine_space refine;
+    double *blend;
+    size_t blend_capacity;
+} cpu_space;
 
 typedef struct cpu_state {
     const aw_variant *variant;
@@ -26,36 +30,20 @@ typedef struct cpu_state {
     aw_history_view history;
     const aw_field_point *point;
     size_t points;
-    aw_refine_space *space; /* [threads] */
+    cpu_space *space; /* [threads] */
     char text[96];
 } cpu_state;
-
-/* Radii whose frames are kept: neighbouring points ask for the same few, one after the other. */
-enum { AW_FRAMES_KEPT = 8 };
 
 typedef struct cpu_context {
     const cpu_state *cpu;
     aw_work *work;
-    aw_retarded kept[AW_FRAMES_KEPT];
-    int n, next; /* frames kept, and the place of the next one */
 } cpu_context;
-
-static const aw_retarded *frame_at(cpu_context *c, double r)
-{
-    for (int i = 0; i < c->n; ++i)
-        if (c->kept[i].r == r) return &c->kept[i];
-    aw_retarded *f = &c->kept[c->next];
-    *f = aw_retarded_at(&c->cpu->history, r);
-    c->next = (c->next + 1) % AW_FRAMES_KEPT;
-    if (c->n < AW_FRAMES_KEPT) c->n++;
-    return f;
-}
 
 static void cpu_node(void *context, uint32_t point, double r, double f_in[AW_RESULTS])
 {
-    cpu_context *c = context;
-    c->cpu->variant->inner_at(&c->cpu->history, frame_at(c, r), &c->cpu->point[point],
-                              c->cpu->density, f_in, c->work);
+    const cpu_context *c = context;
+    c->cpu->variant->inner(&c->cpu->history, &c->cpu->point[point], r, c->cpu->density, f_in,
+                           c->work);
 }
 
 static void cpu_close(void *state)
@@ -63,8 +51,9 @@ static void cpu_close(void *state)
     cpu_state *cpu = state;
     if (!cpu) return;
     for (int i = 0; cpu->space && i < cpu->threads; ++i) {
-        aw_free(cpu->space[i].region);
-        aw_free(cpu->space[i].heap);
+        aw_free(cpu->space[i].refine.region);
+        aw_free(cpu->space[i].refine.heap);
+        aw_free(cpu->space[i].blend);
     }
     aw_free(cpu->space);
     aw_free(cpu);
@@ -85,9 +74,10 @@ static aw_status cpu_open(const aw_device_params *params, void **state)
     cpu->density = params->inner_density;
     cpu->space = aw_alloc((size_t)cpu->threads, sizeof *cpu->space);
     for (int i = 0; cpu->space && i < cpu->threads; ++i) {
-        cpu->space[i].region = aw_alloc(AW_REFINE_MAX, sizeof(aw_region));
-        cpu->space[i].heap = aw_alloc(AW_REFINE_MAX, sizeof(uint32_t));
-        if (cpu->space[i].region && cpu->space[i].heap) continue;
+        aw_refine_space *space = &cpu->space[i].refine;
+        space->region = aw_alloc(AW_REFINE_MAX, sizeof(aw_region));
+        space->heap = aw_alloc(AW_REFINE_MAX, sizeof(uint32_t));
+        if (space->region && space->heap) continue;
         cpu_close(cpu);
         return AW_ERR_NOMEM;
     }
@@ -107,53 +97,125 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
                             const aw_field_point *point, size_t points)
 {
     cpu_state *cpu = state;
+    aw_status status = AW_OK;
     cpu->history = *history;
     cpu->point = point;
     cpu->points = points;
-    return AW_OK;
+    for (int i = 0; i < cpu->threads; ++i) {
+        cpu_space *space = &cpu->space[i];
+        AW_TRY(aw_grow((void **)&space->blend, &space->blend_capacity, aw_blend_size(history),
+                       sizeof *space->blend));
+    }
+done:
+    return status;
 }
 
-/* First region at or after `i` that begins a point. */
-static size_t point_begin(const aw_region *region, size_t n, size_t i)
+/* A group of points and their regions, point after point, each point's in ascending order. */
+typedef struct cpu_group {
+    aw_region *region;
+    size_t begin[AW_GROUP + 1]; /* where each point's regions begin */
+    int points;
+    double cut[AW_PIECES + 1]; /* radii between pieces */
+} cpu_group;
+
+/* Take points from the list until the group is full. @return where the next group begins. */
+static size_t group_take(cpu_group *group, aw_region *region, size_t first, size_t n)
 {
-    while (i > 0 && i < n && region[i].point == region[i - 1].point) ++i;
-    return i < n ? i : n;
+    group->region = region;
+    group->points = 0;
+    group->begin[0] = first;
+    while (first < n && group->points < AW_GROUP) {
+        do ++first;
+        while (first < n && region[first].point == region[first - 1].point);
+        group->begin[++group->points] = first;
+    }
+    return first;
 }
 
-/* Regions of a few points, radius by radius: neighbouring points then read the same cells of the
- * same slices one after the other, from the nearest cache. */
-static void sweep_points(const cpu_state *cpu, aw_region *region, const size_t *begin, int points,
-                         const aw_scales *scales, aw_work *work)
+/* Cut where the point with the most regions has equal shares of them. */
+static void group_cut(cpu_group *group)
 {
-    cpu_context context = {.cpu = cpu, .work = work};
-    size_t most = 0;
-    for (int p = 0; p < points; ++p)
-        most = begin[p + 1] - begin[p] > most ? begin[p + 1] - begin[p] : most;
-    for (size_t j = 0; j < most; ++j)
-        for (int p = 0; p < points; ++p) {
-            if (begin[p] + j >= begin[p + 1]) continue;
-            aw_region *q = &region[begin[p] + j];
-            if (j > 0 && !(q->known & 1u) && q[-1].b == q->a) {
-                memcpy(q->f[0], q[-1].f[4], sizeof q->f[0]);
-                q->known |= 1u;
+    int longest = 0;
+    const size_t *begin = group->begin;
+    for (int p = 1; p < group->points; ++p)
+        if (begin[p + 1] - begin[p] > begin[longest + 1] - begin[longest]) longest = p;
+    size_t most = begin[longest + 1] - begin[longest];
+    group->cut[0] = -1.0;
+    for (size_t k = 1; k < AW_PIECES; ++k)
+        group->cut[k] = group->region[begin[longest] + k * most / AW_PIECES].a;
+    group->cut[AW_PIECES] = HUGE_VAL;
+}
+
+/* The first region of point p that begins at or after r. */
+static size_t group_find(const cpu_group *group, int p, double r)
+{
+    size_t lo = group->begin[p], hi = group->begin[p + 1];
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (group->region[middle].a < r)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* Node k of n regions that are the same interval of r', of different points. */
+static void sweep_node(const cpu_state *cpu, aw_region *const *same, int n, int k, double *blend,
+                       aw_work *work)
+{
+    const aw_variant *variant = cpu->variant;
+    int wanted = 0;
+    for (int i = 0; i < n; ++i) wanted += !(same[i]->known & (1u << k));
+    if (wanted == 0) return;
+    const aw_retarded f = aw_retarded_at(&cpu->history, aw_region_node(same[0], k));
+    if (wanted < AW_BLEND_POINTS || !aw_blend_possible(&f)) blend = NULL;
+    if (blend) variant->blend(&cpu->history, &f, blend);
+    for (int i = 0; i < n; ++i)
+        if (!(same[i]->known & (1u << k)))
+            variant->inner_at(&cpu->history, &f, blend, &cpu->point[same[i]->point], cpu->density,
+                              same[i]->f[k], work);
+}
+
+/* Piece k of a group, interval by interval: neighbouring points then read the same cells one after
+ * the other, from the nearest cache. */
+static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
+                        const aw_scales *scales, double *blend, aw_work *work)
+{
+    size_t at[AW_GROUP], end[AW_GROUP];
+    aw_region *same[AW_GROUP];
+    for (int p = 0; p < group->points; ++p) {
+        at[p] = group_find(group, p, group->cut[piece]);
+        end[p] = group_find(group, p, group->cut[piece + 1]);
+        work->regions += end[p] - at[p];
+    }
+    for (;;) {
+        const aw_region *next = NULL;
+        int n = 0;
+        for (int p = 0; p < group->points; ++p) {
+            if (at[p] == end[p]) continue;
+            const aw_region *q = &group->region[at[p]];
+            if (!next || q->a < next->a || (q->a == next->a && q->b < next->b)) next = q;
+        }
+        if (!next) return;
+        const double a = next->a, b = next->b;
+        for (int p = 0; p < group->points; ++p) {
+            if (at[p] == end[p]) continue;
+            aw_region *q = &group->region[at[p]];
+            if (q->a == a && q->b == b) same[n++] = q;
+        }
+        for (int k = 0; k < 5; ++k) sweep_node(cpu, same, n, k, blend, work);
+        for (int p = 0; p < group->points; ++p) {
+            if (at[p] == end[p]) continue;
+            aw_region *q = &group->region[at[p]];
+            if (q->a != a || q->b != b) continue;
+            q->known = 31u;
+            aw_region_rule(q, scales);
+            if (++at[p] < end[p] && !(q[1].known & 1u) && q[1].a == q->b) {
+                memcpy(q[1].f[0], q->f[4], sizeof q->f[4]);
+                q[1].known |= 1u;
             }
-            aw_region_complete(q, cpu_node, &context, scales);
         }
-    work->regions += begin[points] - begin[0];
-}
-
-static void sweep_chunk(const cpu_state *cpu, aw_region *region, size_t first, size_t last,
-                        const aw_scales *scales, aw_work *work)
-{
-    size_t begin[AW_SWEEP_POINTS + 1];
-    while (first < last) {
-        int points = 0;
-        begin[0] = first;
-        while (first < last && points < AW_SWEEP_POINTS) {
-            first = point_begin(region, last, first + 1);
-            begin[++points] = first;
-        }
-        sweep_points(cpu, region, begin, points, scales, work);
     }
 }
 
@@ -161,16 +223,21 @@ static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_sc
                            aw_work *work)
 {
     const cpu_state *cpu = state;
+    aw_status status = AW_OK;
     uint64_t evaluations = 0, nodes = 0, regions = 0;
-    size_t size = chunk_size(n);
-    ptrdiff_t chunks = (ptrdiff_t)((n + size - 1) / size);
+    size_t first = 0, capacity = 0, groups = 0;
+    cpu_group *group = NULL;
+    while (first < n) {
+        AW_TRY(aw_grow((void **)&group, &capacity, groups + 1, sizeof *group));
+        first = group_take(&group[groups], region, first, n);
+        group_cut(&group[groups++]);
+    }
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
     reduction(+ : evaluations, nodes, regions)
-    for (ptrdiff_t c = 0; c < chunks; ++c) {
+    for (ptrdiff_t c = 0; c < (ptrdiff_t)groups * AW_PIECES; ++c) {
         aw_work mine = {0, 0, 0};
-        size_t first = point_begin(region, n, (size_t)c * size);
-        size_t last = point_begin(region, n, (size_t)(c + 1) * size);
-        sweep_chunk(cpu, region, first, last, scales, &mine);
+        sweep_piece(cpu, &group[c / AW_PIECES], (int)(c % AW_PIECES), scales,
+                    cpu->space[omp_get_thread_num()].blend, &mine);
         evaluations += mine.evaluations;
         nodes += mine.nodes;
         regions += mine.regions;
@@ -178,7 +245,9 @@ static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_sc
     work->evaluations += evaluations;
     work->nodes += nodes;
     work->regions += regions;
-    return AW_OK;
+done:
+    aw_free(group);
+    return status;
 }
 
 static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
@@ -192,7 +261,7 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
         aw_work mine = {0, 0, 0};
         cpu_context context = {.cpu = cpu, .work = &mine};
         aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales,
-                      &cpu->space[omp_get_thread_num()], &mine);
+                      &cpu->space[omp_get_thread_num()].refine, &mine);
         evaluations += mine.evaluations;
         nodes += mine.nodes;
         regions += mine.regions;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The inner integral with short vectors; CMake compiles this file once per AW_VARIANT. */
+#include <string.h>
+
 #include "kernels/cpu_wide.h"
 #include "kernels/variant.h"
 
@@ -26,8 +28,13 @@ static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
         s = s * cd + c * sd;
         c = next;
     }
-    b->ct = cos(AW_BATCH * arc->step);
-    b->st = sin(AW_BATCH * arc->step);
+    for (int n = 1; n < AW_BATCH; n *= 2) { /* the step, doubled until it spans the batch */
+        double twice = cd * cd - sd * sd;
+        sd = 2.0 * cd * sd;
+        cd = twice;
+    }
+    b->ct = cd;
+    b->st = sd;
 }
 
 /* Weights of the batch's nodes; turns the angles on to the next batch. */
@@ -82,6 +89,8 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
 #define AW_SUFFIX AW_CAT(float_, AW_VARIANT)
 #include "kernels/cpu_arc.h"
 
+#include "kernels/cpu_blend.h"
+
 static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8])
 {
@@ -96,8 +105,18 @@ static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, 
 #endif
 }
 
-static void inner_at(const aw_history_view *h, const aw_retarded *f, const aw_field_point *p,
-                     double density, double f_in[AW_RESULTS], aw_work *work)
+static void blend_sum(const aw_arc *arc, const aw_arc_slice *s, const double *blend, double sum[8])
+{
+#ifdef AW_VARIANT_SCALAR
+    aw_blend_sum_scalar(arc, s, blend, sum);
+#else
+    aw_blend_run(arc, s, blend, sum);
+#endif
+}
+
+static void inner_at(const aw_history_view *h, const aw_retarded *f, const double *blend,
+                     const aw_field_point *p, double density, double f_in[AW_RESULTS],
+                     aw_work *work)
 {
     aw_arc_slice s[3];
     aw_arc arc;
@@ -118,8 +137,13 @@ static void inner_at(const aw_history_view *h, const aw_retarded *f, const aw_fi
     for (int i = 0; i < arcs.n; ++i) {
         double sum[3][8];
         aw_arc_nodes(f, &arcs, i, density, &arc);
-        arc_sum(&arc, f->nt, f->same, s, h->single, sum);
-        aw_arc_combine(f, p, arc.step, sum, f_in);
+        if (blend) {
+            blend_sum(&arc, s, blend, sum[0]);
+            aw_arc_turn(f, p, arc.step, &sum[0][0], &sum[0][4], f_in);
+        } else {
+            arc_sum(&arc, f->nt, f->same, s, h->single, sum);
+            aw_arc_combine(f, p, arc.step, sum, f_in);
+        }
         work->evaluations += (uint64_t)arc.n;
     }
 }
@@ -128,11 +152,21 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
                   double f_in[AW_RESULTS], aw_work *work)
 {
     const aw_retarded f = aw_retarded_at(h, r);
-    inner_at(h, &f, p, density, f_in, work);
+    inner_at(h, &f, NULL, p, density, f_in, work);
+}
+
+static void blend(const aw_history_view *h, const aw_retarded *f, double *out)
+{
+    aw_blend_fill(h, f, out);
 }
 
 #define AW_TEXT_(name) #name
 #define AW_TEXT(name) AW_TEXT_(name)
 
 extern const aw_variant AW_CAT(aw_variant_, AW_VARIANT);
-const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {AW_TEXT(AW_VARIANT), inner, inner_at, arc_sum};
+const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
+                                                    .inner = inner,
+                                                    .inner_at = inner_at,
+                                                    .blend = blend,
+                                                    .arc_sum = arc_sum,
+                                                    .blend_sum = blend_sum};

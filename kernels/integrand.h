@@ -53,24 +53,42 @@ AW_FN double aw_cell_get(const void *cells, int single, ptrdiff_t i)
     return single ? (double)((const float *)cells)[i] : ((const double *)cells)[i];
 }
 
-/** Add one node of one slice: sum[0..2] the moments, sum[4..6] their rate by motion through the
- *  slice, d(u)/d(ct) d/du + d(w)/d(ct) d/dw. */
-AW_FN void aw_node_add(const aw_arc_slice *s, int single, double u, double w, double ud, double wd,
-                       double sum[8])
+/** Where a node reads a slice, and with what weights. */
+typedef struct aw_node {
+    ptrdiff_t first;     /* of its nine cells */
+    double wu[3], wv[3]; /* weights along and across */
+    double du[3], dv[3]; /* their rates as the node moves through the slice [1/m] */
+} aw_node;
+
+AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, double w)
 {
     double a = u * s->inv_hs + 0.5 * (s->ns - 1), b = w * s->inv_hx + 0.5 * (s->nx - 1);
+    double ud = (arc->du + arc->dgrid * w) * s->inv_hs;
+    double wd = (arc->dw - arc->dgrid * u) * s->inv_hx;
     int i = aw_nearest(a, s->ns), j = aw_nearest(b, s->nx);
-    double wu[3], wv[3], du[3], dv[3];
+    aw_node node;
+    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (s->ns + 2 * AW_PAD) + i + AW_PAD - 1;
+    aw_spline(a - i, node.wu);
+    aw_spline(b - j, node.wv);
+    aw_spline_slope(a - i, node.du);
+    aw_spline_slope(b - j, node.dv);
+    for (int q = 0; q < 3; ++q) {
+        node.du[q] *= ud;
+        node.dv[q] *= wd;
+    }
+    return node;
+}
+
+/** Add one node of one slice: sum[0..2] the moments, sum[4..6] their rate by motion through the
+ *  slice, d(u)/d(ct) d/du + d(w)/d(ct) d/dw. */
+AW_FN void aw_node_add(const aw_arc_slice *s, int single, const aw_node *node, double sum[8])
+{
     ptrdiff_t row = s->ns + 2 * AW_PAD;
-    aw_spline(a - i, wu);
-    aw_spline(b - j, wv);
-    aw_spline_slope(a - i, du);
-    aw_spline_slope(b - j, dv);
     for (int q = 0; q < 3; ++q)
         for (int p = 0; p < 3; ++p) {
-            ptrdiff_t cell = ((j + AW_PAD - 1 + q) * row + i + AW_PAD - 1 + p) * AW_COMPONENTS;
-            double value = wv[q] * wu[p];
-            double rate = wv[q] * du[p] * ud * s->inv_hs + dv[q] * wu[p] * wd * s->inv_hx;
+            ptrdiff_t cell = (node->first + q * row + p) * AW_COMPONENTS;
+            double value = node->wv[q] * node->wu[p];
+            double rate = node->wv[q] * node->du[p] + node->dv[q] * node->wu[p];
             for (int k = 0; k < 3; ++k) {
                 double g = aw_cell_get(s->cells, single, cell + k);
                 sum[k] += value * g;
@@ -88,8 +106,10 @@ AW_FN void aw_arc_sum_scalar(const aw_arc *arc, int nt, const aw_arc_slice *s, i
     for (int m = 0; m < arc->n; ++m) {
         double angle = arc->first + m * arc->step;
         double u = arc->u + arc->r * cos(angle), w = arc->w + arc->r * sin(angle);
-        double ud = arc->du + arc->dgrid * w, wd = arc->dw - arc->dgrid * u;
-        for (int t = 0; t < nt; ++t) aw_node_add(&s[t], single, u, w, ud, wd, sum[t]);
+        for (int t = 0; t < nt; ++t) {
+            aw_node node = aw_node_at(&s[t], arc, u, w);
+            aw_node_add(&s[t], single, &node, sum[t]);
+        }
     }
 }
 
@@ -112,22 +132,36 @@ AW_FN double aw_near_radius(const aw_retarded *f)
     return 2.0 * sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
 }
 
+/** Least and largest |sin| of the angles lo .. hi, of which `a` and `b` are those of the ends. */
+AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *least, double *most)
+{
+    int zero = ceil(lo / AW_PI) * AW_PI <= hi;
+    int peak = (ceil(lo / AW_PI - 0.5) + 0.5) * AW_PI <= hi;
+    *least = zero ? 0.0 : (a < b ? a : b);
+    *most = peak ? 1.0 : (a > b ? a : b);
+}
+
 /** Nodes per metre of an arc from angle lo to hi that put one into every cell of the axis along
  *  which it crosses cells fastest: then the error of the midpoint rule, which comes from the
  *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes
  *  a cell are far worse than one.) An arc that is slanted crosses cells diagonally and takes two;
- *  one that is strongly curved does so at every slant, and takes three. */
+ *  one that does so at every slant, because it is curved, takes three. Angles are meant in cells:
+ *  where those are long and thin, an arc turns from one axis to the other within a hair. */
 AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi)
 {
-    double most = 0.0, slant = 0.0;
-    for (int k = 0; k < 2; ++k) {
-        double s = fabs(sin(k ? hi : lo)) / f->hs, c = fabs(cos(k ? hi : lo)) / f->hx;
-        double fast = s > c ? s : c, slow = s > c ? c : s;
-        most = fast > most ? fast : most;
-        slant = slow > slant * fast ? slow / fast : slant;
-    }
-    if (f->r < aw_near_radius(f)) return 3.0 / (f->hs < f->hx ? f->hs : f->hx);
-    return slant > 0.1 ? 2.0 * most : most;
+    double s_least, s_most, x_least, x_most, slant = 1.0;
+    double s_lo = fabs(sin(lo)), c_lo = fabs(cos(lo)), s_hi = fabs(sin(hi)), c_hi = fabs(cos(hi));
+    aw_sine_range(lo, hi, s_lo, s_hi, &s_least, &s_most);
+    aw_sine_range(lo + 0.5 * AW_PI, hi + 0.5 * AW_PI, c_lo, c_hi, &x_least, &x_most);
+    s_least /= f->hs;
+    s_most /= f->hs;
+    x_least /= f->hx;
+    x_most /= f->hx;
+    if (s_most < x_least) slant = s_most / x_least;
+    if (x_most < s_least) slant = x_most / s_least;
+    double most = s_most > x_most ? s_most : x_most;
+    if (slant <= 0.1) return most;
+    return (slant == 1.0 || f->r < aw_near_radius(f) ? 3.0 : 2.0) * most;
 }
 
 /** Choose the nodes of an arc: uniform in angle, `density` (a whole number) times aw_arc_rate. The
@@ -152,19 +186,15 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
     arc->first = lo + 0.5 * arc->step;
 }
 
-/** Sums over the arcs, combined in time and turned to the lab: adds to f_in[AW_RESULTS].
+/** Sums over an arc, v of the moments and `rate` of their rates along the point's path, turned to
+ *  the lab: adds to f_in[AW_RESULTS].
  *  psi is formed from sigma and D, never as a difference of phi and v.A (docs/theory.md). */
-AW_FN void aw_arc_combine(const aw_retarded *f, const aw_field_point *p, double step,
-                          double sum[3][8], double f_in[AW_RESULTS])
+AW_FN void aw_arc_turn(const aw_retarded *f, const aw_field_point *p, double step,
+                       const double v[3], const double rate[3], double f_in[AW_RESULTS])
 {
-    double v[3] = {0.0, 0.0, 0.0}, rate[3] = {0.0, 0.0, 0.0};
-    for (int t = 0; t < f->nt; ++t)
-        for (int k = 0; k < 3; ++k) {
-            v[k] += f->w[t] * sum[t][k];
-            rate[k] += f->w[t] * sum[t][4 + k] + f->wd[t] * sum[t][k];
-        }
     double c = f->ct, s = f->st;
-    double a = p->theta - f->theta, ca = cos(a), sa = sin(a), sh = sin(0.5 * a);
+    double a = p->theta - f->theta, sh = sin(0.5 * a), ch = cos(0.5 * a);
+    double sa = 2.0 * sh * ch, ca = 1.0 - 2.0 * sh * sh;
     double par = v[0] - v[1], perp = v[2];
     double dpar = rate[0] - rate[1] - f->dtheta * perp, dperp = rate[2] + f->dtheta * par;
     double ahead = p->one_minus_beta + 2.0 * p->beta * sh * sh; /* 1 - beta cos a */
@@ -175,6 +205,19 @@ AW_FN void aw_arc_combine(const aw_retarded *f, const aw_field_point *p, double 
     f_in[AW_DPHI] += step * rate[0];
     f_in[AW_DAZ] += step * (dpar * c - dperp * s);
     f_in[AW_DAX] += step * (dpar * s + dperp * c);
+}
+
+/** The same from the sums over each of the slices, which it combines in time. */
+AW_FN void aw_arc_combine(const aw_retarded *f, const aw_field_point *p, double step,
+                          double sum[3][8], double f_in[AW_RESULTS])
+{
+    double v[3] = {0.0, 0.0, 0.0}, rate[3] = {0.0, 0.0, 0.0};
+    for (int t = 0; t < f->nt; ++t)
+        for (int k = 0; k < 3; ++k) {
+            v[k] += f->w[t] * sum[t][k];
+            rate[k] += f->w[t] * sum[t][4 + k] + f->wd[t] * sum[t][k];
+        }
+    aw_arc_turn(f, p, step, v, rate, f_in);
 }
 
 #endif

@@ -2,7 +2,7 @@
 /* SIMD variants of the inner integral: one source, compiled several times, picked at run time. */
 #ifndef AW_KERNELS_VARIANT_H
 #define AW_KERNELS_VARIANT_H
-#include "kernels/integrand.h"
+#include "kernels/blend.h"
 #include "kernels/region.h"
 #include "src/base/status.h"
 
@@ -14,11 +14,17 @@ typedef struct aw_variant {
     const char *name;
     void (*inner)(const aw_history_view *h, const aw_field_point *p, double r, double density,
                   double f_in[AW_RESULTS], aw_work *work);
-    /** The same with the retarded frame of r at hand (many points share a radius). */
-    void (*inner_at)(const aw_history_view *h, const aw_retarded *f, const aw_field_point *p,
-                     double density, double f_in[AW_RESULTS], aw_work *work);
+    /** The same with the retarded frame of r at hand (many points share a radius), and perhaps its
+     *  slices combined: `blend` is what the function of that name made of f, or NULL. */
+    void (*inner_at)(const aw_history_view *h, const aw_retarded *f, const double *blend,
+                     const aw_field_point *p, double density, double f_in[AW_RESULTS],
+                     aw_work *work);
+    /** aw_blend_fill, which see. */
+    void (*blend)(const aw_history_view *h, const aw_retarded *f, double *out);
     void (*arc_sum)(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8]);
+    /** The same of a blend (aw_blend_sum_scalar). */
+    void (*blend_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *blend, double sum[8]);
 } aw_variant;
 
 /** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "" for the fastest here.

@@ -10,9 +10,11 @@
  * several cells there takes noise for convergence (seen: 15 to 90 times the tolerance in phi). */
 #define AW_FIRST_CELLS 0.5 /* first break points */
 #define AW_NEAR_RATIO 16.0 /* of r' to the step while the circle is smaller than the box */
+#define AW_LONG_RATIO 8.0  /* the same beyond the width of a box that is longer than wide */
 #define AW_NEAR_CELLS 4.0  /* and the largest step there */
 #define AW_SWEEP_CELLS 1.0 /* cells through which the circle may sweep within a step */
 #define AW_GROWTH 0.25     /* largest step over r' */
+#define AW_MISS_MARGIN 1.1 /* of the box over its extent, where a region is left out */
 
 aw_status aw_partition_new(aw_partition **out)
 {
@@ -23,30 +25,33 @@ aw_status aw_partition_new(aw_partition **out)
 void aw_partition_free(aw_partition *partition)
 {
     if (!partition) return;
-    aw_free(partition->r);
-    aw_free(partition->z);
-    aw_free(partition->x);
-    aw_free(partition->reach);
+    aw_free(partition->box);
+    aw_free(partition->middle);
     aw_free(partition);
 }
 
-static aw_status partition_add(aw_partition *p, double r)
+static aw_box box_at(const aw_history_view *history, double r)
 {
-    size_t c[4] = {p->capacity, p->capacity, p->capacity, p->capacity};
+    aw_retarded f = aw_retarded_at(history, r);
+    return (aw_box){r, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
+}
+
+static aw_status partition_add(aw_partition *p, const aw_history_view *history, double r)
+{
+    size_t capacity = p->capacity;
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&p->r, &c[0], p->n + 1, sizeof *p->r));
-    AW_TRY(aw_grow((void **)&p->z, &c[1], p->n + 1, sizeof *p->z));
-    AW_TRY(aw_grow((void **)&p->x, &c[2], p->n + 1, sizeof *p->x));
-    AW_TRY(aw_grow((void **)&p->reach, &c[3], p->n + 1, sizeof *p->reach));
-    p->capacity = c[0];
-    p->r[p->n++] = r;
+    AW_TRY(aw_grow((void **)&p->box, &p->capacity, p->n + 1, sizeof *p->box));
+    AW_TRY(aw_grow((void **)&p->middle, &capacity, p->n + 1, sizeof *p->middle));
+    if (p->n > 0) p->middle[p->n - 1] = box_at(history, 0.5 * (p->box[p->n - 1].r + r));
+    p->box[p->n++] = box_at(history, r);
 done:
     return status;
 }
 
 /* How far the circle about p has run ahead of the beam's centre, r' - |p - centre|.
  * @param[out] reach  half diagonal of the beam's box there [m], or NULL
- * @param[out] cell   length of a cell of its grid along the line of sight [m], or NULL */
+ * @param[out] cell   distance along the line of sight over which a sum across it varies [m], or
+ *                    NULL: what a cell of the grid covers there in its longer projection */
 static double lead(const aw_history_view *h, const aw_field_point *p, double r, double *reach,
                    double *cell)
 {
@@ -55,7 +60,7 @@ static double lead(const aw_history_view *h, const aw_field_point *p, double r, 
     if (reach) *reach = hypot(f.half_s, f.half_x);
     if (cell) {
         double along = fabs(dz * f.cg + dx * f.sg), across = fabs(-dz * f.sg + dx * f.cg);
-        *cell = d > 0.0 ? d / fmax(along / f.hs, across / f.hx) : fmin(f.hs, f.hx);
+        *cell = d > 0.0 ? fmax(along * f.hs, across * f.hx) / d : fmin(f.hs, f.hx);
     }
     return r - d;
 }
@@ -72,13 +77,17 @@ static double next_edge(const aw_history_view *h, double r)
 }
 
 /* Step while the circle is smaller than the box. If the box is much longer than wide, a circle
- * beyond its width crosses it in two short arcs, which move along it: the coarser cell counts. */
+ * beyond its width crosses it in two short arcs, which move along it: sums over them vary from one
+ * of the coarser cells to the next only. */
 static double near_step(const aw_history_view *h, double r, double cell)
 {
     const aw_slice *now = &h->slice[0];
-    double narrow = fmin(0.5 * h->ns * now->hs, 0.5 * h->nx * now->hx);
-    double moved = r < 2.0 * narrow ? cell : fmax(now->hs, now->hx);
-    return fmin(fmax(r / AW_NEAR_RATIO, AW_FIRST_CELLS * cell), AW_NEAR_CELLS * moved);
+    double narrow = fmin(0.5 * h->ns * now->hs, 0.5 * h->nx * now->hx), ratio = AW_NEAR_RATIO;
+    if (r > 2.0 * narrow) {
+        cell = fmax(now->hs, now->hx);
+        ratio = AW_LONG_RATIO;
+    }
+    return fmin(fmax(r / ratio, AW_FIRST_CELLS * cell), AW_NEAR_CELLS * cell);
 }
 
 /* The next break point after r. */
@@ -132,7 +141,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
     double usable = history->upstream ? HUGE_VAL : (history->n - 3) * history->cdt;
     partition->n = 0;
     AW_TRY(check_frames(history));
-    AW_TRY(partition_add(partition, 0.0));
+    AW_TRY(partition_add(partition, history, 0.0));
     /* Every point lies within `half` of the centre, so its circle has left the box when the
      * centre's circle is ahead by that much more. */
     while (r < history->r_cut && !(lead(history, centre, r, &reach, NULL) > reach + half)) {
@@ -145,36 +154,30 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
                             "causality still meets the beam there (raise numerics.history_MiB)",
                             usable));
         r = next;
-        AW_TRY(partition_add(partition, r));
-    }
-    for (size_t i = 0; i < partition->n; ++i) {
-        aw_retarded f = aw_retarded_at(history, partition->r[i]);
-        partition->z[i] = f.z;
-        partition->x[i] = f.x;
-        partition->reach[i] = hypot(f.half_s, f.half_x);
+        AW_TRY(partition_add(partition, history, r));
     }
 done:
     return status;
 }
 
-static int has_left(const aw_partition *q, const aw_field_point *p, size_t i)
+static int has_left(const aw_box *box, const aw_field_point *p)
 {
-    return q->r[i] - hypot(p->z - q->z[i], p->x - q->x[i]) > q->reach[i];
+    return box->r - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
 }
 
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
                           const aw_field_point *p)
 {
     size_t lo = 0, hi = partition->n - 1;
-    if (!has_left(partition, p, hi)) return partition->r[hi];
+    if (!has_left(&partition->box[hi], p)) return partition->box[hi].r;
     while (hi - lo > 1) {
         size_t middle = lo + (hi - lo) / 2;
-        if (has_left(partition, p, middle))
+        if (has_left(&partition->box[middle], p))
             hi = middle;
         else
             lo = middle;
     }
-    double a = partition->r[lo], b = partition->r[hi], reach;
+    double a = partition->box[lo].r, b = partition->box[hi].r, reach;
     for (int i = 0; i < 16; ++i) { /* to 1e-5 of a step: the moments vanish there */
         double middle = 0.5 * (a + b);
         if (lead(history, p, middle, &reach, NULL) > reach)
@@ -185,15 +188,30 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     return b;
 }
 
+/* 1: the circle is beyond the box, -1: it has not reached it, 0: it may meet it. */
+static int beside(const aw_box *box, const aw_field_point *p)
+{
+    double dz = p->z - box->z, dx = p->x - box->x;
+    double u = fabs(dz * box->cg + dx * box->sg), w = fabs(-dz * box->sg + dx * box->cg);
+    double half_s = AW_MISS_MARGIN * box->half_s, half_x = AW_MISS_MARGIN * box->half_x;
+    double far_u = u + half_s, far_w = w + half_x, near_u = fmax(u - half_s, 0.0);
+    double near_w = fmax(w - half_x, 0.0), r2 = box->r * box->r;
+    return r2 > far_u * far_u + far_w * far_w ? 1 : r2 < near_u * near_u + near_w * near_w ? -1 : 0;
+}
+
 size_t aw_partition_regions(const aw_partition *partition, const aw_history_view *history,
                             const aw_field_point *p, uint32_t index, aw_region *region)
 {
     double limit = aw_partition_limit(partition, history, p);
     size_t n = 0;
-    for (size_t i = 0; i + 1 < partition->n && partition->r[i] < limit; ++i) {
+    int next = beside(&partition->box[0], p);
+    for (size_t i = 0; i + 1 < partition->n && partition->box[i].r < limit; ++i) {
+        int here = next;
+        next = beside(&partition->box[i + 1], p);
+        if (here != 0 && here == next && here == beside(&partition->middle[i], p)) continue;
         aw_region *q = &region[n++];
-        q->a = partition->r[i];
-        q->b = fmin(partition->r[i + 1], limit);
+        q->a = partition->box[i].r;
+        q->b = fmin(partition->box[i + 1].r, limit);
         q->point = index;
         q->known = 0;
     }

@@ -8,11 +8,18 @@
 
 AW_BEGIN_DECLS
 
+/** Where the moments may be non-zero at t - r/c: the beam's box. */
+typedef struct aw_box {
+    double r;
+    double z, x;           /* centre [m] */
+    double cg, sg;         /* direction of its s axis */
+    double half_s, half_x; /* [m] */
+} aw_box;
+
 /** Break points in r' that all field points share; owned, free with aw_partition_free. */
 typedef struct aw_partition {
-    double *r;     /* [n], ascending, r[0] = 0 */
-    double *z, *x; /* [n]: centre of the beam's box at t - r/c [m] */
-    double *reach; /* [n]: half diagonal of that box [m] */
+    aw_box *box;    /* [n] at the break points: r ascends, box[0].r = 0 */
+    aw_box *middle; /* [n], of which n - 1 hold: half way from break point i to the next */
     size_t n, capacity;
 } aw_partition;
 
@@ -36,7 +43,8 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
                           const aw_field_point *p);
 
-/** Regions of one point: the break points cut at R(p), nodes unknown.
+/** Regions of one point: the break points cut at R(p), nodes unknown. Regions whose circles miss
+ *  the beam's box are left out.
  *  @param[out] region  room for partition->n items
  *  @return the number of regions. */
 size_t aw_partition_regions(const aw_partition *partition, const aw_history_view *history,

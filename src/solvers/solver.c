@@ -9,6 +9,11 @@
 #include "src/base/timer.h"
 #include "src/solvers/internal.h"
 
+/* The largest rate counts as much as a hundred tolerances of it: 1e-4 of the forces at 1e-6. A bunch
+ * that is long and thin makes rates far beyond its gradient of psi, and noisy ones: to have them to
+ * 1e-6 cost ten times the work, below a shot noise of per cents (docs/theory.md, "Tolerance"). */
+#define AW_RATE_SCALE 100.0
+
 static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase};
 
 enum {
@@ -133,7 +138,7 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     aw_status status = AW_OK;
     aw_work work = {0, 0, 0};
     size_t stride = problem->points / ((size_t)AW_SCALE_POINTS * AW_SCALE_POINTS), n = 0;
-    double phi = 0.0, psi = 0.0, I[AW_RESULTS] = {0.0};
+    double most[AW_RESULTS] = {0.0}, I[AW_RESULTS] = {0.0};
     if (stride < 1) stride = 1;
     if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
     AW_TRY(check_points(problem));
@@ -152,18 +157,20 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
         const aw_region *q = &solver->region[i];
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[k] += q->I[k];
         if (i + 1 < n && q[1].point == q->point) continue;
-        if (!(fabs(I[AW_PHI]) <= phi) && !isnan(phi)) phi = fabs(I[AW_PHI]);
-        if (!(fabs(I[AW_PSI]) <= psi) && !isnan(psi)) psi = fabs(I[AW_PSI]);
+        for (unsigned k = 0; k < AW_RESULTS; ++k)
+            if (!(fabs(I[k]) <= most[k]) && !isnan(most[k])) most[k] = fabs(I[k]);
         memset(I, 0, sizeof I);
     }
-    if (!isfinite(phi) || !isfinite(psi) || !(phi > 0.0) || !(psi > 0.0))
+    const double phi = most[AW_PHI], psi = most[AW_PSI];
+    const double rate = fmax(most[AW_DPHI], fmax(most[AW_DAZ], most[AW_DAX]));
+    if (!isfinite(phi) || !isfinite(psi) || !isfinite(rate) || !(phi > 0.0) || !(psi > 0.0))
         AW_TRY(aw_error(AW_ERR_NONFINITE,
-                        "the scales of phi and psi are %g and %g: the moments "
+                        "the scales of phi, psi and the rates are %g, %g and %g: the moments "
                         "hold no charge or a NaN",
-                        phi, psi));
+                        phi, psi, rate));
     scales->phi = phi;
     scales->psi = psi;
-    scales->rate = psi / fmin(now->hs, now->hx);
+    scales->rate = fmax(AW_RATE_SCALE * rate, psi / fmin(now->hs, now->hx));
 done:
     return status;
 }

@@ -2,6 +2,7 @@
 /* The vector part of the inner integral: closed forms, and the scalar sum node by node. */
 #include <float.h>
 
+#include "src/base/memory.h"
 #include "src/base/units.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
@@ -219,6 +220,46 @@ static void nodes_agree_with_the_scalar_sum_in_float(void **state)
     check_against_scalar(state, 1, 3, 0);
 }
 
+/* Combining first and summing then is the same as the other way about. */
+static void check_blend(void **state, int single)
+{
+    bed b;
+    bed_open(&b, state, single, 1);
+    fill_with_noise(&b);
+    aw_retarded f = {.nt = NT, .same = 1, .w = {0.4, 0.9, -0.3}, .wd = {70.0, -20.0, -50.0}};
+    for (int t = 0; t < NT; ++t) f.slice[t] = &b.s.slice[t];
+    const aw_history_view view = {.ns = NS, .nx = NX, .single = single};
+    double *blend = aw_alloc(aw_blend_size(&view), sizeof *blend);
+    assert_non_null(blend);
+    b.variant->blend(&view, &f, blend);
+    for (int i = 0; i < 1000; ++i) {
+        static const int nodes[] = {1, 3, 16, 17, 40};
+        aw_arc arc = arc_anywhere(&b.random, nodes[i % 5]);
+        double each[3][8], sum[8];
+        /* as in check_against_scalar, with weights of time up to 1, and 70 per metre */
+        double misplaced = DBL_EPSILON * (8.0 + arc.n) * (arc.r + 1.0) / HS;
+        double rounding = arc.n * (1e-14 + 4.0 * misplaced);
+        double speed = (fabs(arc.du) + fabs(arc.dw) + 0.3 * fabs(arc.dgrid)) / HS;
+        aw_arc_sum_scalar(&arc, NT, b.read, single, each);
+        b.variant->blend_sum(&arc, b.read, blend, sum);
+        for (int k = 0; k < 3; ++k) {
+            double moment = 0.0, rate = 0.0;
+            for (int t = 0; t < NT; ++t) {
+                moment += f.w[t] * each[t][k];
+                rate += f.w[t] * each[t][4 + k] + f.wd[t] * each[t][k];
+            }
+            assert_close(sum[k], moment, 0.0, 2.0 * rounding);
+            assert_close(sum[4 + k], rate, 0.0, rounding * (8.0 * speed + 140.0));
+        }
+    }
+    aw_free(blend);
+    slices_free(&b.s);
+}
+
+static void blend_sums_as_its_slices_in_double(void **state) { check_blend(state, 0); }
+
+static void blend_sums_as_its_slices_in_float(void **state) { check_blend(state, 1); }
+
 static void nodes_off_the_grid_read_zero(void **state)
 {
     bed b;
@@ -293,6 +334,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(quadratic_density_in_float_sums_to_its_closed_form, variant),
         cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_double, variant),
         cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_float, variant),
+        cmocka_unit_test_prestate(blend_sums_as_its_slices_in_double, variant),
+        cmocka_unit_test_prestate(blend_sums_as_its_slices_in_float, variant),
         cmocka_unit_test_prestate(nodes_off_the_grid_read_zero, variant),
         cmocka_unit_test(nodes_cover_an_arc_with_at_least_the_density_asked_for),
     };
