@@ -23,6 +23,14 @@ typedef struct cpu_space {
     size_t blend_capacity;
 } cpu_space;
 
+/* A group of points and their regions, point after point, each point's in ascending order. */
+typedef struct cpu_group {
+    aw_region *region;
+    size_t begin[AW_GROUP + 1]; /* where each point's regions begin */
+    int points;
+    double cut[AW_PIECES + 1]; /* radii between pieces */
+} cpu_group;
+
 typedef struct cpu_state {
     const aw_variant *variant;
     int threads;
@@ -31,6 +39,8 @@ typedef struct cpu_state {
     const aw_field_point *point;
     size_t points;
     cpu_space *space; /* [threads] */
+    cpu_group *group; /* of one sweep */
+    size_t group_capacity;
     char text[96];
 } cpu_state;
 
@@ -56,6 +66,7 @@ static void cpu_close(void *state)
         aw_free(cpu->space[i].blend);
     }
     aw_free(cpu->space);
+    aw_free(cpu->group);
     aw_free(cpu);
 }
 
@@ -109,14 +120,6 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
 done:
     return status;
 }
-
-/* A group of points and their regions, point after point, each point's in ascending order. */
-typedef struct cpu_group {
-    aw_region *region;
-    size_t begin[AW_GROUP + 1]; /* where each point's regions begin */
-    int points;
-    double cut[AW_PIECES + 1]; /* radii between pieces */
-} cpu_group;
 
 /* Take points from the list until the group is full. @return where the next group begins. */
 static size_t group_take(cpu_group *group, aw_region *region, size_t first, size_t n)
@@ -222,21 +225,20 @@ static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
 static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
                            aw_work *work)
 {
-    const cpu_state *cpu = state;
+    cpu_state *cpu = state;
     aw_status status = AW_OK;
     uint64_t evaluations = 0, nodes = 0, regions = 0;
-    size_t first = 0, capacity = 0, groups = 0;
-    cpu_group *group = NULL;
+    size_t first = 0, groups = 0;
     while (first < n) {
-        AW_TRY(aw_grow((void **)&group, &capacity, groups + 1, sizeof *group));
-        first = group_take(&group[groups], region, first, n);
-        group_cut(&group[groups++]);
+        AW_TRY(aw_grow((void **)&cpu->group, &cpu->group_capacity, groups + 1, sizeof *cpu->group));
+        first = group_take(&cpu->group[groups], region, first, n);
+        group_cut(&cpu->group[groups++]);
     }
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
     reduction(+ : evaluations, nodes, regions)
     for (ptrdiff_t c = 0; c < (ptrdiff_t)groups * AW_PIECES; ++c) {
         aw_work mine = {0, 0, 0};
-        sweep_piece(cpu, &group[c / AW_PIECES], (int)(c % AW_PIECES), scales,
+        sweep_piece(cpu, &cpu->group[c / AW_PIECES], (int)(c % AW_PIECES), scales,
                     cpu->space[omp_get_thread_num()].blend, &mine);
         evaluations += mine.evaluations;
         nodes += mine.nodes;
@@ -246,7 +248,6 @@ static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_sc
     work->nodes += nodes;
     work->regions += regions;
 done:
-    aw_free(group);
     return status;
 }
 

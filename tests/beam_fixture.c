@@ -128,15 +128,21 @@ done:
     return status;
 }
 
+double bench_largest(const double *a, size_t points, unsigned k)
+{
+    double most = 0.0;
+    for (size_t i = k; i < points * AW_RESULTS; i += AW_RESULTS) most = fmax(most, fabs(a[i]));
+    return most;
+}
+
 double bench_distance(const double *a, const double *b, size_t points, unsigned k)
 {
-    double worst = 0.0, scale = 0.0;
+    double worst = 0.0;
     for (size_t i = k; i < points * AW_RESULTS; i += AW_RESULTS) {
         if (!isfinite(a[i]) || !isfinite(b[i])) return (double)NAN;
         worst = fmax(worst, fabs(a[i] - b[i]));
-        scale = fmax(scale, fabs(b[i]));
     }
-    return worst / scale;
+    return worst / bench_largest(b, points, k);
 }
 
 double *bench_array(size_t n)

@@ -54,6 +54,9 @@ aw_problem bench_problem(bench *b, double tolerance, size_t every);
 aw_status bench_solve(const char *strategy, aw_device *device, const aw_problem *problem,
                       double *result, aw_report *report);
 
+/* Largest |a| of result k over all points. */
+double bench_largest(const double *a, size_t points, unsigned k);
+
 /* Largest |a - b| of result k over all points, over the largest |b|. */
 double bench_distance(const double *a, const double *b, size_t points, unsigned k);
 

@@ -89,17 +89,8 @@ aw_status aw_case_points(const aw_simulation *simulation, aw_solver *solver,
                          double *result)
 {
     aw_status status = AW_OK;
-    const aw_grid_view *grid = &simulation->frame.grid;
     aw_report report;
-    aw_problem problem = {
-        .history = simulation->view,
-        .point = point,
-        .points = n,
-        .centre = aw_frame_point(grid, &simulation->config->lattice->orbit,
-                                 simulation->config->beam.gamma, 0.5 * (grid->ns - 1),
-                                 0.5 * (grid->nx - 1)),
-        .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
-        .tolerance = tolerance};
+    aw_problem problem = aw_simulation_problem(simulation, point, n, tolerance);
     if (scales->phi == 0.0) AW_TRY(aw_solver_scales(solver, &problem, scales));
     problem.scales = *scales;
     AW_TRY(aw_solver_solve(solver, &problem, result, NULL, &report));

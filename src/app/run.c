@@ -115,7 +115,7 @@ static aw_status one_step(run *r)
     AW_TRY(aw_simulation_deposit(sim));
     if (solve_due(r, meshes)) {
         AW_TRY(aw_simulation_solve(sim));
-        if (!(sim->report.error <= r->worst)) r->worst = sim->report.error;
+        if (!(sim->report.error <= r->worst) && !isnan(r->worst)) r->worst = sim->report.error;
     }
     AW_TRY(aw_simulation_synchronise(sim));
     AW_TRY(output_step(r, meshes));

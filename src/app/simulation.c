@@ -130,6 +130,21 @@ done:
     return status;
 }
 
+aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point *point, size_t n,
+                                 double tolerance)
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    double i = 0.5 * (grid->ns - 1), j = 0.5 * (grid->nx - 1);
+    return (aw_problem){
+        .history = sim->view,
+        .point = point,
+        .points = n,
+        .centre = aw_frame_point(grid, &sim->config->lattice->orbit, sim->config->beam.gamma, i, j),
+        .half = hypot(i * grid->hs, j * grid->hx),
+        .tolerance = tolerance,
+        .scales = sim->scales};
+}
+
 aw_status aw_simulation_solve(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
@@ -139,14 +154,8 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     aw_status status = AW_OK;
     double begin = aw_now();
     aw_frame_points(grid, orbit, gamma, sim->point);
-    aw_problem problem = {
-        .history = sim->view,
-        .point = sim->point,
-        .points = sim->nodes,
-        .columns = (size_t)grid->ns,
-        .centre = aw_frame_point(grid, orbit, gamma, 0.5 * (grid->ns - 1), 0.5 * (grid->nx - 1)),
-        .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
-        .tolerance = config->tolerance};
+    aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
+    problem.columns = (size_t)grid->ns;
     AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
     problem.scales = sim->scales;
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));

@@ -72,6 +72,11 @@ void aw_simulation_free(aw_simulation *simulation);
 /** Place the grid, deposit, and add the slice to the history. Once per step. */
 aw_status aw_simulation_deposit(aw_simulation *simulation);
 
+/** The solver's problem for n points within this step's grid, with the scales of the last solve;
+ *  after aw_simulation_deposit. `point` is borrowed. */
+aw_problem aw_simulation_problem(const aw_simulation *simulation, const aw_field_point *point,
+                                 size_t n, double tolerance);
+
 /** Potentials and forces at this step; after aw_simulation_deposit. */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 

@@ -19,7 +19,6 @@ aw_status aw_verify_solution(const aw_simulation *sim, size_t points, double *er
                              double *error_psi)
 {
     const aw_config *config = sim->config;
-    const aw_grid_view *grid = &sim->frame.grid;
     aw_status status = AW_OK;
     aw_device device = {NULL, NULL};
     aw_solver *solver = NULL;
@@ -35,15 +34,7 @@ aw_status aw_verify_solution(const aw_simulation *sim, size_t points, double *er
     for (size_t i = 0; i < n; ++i) point[i] = sim->point[i * stride];
     AW_TRY(aw_device_open(config->device, &unit, &device));
     AW_TRY(aw_solver_new("adaptive", &device, &solver));
-    aw_problem problem = {
-        .history = sim->view,
-        .point = point,
-        .points = n,
-        .centre = aw_frame_point(grid, &config->lattice->orbit, config->beam.gamma,
-                                 0.5 * (grid->ns - 1), 0.5 * (grid->nx - 1)),
-        .half = hypot(0.5 * (grid->ns - 1) * grid->hs, 0.5 * (grid->nx - 1) * grid->hx),
-        .tolerance = 1e-3 * config->tolerance,
-        .scales = sim->scales};
+    aw_problem problem = aw_simulation_problem(sim, point, n, 1e-3 * config->tolerance);
     status = aw_solver_solve(solver, &problem, result, NULL, &report);
     if (status == AW_ERR_MAXEVAL && report.error <= 0.1 * config->tolerance) status = AW_OK;
     AW_TRY(status);

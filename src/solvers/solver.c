@@ -9,10 +9,12 @@
 #include "src/base/timer.h"
 #include "src/solvers/internal.h"
 
-/* The largest rate counts as much as a hundred tolerances of it: 1e-4 of the forces at 1e-6. A bunch
- * that is long and thin makes rates far beyond its gradient of psi, and noisy ones: to have them to
- * 1e-6 cost ten times the work, below a shot noise of per cents (docs/theory.md, "Tolerance"). */
-#define AW_RATE_SCALE 100.0
+/* Forces may miss this many tolerances of the largest: 3e-4 at 1e-6, far below what 8 cells per
+ * sigma smooth away. The rates that make them are noisy, a long thin bunch's above all: to have
+ * them to 1e-6 cost ten times the work (docs/theory.md, "Tolerance"). */
+#define AW_RATE_SCALE 300.0
+/* Cells over which psi varies by as much as itself: about a sigma. */
+#define AW_SIGMA_CELLS 8.0
 
 static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase};
 
@@ -170,7 +172,7 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
                         phi, psi, rate));
     scales->phi = phi;
     scales->psi = psi;
-    scales->rate = fmax(AW_RATE_SCALE * rate, psi / fmin(now->hs, now->hx));
+    scales->rate = AW_RATE_SCALE * fmax(rate, psi / (AW_SIGMA_CELLS * fmax(now->hs, now->hx)));
 done:
     return status;
 }

@@ -55,9 +55,8 @@ void aw_solver_free(aw_solver *solver);
 const char *aw_solver_list(int i);
 
 /** Scales by a coarse pass: the rule on the starting partition, at a few points of a grid.
- *  @param[out] scales  phi: max |phi|, psi: max |psi|, rate: psi over the finest spacing - an error
- *  of the rates may be as large as what the tolerance on psi allows in its gradient - or a hundred
- *  times the largest rate, whichever is more.
+ *  @param[out] scales  phi: max |phi|, psi: max |psi|, rate: 300 times the largest force, for which
+ *  stand the largest rate and psi over eight of the longer spacings.
  *  @return AW_OK, AW_ERR_NONFINITE (no charge, or a NaN: message), or the partition's errors. */
 aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales);
 
