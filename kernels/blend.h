@@ -8,46 +8,80 @@
 /* Numbers per cell of a blend: the moments (as in a slice), then their rates at a fixed cell. */
 #define AW_BLEND_COMPONENTS 8
 
-/** Numbers in a blend of slices of this history. */
+/** Slices combined cell by cell: those of equal spacing in one part, so that there is one part but
+ *  where the grid has just grown or shrunk. */
+typedef struct aw_blend {
+    int n;                    /* parts, 1 .. 3 */
+    const double *cells[3];   /* borrowed; first padding cell */
+    const aw_slice *shape[3]; /* a slice with the part's spacings */
+} aw_blend;
+
+/** Numbers that the cells of a blend of this history may take. */
 AW_FN size_t aw_blend_size(const aw_history_view *h)
 {
-    return (size_t)(h->ns + 2 * AW_PAD) * (size_t)(h->nx + 2 * AW_PAD) * AW_BLEND_COMPONENTS;
+    size_t cells = (size_t)(h->ns + 2 * AW_PAD) * (size_t)(h->nx + 2 * AW_PAD);
+    return 3 * cells * AW_BLEND_COMPONENTS;
 }
 
-/** Slices can be combined cell by cell if they share their spacings. */
-AW_FN int aw_blend_possible(const aw_retarded *f) { return f->nt == 3 && f->same; }
-
-#define AW_BLEND_FILL(type, f, n, out)                                                       \
-    do {                                                                                     \
-        const type *a = (const type *)(f)->slice[0]->cells;                                  \
-        const type *b = (const type *)(f)->slice[1]->cells;                                  \
-        const type *c = (const type *)(f)->slice[2]->cells;                                  \
-        for (size_t i = 0; i < (n); ++i)                                                     \
-            for (size_t k = 0; k < AW_COMPONENTS; ++k) {                                     \
-                const size_t from = i * AW_COMPONENTS + k, to = i * AW_BLEND_COMPONENTS + k; \
-                const double u = (double)a[from], v = (double)b[from], w = (double)c[from];  \
-                (out)[to] = w0 * u + w1 * v + w2 * w;                                        \
-                (out)[to + AW_COMPONENTS] = d0 * u + d1 * v + d2 * w;                        \
-            }                                                                                \
+#define AW_BLEND_FILL(type)                                                  \
+    do {                                                                     \
+        const type *a = (const type *)cells[0], *b = (const type *)cells[1]; \
+        const type *c = (const type *)cells[2];                              \
+        for (size_t i = 0; i < n; ++i)                                       \
+            for (size_t k = 0; k < AW_COMPONENTS; ++k) {                     \
+                const size_t from = i * AW_COMPONENTS + k;                   \
+                const size_t to = i * AW_BLEND_COMPONENTS + k;               \
+                const double u = (double)a[from], v = (double)b[from];       \
+                const double x = (double)c[from];                            \
+                out[to] = w[0] * u + w[1] * v + w[2] * x;                    \
+                out[to + AW_COMPONENTS] = d[0] * u + d[1] * v + d[2] * x;    \
+            }                                                                \
     } while (0)
 
-/** Combine the slices of f; `out` has room for aw_blend_size numbers. */
-AW_FN void aw_blend_fill(const aw_history_view *h, const aw_retarded *f, double *AW_RESTRICT out)
+/* n cells of three slices, weighted: w for the moments, d for their rates. */
+AW_FN void aw_blend_cells(const void *const cells[3], int single, size_t n, const double w[3],
+                          const double d[3], double *AW_RESTRICT out)
 {
-    const size_t n = aw_blend_size(h) / AW_BLEND_COMPONENTS;
-    const double w0 = f->w[0], w1 = f->w[1], w2 = f->w[2];
-    const double d0 = f->wd[0], d1 = f->wd[1], d2 = f->wd[2];
-    if (h->single)
-        AW_BLEND_FILL(float, f, n, out);
+    if (single)
+        AW_BLEND_FILL(float);
     else
-        AW_BLEND_FILL(double, f, n, out);
+        AW_BLEND_FILL(double);
 }
 
 #undef AW_BLEND_FILL
 
-/** Scalar sum over the nodes of an arc: sum[0..2] the moments, sum[4..6] their rates along the
- *  path, all slices in one; overwritten. `s` gives the geometry, its cells are not read. */
-AW_FN void aw_blend_sum_scalar(const aw_arc *arc, const aw_arc_slice *s, const double *blend,
+/** Combine the slices of f (which has three); `room` has aw_blend_size numbers, which the blend
+ *  borrows. */
+AW_FN void aw_blend_make(const aw_history_view *h, const aw_retarded *f, double *room,
+                         aw_blend *blend)
+{
+    const size_t n = aw_blend_size(h) / (3 * AW_BLEND_COMPONENTS);
+    blend->n = 0;
+    for (int first = 0; first < 3; ++first) {
+        const aw_slice *shape = f->slice[first];
+        const void *cells[3];
+        double w[3], d[3];
+        int done = 0;
+        for (int p = 0; p < blend->n; ++p)
+            done = done || (blend->shape[p]->hs == shape->hs && blend->shape[p]->hx == shape->hx);
+        if (done) continue;
+        for (int t = 0; t < 3; ++t) {
+            const aw_slice *s = f->slice[t];
+            const int like = s->hs == shape->hs && s->hx == shape->hx;
+            cells[t] = like ? s->cells : shape->cells;
+            w[t] = like ? f->w[t] : 0.0;
+            d[t] = like ? f->wd[t] : 0.0;
+        }
+        double *out = room + (size_t)blend->n * n * AW_BLEND_COMPONENTS;
+        aw_blend_cells(cells, h->single, n, w, d, out);
+        blend->cells[blend->n] = out;
+        blend->shape[blend->n++] = shape;
+    }
+}
+
+/** Scalar sum over the nodes of an arc of one part: sum[0..2] the moments, sum[4..6] their rates
+ *  along the path; overwritten. `s` gives the geometry, its cells are not read. */
+AW_FN void aw_blend_sum_scalar(const aw_arc *arc, const aw_arc_slice *s, const double *cells,
                                double sum[8])
 {
     ptrdiff_t row = s->ns + 2 * AW_PAD;
@@ -58,7 +92,7 @@ AW_FN void aw_blend_sum_scalar(const aw_arc *arc, const aw_arc_slice *s, const d
             aw_node_at(s, arc, arc->u + arc->r * cos(angle), arc->w + arc->r * sin(angle));
         for (int q = 0; q < 3; ++q)
             for (int p = 0; p < 3; ++p) {
-                const double *cell = &blend[(node.first + q * row + p) * AW_BLEND_COMPONENTS];
+                const double *cell = &cells[(node.first + q * row + p) * AW_BLEND_COMPONENTS];
                 double value = node.wv[q] * node.wu[p];
                 double rate = node.wv[q] * node.du[p] + node.dv[q] * node.wu[p];
                 for (int k = 0; k < 3; ++k) {

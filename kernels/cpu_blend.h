@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sum over the nodes of an arc of combined slices (blend.h), with short vectors; included by
+/* Sum over the nodes of an arc of a part of a blend (blend.h), with short vectors; included by
  * cpu_variant.c. Rows of three cells are summed first, with three sets of weights: the value, its
  * slope along and its value for the slope across. */
 

@@ -19,6 +19,7 @@ enum { AW_BLEND_POINTS = 6 };
 /* Space of one thread. */
 typedef struct cpu_space {
     aw_refine_space refine;
+    aw_work work; /* of this thread in the current call */
     double *blend;
     size_t blend_capacity;
 } cpu_space;
@@ -164,26 +165,27 @@ static size_t group_find(const cpu_group *group, int p, double r)
 }
 
 /* Node k of n regions that are the same interval of r', of different points. */
-static void sweep_node(const cpu_state *cpu, aw_region *const *same, int n, int k, double *blend,
+static void sweep_node(const cpu_state *cpu, aw_region *const *same, int n, int k, double *room,
                        aw_work *work)
 {
     const aw_variant *variant = cpu->variant;
+    aw_blend blend;
     int wanted = 0;
     for (int i = 0; i < n; ++i) wanted += !(same[i]->known & (1u << k));
     if (wanted == 0) return;
     const aw_retarded f = aw_retarded_at(&cpu->history, aw_region_node(same[0], k));
-    if (wanted < AW_BLEND_POINTS || !aw_blend_possible(&f)) blend = NULL;
-    if (blend) variant->blend(&cpu->history, &f, blend);
+    const int worth = wanted >= AW_BLEND_POINTS && f.nt == 3;
+    if (worth) variant->blend(&cpu->history, &f, room, &blend);
     for (int i = 0; i < n; ++i)
         if (!(same[i]->known & (1u << k)))
-            variant->inner_at(&cpu->history, &f, blend, &cpu->point[same[i]->point], cpu->density,
-                              same[i]->f[k], work);
+            variant->inner_at(&cpu->history, &f, worth ? &blend : NULL, &cpu->point[same[i]->point],
+                              cpu->density, same[i]->f[k], work);
 }
 
 /* Piece k of a group, interval by interval: neighbouring points then read the same cells one after
  * the other, from the nearest cache. */
 static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
-                        const aw_scales *scales, double *blend, aw_work *work)
+                        const aw_scales *scales, double *room, aw_work *work)
 {
     size_t at[AW_GROUP], end[AW_GROUP];
     aw_region *same[AW_GROUP];
@@ -207,7 +209,7 @@ static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
             aw_region *q = &group->region[at[p]];
             if (q->a == a && q->b == b) same[n++] = q;
         }
-        for (int k = 0; k < 5; ++k) sweep_node(cpu, same, n, k, blend, work);
+        for (int k = 0; k < 5; ++k) sweep_node(cpu, same, n, k, room, work);
         for (int p = 0; p < group->points; ++p) {
             if (at[p] == end[p]) continue;
             aw_region *q = &group->region[at[p]];
@@ -222,31 +224,36 @@ static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
     }
 }
 
+/* Hand over what the threads have counted. */
+static void collect_work(cpu_state *cpu, aw_work *work)
+{
+    for (int i = 0; i < cpu->threads; ++i) {
+        aw_work *mine = &cpu->space[i].work;
+        work->evaluations += mine->evaluations;
+        work->nodes += mine->nodes;
+        work->regions += mine->regions;
+        *mine = (aw_work){0, 0, 0};
+    }
+}
+
 static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
                            aw_work *work)
 {
     cpu_state *cpu = state;
     aw_status status = AW_OK;
-    uint64_t evaluations = 0, nodes = 0, regions = 0;
     size_t first = 0, groups = 0;
     while (first < n) {
         AW_TRY(aw_grow((void **)&cpu->group, &cpu->group_capacity, groups + 1, sizeof *cpu->group));
         first = group_take(&cpu->group[groups], region, first, n);
         group_cut(&cpu->group[groups++]);
     }
-#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
-    reduction(+ : evaluations, nodes, regions)
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t c = 0; c < (ptrdiff_t)groups * AW_PIECES; ++c) {
-        aw_work mine = {0, 0, 0};
-        sweep_piece(cpu, &cpu->group[c / AW_PIECES], (int)(c % AW_PIECES), scales,
-                    cpu->space[omp_get_thread_num()].blend, &mine);
-        evaluations += mine.evaluations;
-        nodes += mine.nodes;
-        regions += mine.regions;
+        cpu_space *space = &cpu->space[omp_get_thread_num()];
+        sweep_piece(cpu, &cpu->group[c / AW_PIECES], (int)(c % AW_PIECES), scales, space->blend,
+                    &space->work);
     }
-    work->evaluations += evaluations;
-    work->nodes += nodes;
-    work->regions += regions;
+    collect_work(cpu, work);
 done:
     return status;
 }
@@ -254,22 +261,15 @@ done:
 static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
                             const aw_scales *scales, aw_work *work)
 {
-    const cpu_state *cpu = state;
-    uint64_t evaluations = 0, nodes = 0, regions = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads) \
-    reduction(+ : evaluations, nodes, regions)
+    cpu_state *cpu = state;
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
-        aw_work mine = {0, 0, 0};
-        cpu_context context = {.cpu = cpu, .work = &mine};
-        aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales,
-                      &cpu->space[omp_get_thread_num()].refine, &mine);
-        evaluations += mine.evaluations;
-        nodes += mine.nodes;
-        regions += mine.regions;
+        cpu_space *space = &cpu->space[omp_get_thread_num()];
+        cpu_context context = {.cpu = cpu, .work = &space->work};
+        aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales, &space->refine,
+                      &space->work);
     }
-    work->evaluations += evaluations;
-    work->nodes += nodes;
-    work->regions += regions;
+    collect_work(cpu, work);
     return AW_OK;
 }
 

@@ -105,16 +105,16 @@ static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, 
 #endif
 }
 
-static void blend_sum(const aw_arc *arc, const aw_arc_slice *s, const double *blend, double sum[8])
+static void blend_sum(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8])
 {
 #ifdef AW_VARIANT_SCALAR
-    aw_blend_sum_scalar(arc, s, blend, sum);
+    aw_blend_sum_scalar(arc, s, cells, sum);
 #else
-    aw_blend_run(arc, s, blend, sum);
+    aw_blend_run(arc, s, cells, sum);
 #endif
 }
 
-static void inner_at(const aw_history_view *h, const aw_retarded *f, const double *blend,
+static void inner_at(const aw_history_view *h, const aw_retarded *f, const aw_blend *blend,
                      const aw_field_point *p, double density, double f_in[AW_RESULTS],
                      aw_work *work)
 {
@@ -127,18 +127,17 @@ static void inner_at(const aw_history_view *h, const aw_retarded *f, const doubl
     if (f->r == 0.0) arc.r = 1e-6 * (f->hs < f->hx ? f->hs : f->hx); /* the limit: 2 pi M(p, t) */
     aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
     if (arcs.n == 0) return;
-    for (int t = 0; t < f->nt; ++t) {
-        s[t].cells = f->slice[t]->cells;
-        s[t].ns = h->ns;
-        s[t].nx = h->nx;
-        s[t].inv_hs = 1.0 / f->slice[t]->hs;
-        s[t].inv_hx = 1.0 / f->slice[t]->hx;
-    }
+    const int parts = blend ? blend->n : f->nt;
+    for (int t = 0; t < parts; ++t)
+        s[t] = aw_arc_slice_of(h, blend ? blend->shape[t] : f->slice[t]);
     for (int i = 0; i < arcs.n; ++i) {
         double sum[3][8];
         aw_arc_nodes(f, &arcs, i, density, &arc);
         if (blend) {
-            blend_sum(&arc, s, blend, sum[0]);
+            for (int t = 0; t < parts; ++t) {
+                blend_sum(&arc, &s[t], blend->cells[t], sum[t]);
+                for (int k = 0; t > 0 && k < 8; ++k) sum[0][k] += sum[t][k];
+            }
             aw_arc_turn(f, p, arc.step, &sum[0][0], &sum[0][4], f_in);
         } else {
             arc_sum(&arc, f->nt, f->same, s, h->single, sum);
@@ -155,9 +154,9 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
     inner_at(h, &f, NULL, p, density, f_in, work);
 }
 
-static void blend(const aw_history_view *h, const aw_retarded *f, double *out)
+static void blend(const aw_history_view *h, const aw_retarded *f, double *room, aw_blend *out)
 {
-    aw_blend_fill(h, f, out);
+    aw_blend_make(h, f, room, out);
 }
 
 #define AW_TEXT_(name) #name

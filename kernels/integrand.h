@@ -186,6 +186,18 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
     arc->first = lo + 0.5 * arc->step;
 }
 
+/** What arcs read of a slice. */
+AW_FN aw_arc_slice aw_arc_slice_of(const aw_history_view *h, const aw_slice *slice)
+{
+    aw_arc_slice s;
+    s.cells = slice->cells;
+    s.ns = h->ns;
+    s.nx = h->nx;
+    s.inv_hs = 1.0 / slice->hs;
+    s.inv_hx = 1.0 / slice->hx;
+    return s;
+}
+
 /** Sums over an arc, v of the moments and `rate` of their rates along the point's path, turned to
  *  the lab: adds to f_in[AW_RESULTS].
  *  psi is formed from sigma and D, never as a difference of phi and v.A (docs/theory.md). */

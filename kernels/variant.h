@@ -16,15 +16,15 @@ typedef struct aw_variant {
                   double f_in[AW_RESULTS], aw_work *work);
     /** The same with the retarded frame of r at hand (many points share a radius), and perhaps its
      *  slices combined: `blend` is what the function of that name made of f, or NULL. */
-    void (*inner_at)(const aw_history_view *h, const aw_retarded *f, const double *blend,
+    void (*inner_at)(const aw_history_view *h, const aw_retarded *f, const aw_blend *blend,
                      const aw_field_point *p, double density, double f_in[AW_RESULTS],
                      aw_work *work);
-    /** aw_blend_fill, which see. */
-    void (*blend)(const aw_history_view *h, const aw_retarded *f, double *out);
+    /** aw_blend_make, which see. */
+    void (*blend)(const aw_history_view *h, const aw_retarded *f, double *room, aw_blend *blend);
     void (*arc_sum)(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8]);
-    /** The same of a blend (aw_blend_sum_scalar). */
-    void (*blend_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *blend, double sum[8]);
+    /** The same of one part of a blend (aw_blend_sum_scalar). */
+    void (*blend_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8]);
 } aw_variant;
 
 /** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "" for the fastest here.

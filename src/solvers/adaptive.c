@@ -38,16 +38,8 @@ done:
 static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
                        aw_report *report)
 {
-    aw_status status = AW_OK, worst = AW_OK;
     double begin = aw_now();
-    for (size_t first = 0; first < problem->points; first += AW_POINT_BLOCK) {
-        size_t last = first + AW_POINT_BLOCK;
-        if (last > problem->points) last = problem->points;
-        AW_TRY(solve_block(solver, problem, first, last, report));
-        worst = aw_solver_finish(solver, problem, first, last, result, error, report, worst);
-    }
-    status = worst;
-done:
+    aw_status status = aw_solver_blocks(solver, problem, solve_block, result, error, report);
     report->refine = aw_now() - begin;
     return status;
 }

@@ -32,9 +32,13 @@ aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);
 aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
                           size_t *begin);
 
-/** Hand the estimates of a block to the caller and to the report; keeps the worst status. */
-aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, double *result, double *error, aw_report *report,
-                           aw_status worst);
+/** Estimates of points visit[first .. last), into solver->estimate. */
+typedef aw_status (*aw_block_fn)(aw_solver *solver, const aw_problem *problem, size_t first,
+                                 size_t last, aw_report *report);
+
+/** All points, block by block; a strategy's `solve` that needs no more than its block.
+ *  @return as aw_solver_solve */
+aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_block_fn block,
+                           double *result, double *error, aw_report *report);
 
 #endif

@@ -96,9 +96,10 @@ done:
     return status;
 }
 
-aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, double *result, double *error, aw_report *report,
-                           aw_status worst)
+/* Hand the estimates of a block to the caller and to the report; keeps the worst status. */
+static aw_status finish_block(const aw_solver *solver, const aw_problem *problem, size_t first,
+                              size_t last, double *result, double *error, aw_report *report,
+                              aw_status worst)
 {
     for (size_t j = first; j < last; ++j) {
         const aw_estimate *e = &solver->estimate[j - first];
@@ -119,6 +120,21 @@ aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, s
         if (status != AW_OK && worst != AW_ERR_NONFINITE) worst = status;
     }
     return worst;
+}
+
+aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_block_fn block,
+                           double *result, double *error, aw_report *report)
+{
+    aw_status status = AW_OK, worst = AW_OK;
+    for (size_t first = 0; first < problem->points; first += AW_POINT_BLOCK) {
+        size_t last = first + AW_POINT_BLOCK;
+        if (last > problem->points) last = problem->points;
+        AW_TRY(block(solver, problem, first, last, report));
+        worst = finish_block(solver, problem, first, last, result, error, report, worst);
+    }
+    status = worst;
+done:
+    return status;
 }
 
 /* What cannot be seen in the results: the arcs of a point that is not a number are empty. */

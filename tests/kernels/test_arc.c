@@ -221,44 +221,64 @@ static void nodes_agree_with_the_scalar_sum_in_float(void **state)
 }
 
 /* Combining first and summing then is the same as the other way about. */
-static void check_blend(void **state, int single)
+static void check_blend(void **state, int single, int same, int parts)
 {
-    bed b;
-    bed_open(&b, state, single, 1);
-    fill_with_noise(&b);
-    aw_retarded f = {.nt = NT, .same = 1, .w = {0.4, 0.9, -0.3}, .wd = {70.0, -20.0, -50.0}};
-    for (int t = 0; t < NT; ++t) f.slice[t] = &b.s.slice[t];
     const aw_history_view view = {.ns = NS, .nx = NX, .single = single};
-    double *blend = aw_alloc(aw_blend_size(&view), sizeof *blend);
-    assert_non_null(blend);
-    b.variant->blend(&view, &f, blend);
+    bed b;
+    bed_open(&b, state, single, same);
+    fill_with_noise(&b);
+    if (parts == 2) { /* the first and the last alike */
+        b.s.slice[2].hs = b.s.slice[0].hs;
+        b.s.slice[2].hx = b.s.slice[0].hx;
+    }
+    aw_retarded f = {.nt = NT, .w = {0.4, 0.9, -0.3}, .wd = {70.0, -20.0, -50.0}};
+    for (int t = 0; t < NT; ++t) {
+        f.slice[t] = &b.s.slice[t];
+        b.read[t] = aw_arc_slice_of(&view, f.slice[t]);
+    }
+    aw_blend blend;
+    double *room = aw_alloc(aw_blend_size(&view), sizeof *room);
+    assert_non_null(room);
+    b.variant->blend(&view, &f, room, &blend);
+    assert_int_equal(blend.n, parts);
     for (int i = 0; i < 1000; ++i) {
         static const int nodes[] = {1, 3, 16, 17, 40};
         aw_arc arc = arc_anywhere(&b.random, nodes[i % 5]);
-        double each[3][8], sum[8];
+        double each[3][8], got[8] = {0.0};
         /* as in check_against_scalar, with weights of time up to 1, and 70 per metre */
         double misplaced = DBL_EPSILON * (8.0 + arc.n) * (arc.r + 1.0) / HS;
         double rounding = arc.n * (1e-14 + 4.0 * misplaced);
         double speed = (fabs(arc.du) + fabs(arc.dw) + 0.3 * fabs(arc.dgrid)) / HS;
         aw_arc_sum_scalar(&arc, NT, b.read, single, each);
-        b.variant->blend_sum(&arc, b.read, blend, sum);
+        for (int p = 0; p < blend.n; ++p) {
+            const aw_arc_slice shape = aw_arc_slice_of(&view, blend.shape[p]);
+            double sum[8];
+            b.variant->blend_sum(&arc, &shape, blend.cells[p], sum);
+            for (int k = 0; k < 8; ++k) got[k] += sum[k];
+        }
         for (int k = 0; k < 3; ++k) {
             double moment = 0.0, rate = 0.0;
             for (int t = 0; t < NT; ++t) {
                 moment += f.w[t] * each[t][k];
                 rate += f.w[t] * each[t][4 + k] + f.wd[t] * each[t][k];
             }
-            assert_close(sum[k], moment, 0.0, 2.0 * rounding);
-            assert_close(sum[4 + k], rate, 0.0, rounding * (8.0 * speed + 140.0));
+            assert_close(got[k], moment, 0.0, 2.0 * rounding);
+            assert_close(got[4 + k], rate, 0.0, rounding * (8.0 * speed + 140.0));
         }
     }
-    aw_free(blend);
+    aw_free(room);
     slices_free(&b.s);
 }
 
-static void blend_sums_as_its_slices_in_double(void **state) { check_blend(state, 0); }
+static void blend_sums_as_its_slices_in_double(void **state) { check_blend(state, 0, 1, 1); }
 
-static void blend_sums_as_its_slices_in_float(void **state) { check_blend(state, 1); }
+static void blend_sums_as_its_slices_in_float(void **state) { check_blend(state, 1, 1, 1); }
+
+static void blend_of_unequal_spacings_has_parts(void **state)
+{
+    check_blend(state, 0, 0, 3);
+    check_blend(state, 0, 0, 2);
+}
 
 static void nodes_off_the_grid_read_zero(void **state)
 {
@@ -284,23 +304,36 @@ static void nodes_off_the_grid_read_zero(void **state)
     slices_free(&b.s);
 }
 
-/* Largest number of cells between neighbouring nodes, along either axis, anywhere on the arc. */
-static double widest_step(const aw_retarded *f, const aw_arc *arc, double lo, double hi)
+/* An arc seen in cells, from 2000 places on it. */
+typedef struct crossing {
+    double most;  /* cells crossed per metre along the faster axis, where that is most */
+    double slant; /* cells along the slower axis over those along the faster, where that is most */
+    int turns;    /* 1: each axis is the faster one somewhere */
+} crossing;
+
+static crossing crossing_of(const aw_retarded *f, double lo, double hi)
 {
-    double most = 0.0;
-    for (int k = 0; k <= 500; ++k) {
-        double a = lo + (hi - lo) * k / 500.0;
-        most = fmax(most, fmax(fabs(sin(a)) / f->hs, fabs(cos(a)) / f->hx));
+    crossing c = {0.0, 0.0, 0};
+    int along = 0, across = 0;
+    for (int k = 0; k <= 2000; ++k) {
+        double a = lo + (hi - lo) * k / 2000.0, s = fabs(sin(a)) / f->hs, x = fabs(cos(a)) / f->hx;
+        c.most = fmax(c.most, fmax(s, x));
+        c.slant = fmax(c.slant, fmin(s, x) / fmax(s, x));
+        along = along || s > x;
+        across = across || x > s;
     }
-    return most * arc->step * f->r;
+    c.turns = along && across;
+    return c;
 }
 
 static void nodes_cover_an_arc_with_at_least_the_density_asked_for(void **state)
 {
     uint64_t random = 1;
+    int few = 0, slanted = 0, turning = 0;
     (void)state;
-    for (int i = 0; i < 1000; ++i) {
-        aw_retarded f = {.hs = 1e-3, .hx = 2e-3, .half_s = 0.02, .half_x = 0.03};
+    for (int i = 0; i < 3000; ++i) {
+        aw_retarded f = {.hs = 1e-3, .half_s = 0.02, .half_x = 0.03};
+        f.hx = f.hs * exp(uniform(&random, -6.0, 6.0)); /* a long thin bunch: cells of 1 to 400 */
         aw_arcs arcs = {.n = 1};
         aw_arc arc = {.r = 0.0};
         double density = uniform(&random, 0.5, 4.0);
@@ -312,8 +345,14 @@ static void nodes_cover_an_arc_with_at_least_the_density_asked_for(void **state)
         arcs.hi[0] = arcs.whole ? AW_PI : arcs.lo[0] + uniform(&random, 1e-3, 1.0) * longest;
         aw_arc_nodes(&f, &arcs, 0, density, &arc);
         double range = arcs.hi[0] - arcs.lo[0];
-        /* the rate is taken at the ends of an arc of 60 degrees or less: cos(30 degrees) slower */
-        assert_true(widest_step(&f, &arc, arcs.lo[0], arcs.hi[0]) <= 1.16 / density);
+        crossing c = crossing_of(&f, arcs.lo[0], arcs.hi[0]);
+        double wanted = density * (c.slant <= 0.1 ? 1.0 : c.turns ? 3.0 : 2.0);
+        assert_true(c.most * arc.step * f.r * wanted <= 1.0 + 1e-12);
+        if (arc.n > 20 && !arcs.whole &&
+            c.slant < 0.09) /* and no more where cells are straight on */
+            few += c.most * arc.step * f.r * density > 0.99;
+        slanted += c.slant > 0.1 && !c.turns;
+        turning += c.turns;
         assert_close(arc.first, arcs.lo[0] + 0.5 * arc.step, 1e-15, 1e-15);
         if (arcs.whole)
             assert_close(arc.n * arc.step, range, 1e-14, 0.0); /* a closed circle: no end */
@@ -321,6 +360,7 @@ static void nodes_cover_an_arc_with_at_least_the_density_asked_for(void **state)
             assert_true(arc.n * arc.step >= range * (1.0 - 1e-12) &&
                         (arc.n - 1) * arc.step < range);
     }
+    assert_true(few > 100 && slanted > 100 && turning > 100);
 }
 
 int main(int argc, char **argv)
@@ -336,6 +376,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_float, variant),
         cmocka_unit_test_prestate(blend_sums_as_its_slices_in_double, variant),
         cmocka_unit_test_prestate(blend_sums_as_its_slices_in_float, variant),
+        cmocka_unit_test_prestate(blend_of_unequal_spacings_has_parts, variant),
         cmocka_unit_test_prestate(nodes_off_the_grid_read_zero, variant),
         cmocka_unit_test(nodes_cover_an_arc_with_at_least_the_density_asked_for),
     };

@@ -53,8 +53,7 @@ static long double psi_by_difference(const aw_history_view *h, const aw_field_po
         aw_arc_slice read[3];
         double sum[3][8];
         long double v[3] = {0.0L, 0.0L, 0.0L}, a = (long double)p->theta - f.theta;
-        for (int t = 0; t < f.nt; ++t)
-            read[t] = (aw_arc_slice){f.slice[t]->cells, h->ns, h->nx, 1.0 / H, 1.0 / H};
+        for (int t = 0; t < f.nt; ++t) read[t] = aw_arc_slice_of(h, f.slice[t]);
         aw_arc_nodes(&f, &arcs, i, 1.0, &arc);
         aw_arc_sum_scalar(&arc, f.nt, read, 0, sum);
         for (int t = 0; t < f.nt; ++t)

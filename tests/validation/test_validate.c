@@ -128,18 +128,25 @@ static char *read_all(const char *path)
     return text;
 }
 
-static void json_is_whole_and_exact(void **state)
+/* What --json writes of the cases (the second may be NULL), which end with this status; the caller
+ * frees it. */
+static char *json_of(aw_status status, char *first, char *second)
 {
-    char path[] = "validate_XXXXXX";
+    char path[] = "validate_XXXXXX", json[64];
     int fd = mkstemp(path);
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
-    char json[64];
     snprintf(json, sizeof json, "--json=%s", path);
-    assert_status(validate("good", "no-number", json), AW_ERR_CHECK);
+    assert_status(validate(first, json, second), status);
     char *text = read_all(path);
     unlink(path);
+    return text;
+}
+
+static void json_is_whole_and_exact(void **state)
+{
+    char *text = json_of(AW_ERR_CHECK, "good", "no-number");
+    (void)state;
     assert_true(text[0] == '[');
     assert_non_null(strstr(text, "\"case\": \"good\""));
     assert_non_null(strstr(text, "\"quantity\": \"a \\\"quoted\\\" \\\\ name\\u000a\""));
@@ -155,16 +162,8 @@ static void json_is_whole_and_exact(void **state)
 
 static void the_worst_place_is_the_one_reported(void **state)
 {
-    char path[] = "validate_XXXXXX";
-    int fd = mkstemp(path);
+    char *text = json_of(AW_OK, "worst-place", NULL);
     (void)state;
-    assert_true(fd >= 0);
-    close(fd);
-    char json[64];
-    snprintf(json, sizeof json, "--json=%s", path);
-    assert_ok(validate("worst-place", json, NULL));
-    char *text = read_all(path);
-    unlink(path);
     assert_non_null(strstr(text, "\"ours\": 2.5, \"reference\": 3, \"error\": 0.5"));
     free(text);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The mathematics of one point, compiled for a device: with AW_CUDA a header that stops being CUDA
+ * fails the build. The unit that launches it is not built yet. */
+#include "kernels/blend.h"
+#include "kernels/refine.h"
+
+/* One thread, one radius r: f_in of point p, the scalar reference of every other kernel. */
+extern "C" __global__ void aw_cuda_inner(aw_history_view h, const aw_field_point *p, double r,
+                                         double density, double *f_in)
+{
+    const aw_retarded f = aw_retarded_at(&h, r);
+    aw_arc_slice s[3];
+    aw_arc arc;
+    double sum[3][8];
+    aw_arc_place(&f, p, &arc);
+    const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f.half_s, f.half_x);
+    for (int t = 0; t < f.nt; ++t) s[t] = aw_arc_slice_of(&h, f.slice[t]);
+    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = 0.0;
+    for (int i = 0; i < arcs.n; ++i) {
+        aw_arc_nodes(&f, &arcs, i, density, &arc);
+        aw_arc_sum_scalar(&arc, f.nt, s, h.single, sum);
+        aw_arc_combine(&f, p, arc.step, sum, f_in);
+    }
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a user meets: the exit status, the line on stderr, and the files left behind, of good runs
+# and of every kind of trouble.  usage: command.sh ARCWAKE
+set -u
+arcwake=$1
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place" || exit 1
+bad=0
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# expect STATUS TEXT ARGUMENTS...: arcwake ends with the status and says TEXT on stderr.
+expect() {
+    want=$1
+    text=$2
+    shift 2
+    "$arcwake" "$@" >stdout 2>stderr
+    got=$?
+    [ "$got" -eq "$want" ] || complain "arcwake $*: exit $got, expected $want: $(cat stderr)"
+    grep -q -F -e "$text" stderr || complain "arcwake $*: stderr lacks '$text': $(cat stderr)"
+    if [ "$want" -eq 2 ] && grep -v -q '^arcwake: error: ' stderr; then
+        complain "arcwake $*: more than its error lines on stderr: $(cat stderr)"
+    fi
+}
+
+# absent PATH: nothing was written there.
+absent() {
+    [ ! -e "$1" ] || complain "$1 was written: $(ls -R "$1")"
+}
+
+cat >line.yaml <<'END'
+PALS:
+  version: null
+  facility:
+    - line:
+        kind: BeamLine
+        line:
+          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.1099895e9}}
+          - bend: {kind: Bend, length: 0.1, BendP: {radius_ref: 25.13}}
+    - ring: {kind: Lattice, branches: [line]}
+    - use: ring
+END
+cat >run.yaml <<'END'
+title: a short bend
+lattice: line.yaml
+beam: {charge_C: 1.0e-9, gamma: 1.0e4, particles: 2000, sigma_s_m: 50.0e-6, sigma_x_m: 50.0e-6}
+motion: self-consistent
+numerics: {grid: [16, 16], step_m: 0.02}
+output: {directory: out, every: 2}
+END
+
+# Wrong usage and input: status 2, place and remedy, nothing written.
+expect 2 'is not a command' nothing-like-this
+expect 2 'no-such.yaml: No such file' run no-such.yaml
+expect 2 'unknown key' run run.yaml --set numerics.stpe_m=0.01
+expect 2 'numerics.grid' run run.yaml --set 'numerics.grid=[16]'
+expect 2 'not built yet' run run.yaml --solver predictive
+sed -e 's/step_m: 0.02/step_m: -1, tolerence: 1/' -e 's/particles: 2000/particles: some/' \
+    run.yaml >wrong.yaml
+expect 2 'wrong.yaml:5' run wrong.yaml
+[ "$(grep -c '^arcwake: error: wrong.yaml:[0-9]*:[0-9]*: ' stderr)" -ge 3 ] ||
+    complain "not all three problems of wrong.yaml were reported at once: $(cat stderr)"
+sed 's/radius_ref: 25.13/radius_reff: 25.13/' line.yaml >wrong-line.yaml
+sed 's/line.yaml/wrong-line.yaml/' run.yaml >wrong-lattice.yaml
+expect 2 'wrong-line.yaml:8:' run wrong-lattice.yaml
+absent out
+
+# Inspection writes nothing.
+expect 0 '' inspect run.yaml
+absent out
+
+# A run: the files that it promises, one row a step.
+expect 0 '' run run.yaml
+for file in resolved.yaml run.log monitor.csv diag/arcwake_00000000.h5 diag/arcwake_00000004.h5; do
+    [ -s "out/$file" ] || complain "out/$file is missing after a run"
+done
+[ "$(grep -c '^[0-9]' out/monitor.csv)" -eq 6 ] || complain "monitor.csv has not 6 rows"
+expect 0 '' run out/resolved.yaml -o again
+expect 2 'not empty' run run.yaml
+expect 0 '' run run.yaml --force
+
+# Numbers that go wrong: status 3, the step, the place and the remedy.
+expect 3 'raise numerics.tolerance' run run.yaml -o tight --set numerics.tolerance=1e-12 \
+    --set 'numerics.grid=[24, 24]' --set beam.particles=5000
+grep -q 'step 0, S = ' stderr || complain "the step is not named: $(cat stderr)"
+
+# Files: status 4.
+expect 4 'run.yaml/below' run run.yaml -o run.yaml/below
+
+# A signal: status 75, between two steps, and what is written is whole.
+"$arcwake" run run.yaml -o stopped --set numerics.step_m=0.0002 >stdout 2>stderr &
+run=$!
+tries=0
+while [ ! -s stopped/diag/arcwake_00000002.h5 ] && [ $tries -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -TERM $run
+wait $run
+got=$?
+[ $got -eq 75 ] || complain "a stopped run: exit $got, expected 75: $(cat stderr)"
+grep -q 'what is written is whole' stderr || complain "a stopped run says: $(cat stderr)"
+rows=$(grep -c '^[0-9]' stopped/monitor.csv)
+fields=$(grep '^[0-9]' stopped/monitor.csv | awk -F, '{ print NF }' | sort -u | wc -l)
+if [ "$rows" -lt 3 ] || [ "$fields" -ne 1 ]; then
+    complain "monitor.csv of a stopped run: $rows rows, $fields different lengths"
+fi
+[ -z "$(find stopped -name '*.tmp*')" ] || complain "half files: $(find stopped -name '*.tmp*')"
+
+exit $bad
