@@ -85,8 +85,7 @@ expect 2 'not empty' run run.yaml
 expect 0 '' run run.yaml --force
 
 # Numbers that go wrong: status 3, the step, the place and the remedy.
-expect 3 'raise numerics.tolerance' run run.yaml -o tight --set numerics.tolerance=1e-12 \
-    --set 'numerics.grid=[24, 24]' --set beam.particles=5000
+expect 3 'raise numerics.tolerance' run run.yaml -o tight --set numerics.tolerance=1e-12
 grep -q 'step 0, S = ' stderr || complain "the step is not named: $(cat stderr)"
 
 # Files: status 4.
