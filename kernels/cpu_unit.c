@@ -11,7 +11,7 @@
 
 /* A sweep is cut into points of a group and pieces of r'. Neither depends on the threads. Points of
  * a group share frames and blends; a piece costs each of them a node at its beginning. */
-enum { AW_GROUP = 128, AW_PIECES = 12 };
+enum { AW_GROUP = 256, AW_PIECES = 16 };
 
 /* Points at one r' from which on it pays to combine the slices first. */
 enum { AW_BLEND_POINTS = 6 };
