@@ -2,7 +2,6 @@
 /* The CPU unit: OpenMP over regions and points, the fastest SIMD variant inside. */
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/refine.h"
 #include "kernels/variant.h"
@@ -38,7 +37,6 @@ typedef struct cpu_state {
     double density;
     aw_history_view history;
     const aw_field_point *point;
-    size_t points;
     cpu_space *space; /* [threads] */
     cpu_group *group; /* of one sweep */
     size_t group_capacity;
@@ -112,7 +110,7 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
     aw_status status = AW_OK;
     cpu->history = *history;
     cpu->point = point;
-    cpu->points = points;
+    (void)points;
     for (int i = 0; i < cpu->threads; ++i) {
         cpu_space *space = &cpu->space[i];
         AW_TRY(aw_grow((void **)&space->blend, &space->blend_capacity, aw_blend_size(history),
@@ -182,44 +180,47 @@ static void sweep_node(const cpu_state *cpu, aw_region *const *same, int n, int 
                               cpu->density, same[i]->f[k], work);
 }
 
+/* Where a piece of a group stands: of each point its next region, and where its regions end. */
+typedef struct cpu_cursor {
+    size_t at[AW_GROUP], end[AW_GROUP];
+} cpu_cursor;
+
+/* The next interval of r', and which points' next region it is. @return their number; 0: the end */
+static int next_interval(const cpu_group *group, const cpu_cursor *c, int who[AW_GROUP],
+                         aw_region *same[AW_GROUP])
+{
+    int n = 0;
+    for (int p = 0; p < group->points; ++p) {
+        if (c->at[p] == c->end[p]) continue;
+        aw_region *q = &group->region[c->at[p]];
+        if (n > 0 && (q->a > same[0]->a || (q->a == same[0]->a && q->b > same[0]->b))) continue;
+        if (n > 0 && (q->a != same[0]->a || q->b != same[0]->b)) n = 0; /* an earlier one */
+        who[n] = p;
+        same[n++] = q;
+    }
+    return n;
+}
+
 /* Piece k of a group, interval by interval: neighbouring points then read the same cells one after
  * the other, from the nearest cache. */
 static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
                         const aw_scales *scales, double *room, aw_work *work)
 {
-    size_t at[AW_GROUP], end[AW_GROUP];
+    cpu_cursor c;
     aw_region *same[AW_GROUP];
+    int who[AW_GROUP], n;
     for (int p = 0; p < group->points; ++p) {
-        at[p] = group_find(group, p, group->cut[piece]);
-        end[p] = group_find(group, p, group->cut[piece + 1]);
-        work->regions += end[p] - at[p];
+        c.at[p] = group_find(group, p, group->cut[piece]);
+        c.end[p] = group_find(group, p, group->cut[piece + 1]);
+        work->regions += c.end[p] - c.at[p];
     }
-    for (;;) {
-        const aw_region *next = NULL;
-        int n = 0;
-        for (int p = 0; p < group->points; ++p) {
-            if (at[p] == end[p]) continue;
-            const aw_region *q = &group->region[at[p]];
-            if (!next || q->a < next->a || (q->a == next->a && q->b < next->b)) next = q;
-        }
-        if (!next) return;
-        const double a = next->a, b = next->b;
-        for (int p = 0; p < group->points; ++p) {
-            if (at[p] == end[p]) continue;
-            aw_region *q = &group->region[at[p]];
-            if (q->a == a && q->b == b) same[n++] = q;
-        }
+    while ((n = next_interval(group, &c, who, same)) > 0) {
         for (int k = 0; k < 5; ++k) sweep_node(cpu, same, n, k, room, work);
-        for (int p = 0; p < group->points; ++p) {
-            if (at[p] == end[p]) continue;
-            aw_region *q = &group->region[at[p]];
-            if (q->a != a || q->b != b) continue;
+        for (int i = 0; i < n; ++i) {
+            aw_region *q = same[i];
             q->known = 31u;
             aw_region_rule(q, scales);
-            if (++at[p] < end[p] && !(q[1].known & 1u) && q[1].a == q->b) {
-                memcpy(q[1].f[0], q->f[4], sizeof q->f[4]);
-                q[1].known |= 1u;
-            }
+            if (++c.at[who[i]] < c.end[who[i]]) aw_region_follow(q, q + 1);
         }
     }
 }

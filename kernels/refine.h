@@ -69,10 +69,7 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
     job->status = job->count <= AW_REFINE_MAX ? AW_OK : AW_ERR_MAXEVAL;
     for (; n < job->count && n < AW_REFINE_MAX; ++n) {
         region[n] = start[n];
-        if (n > 0 && region[n].a == region[n - 1].b && !(region[n].known & 1u)) {
-            for (unsigned k = 0; k < AW_RESULTS; ++k) region[n].f[0][k] = region[n - 1].f[4][k];
-            region[n].known |= 1u;
-        }
+        if (n > 0) aw_region_follow(&region[n - 1], &region[n]);
         if (region[n].known != 31u)
             aw_region_complete(&region[n], f, context, scales);
         else

@@ -65,6 +65,14 @@ AW_FN void aw_region_rule(aw_region *q, const aw_scales *scales)
     q->error = worst;
 }
 
+/** Hand the last node of a region to the one after it, if that begins where this one ends. */
+AW_FN void aw_region_follow(const aw_region *left, aw_region *right)
+{
+    if (right->a != left->b || (right->known & 1u)) return;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) right->f[0][k] = left->f[4][k];
+    right->known |= 1u;
+}
+
 /** Half of a region (side 0: [a, middle], 1: [middle, b]) with the nodes that the parent knows. */
 AW_FN void aw_region_half(const aw_region *parent, int side, aw_region *child)
 {

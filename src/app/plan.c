@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a run will take, and whether it is fine enough; known before it starts. */
 #include <math.h>
+#include <omp.h>
 
+#include "kernels/blend.h"
 #include "kernels/refine.h"
 #include "src/app/simulation.h"
 #include "src/base/log.h"
@@ -9,10 +11,10 @@
 
 /* What the libraries and the program itself take, and the solver's lists of regions; measured on
  * the runs of inputs/ (docs/theory.md, "Memory"). */
-#define AW_PROGRAM_BYTES ((size_t)24 << 20)
+#define AW_PROGRAM_BYTES ((size_t)12 << 20)
 /* Regions in the solver's lists per point of a block and per node along the longer side: peaks of
- * the LCLS bend at 64, 128 and the drift at 96 nodes are predicted within 10 %. */
-#define AW_LISTED_REGIONS ((size_t)9)
+ * the LCLS bend at 64, 96 and 128 nodes are predicted within 10 %. */
+#define AW_LISTED_REGIONS ((size_t)8)
 
 static double sharpest_curvature(const aw_lattice *lattice)
 {
@@ -22,16 +24,25 @@ static double sharpest_curvature(const aw_lattice *lattice)
     return kappa;
 }
 
+/* What every thread of the CPU unit holds: a pool of regions and combined slices. */
+static size_t thread_bytes(const aw_config *config)
+{
+    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
+    return AW_REFINE_MAX * (sizeof(aw_region) + sizeof(uint32_t)) +
+           aw_blend_size(&view) * sizeof(double);
+}
+
 static size_t other_bytes(const aw_config *config)
 {
+    size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 8) * sizeof(double);
     size_t per_particle = 10 * sizeof(double) + sizeof(int32_t);
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
     size_t lists = AW_LISTED_REGIONS * side * AW_POINT_BLOCK * sizeof(aw_region);
-    return AW_PROGRAM_BYTES + lists + AW_DEPOSIT_GRIDS * slice + nodes * per_node +
-           config->beam.particles * per_particle;
+    return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists + AW_DEPOSIT_GRIDS * slice +
+           nodes * per_node + config->beam.particles * per_particle;
 }
 
 void aw_plan_make(const aw_config *config, aw_plan *plan)
