@@ -38,9 +38,7 @@ AW_FN aw_arcs aw_circle_arcs(double u, double w, double r, double a, double b)
 {
     double angle[17], h = 0.0;
     int n = 0;
-    aw_arcs arcs;
-    arcs.n = 0;
-    arcs.whole = 0;
+    aw_arcs arcs = {0, 0, {0.0}, {0.0}};
     for (int side = -1; side <= 1; side += 2) {
         double q = side * a - u;
         int hit = aw_circle_cross(q, r, w, b, &h);

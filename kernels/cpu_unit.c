@@ -3,48 +3,12 @@
 #include <omp.h>
 #include <stdio.h>
 
-#include "kernels/refine.h"
-#include "kernels/variant.h"
+#include "kernels/cpu_unit.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* A sweep is cut into points of a group and pieces of r'. Neither depends on the threads. Points of
- * a group share frames and blends; a piece costs each of them a node at its beginning. */
-enum { AW_GROUP = 256, AW_PIECES = 16 };
-
-/* Points at one r' from which on it pays to combine the slices first. */
-enum { AW_BLEND_POINTS = 6 };
-
-/* Space of one thread. */
-typedef struct cpu_space {
-    aw_refine_space refine;
-    aw_work work; /* of this thread in the current call */
-    double *blend;
-    size_t blend_capacity;
-} cpu_space;
-
-/* A group of points and their regions, point after point, each point's in ascending order. */
-typedef struct cpu_group {
-    aw_region *region;
-    size_t begin[AW_GROUP + 1]; /* where each point's regions begin */
-    int points;
-    double cut[AW_PIECES + 1]; /* radii between pieces */
-} cpu_group;
-
-typedef struct cpu_state {
-    const aw_variant *variant;
-    int threads;
-    double density;
-    aw_history_view history;
-    const aw_field_point *point;
-    cpu_space *space; /* [threads] */
-    cpu_group *group; /* of one sweep */
-    size_t group_capacity;
-    char text[96];
-} cpu_state;
-
 typedef struct cpu_context {
-    const cpu_state *cpu;
+    const aw_cpu_state *cpu;
     aw_work *work;
 } cpu_context;
 
@@ -57,21 +21,25 @@ static void cpu_node(void *context, uint32_t point, double r, double f_in[AW_RES
 
 static void cpu_close(void *state)
 {
-    cpu_state *cpu = state;
+    aw_cpu_state *cpu = state;
     if (!cpu) return;
     for (int i = 0; cpu->space && i < cpu->threads; ++i) {
         aw_free(cpu->space[i].refine.region);
         aw_free(cpu->space[i].refine.heap);
         aw_free(cpu->space[i].blend);
+        aw_cpu_cluster_free(&cpu->space[i].cluster);
     }
     aw_free(cpu->space);
     aw_free(cpu->group);
+    aw_free(cpu->refused);
+    aw_free(cpu->refusal);
+    aw_cpu_packs_free(&cpu->packs);
     aw_free(cpu);
 }
 
 static aw_status cpu_open(const aw_device_params *params, void **state)
 {
-    cpu_state *cpu = aw_alloc(1, sizeof *cpu);
+    aw_cpu_state *cpu = aw_alloc(1, sizeof *cpu);
     *state = NULL;
     if (!cpu) return AW_ERR_NOMEM;
     cpu->variant = aw_variant_find(params->variant);
@@ -101,18 +69,18 @@ static aw_status cpu_open(const aw_device_params *params, void **state)
     return AW_OK;
 }
 
-static const char *cpu_describe(const void *state) { return ((const cpu_state *)state)->text; }
+static const char *cpu_describe(const void *state) { return ((const aw_cpu_state *)state)->text; }
 
 static aw_status cpu_upload(void *state, const aw_history_view *history,
                             const aw_field_point *point, size_t points)
 {
-    cpu_state *cpu = state;
+    aw_cpu_state *cpu = state;
     aw_status status = AW_OK;
     cpu->history = *history;
     cpu->point = point;
     (void)points;
     for (int i = 0; i < cpu->threads; ++i) {
-        cpu_space *space = &cpu->space[i];
+        aw_cpu_space *space = &cpu->space[i];
         AW_TRY(aw_grow((void **)&space->blend, &space->blend_capacity, aw_blend_size(history),
                        sizeof *space->blend));
     }
@@ -120,113 +88,7 @@ done:
     return status;
 }
 
-/* Take points from the list until the group is full. @return where the next group begins. */
-static size_t group_take(cpu_group *group, aw_region *region, size_t first, size_t n)
-{
-    group->region = region;
-    group->points = 0;
-    group->begin[0] = first;
-    while (first < n && group->points < AW_GROUP) {
-        do ++first;
-        while (first < n && region[first].point == region[first - 1].point);
-        group->begin[++group->points] = first;
-    }
-    return first;
-}
-
-/* Cut where the point with the most regions has equal shares of them. */
-static void group_cut(cpu_group *group)
-{
-    int longest = 0;
-    const size_t *begin = group->begin;
-    for (int p = 1; p < group->points; ++p)
-        if (begin[p + 1] - begin[p] > begin[longest + 1] - begin[longest]) longest = p;
-    size_t most = begin[longest + 1] - begin[longest];
-    group->cut[0] = -1.0;
-    for (size_t k = 1; k < AW_PIECES; ++k)
-        group->cut[k] = group->region[begin[longest] + k * most / AW_PIECES].a;
-    group->cut[AW_PIECES] = HUGE_VAL;
-}
-
-/* The first region of point p that begins at or after r. */
-static size_t group_find(const cpu_group *group, int p, double r)
-{
-    size_t lo = group->begin[p], hi = group->begin[p + 1];
-    while (lo < hi) {
-        size_t middle = lo + (hi - lo) / 2;
-        if (group->region[middle].a < r)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return lo;
-}
-
-/* Node k of n regions that are the same interval of r', of different points. */
-static void sweep_node(const cpu_state *cpu, aw_region *const *same, int n, int k, double *room,
-                       aw_work *work)
-{
-    const aw_variant *variant = cpu->variant;
-    aw_blend blend;
-    int wanted = 0;
-    for (int i = 0; i < n; ++i) wanted += !(same[i]->known & (1u << k));
-    if (wanted == 0) return;
-    const aw_retarded f = aw_retarded_at(&cpu->history, aw_region_node(same[0], k));
-    const int worth = wanted >= AW_BLEND_POINTS && f.nt == 3;
-    if (worth) variant->blend(&cpu->history, &f, room, &blend);
-    for (int i = 0; i < n; ++i)
-        if (!(same[i]->known & (1u << k)))
-            variant->inner_at(&cpu->history, &f, worth ? &blend : NULL, &cpu->point[same[i]->point],
-                              cpu->density, same[i]->f[k], work);
-}
-
-/* Where a piece of a group stands: of each point its next region, and where its regions end. */
-typedef struct cpu_cursor {
-    size_t at[AW_GROUP], end[AW_GROUP];
-} cpu_cursor;
-
-/* The next interval of r', and which points' next region it is. @return their number; 0: the end */
-static int next_interval(const cpu_group *group, const cpu_cursor *c, int who[AW_GROUP],
-                         aw_region *same[AW_GROUP])
-{
-    int n = 0;
-    for (int p = 0; p < group->points; ++p) {
-        if (c->at[p] == c->end[p]) continue;
-        aw_region *q = &group->region[c->at[p]];
-        if (n > 0 && (q->a > same[0]->a || (q->a == same[0]->a && q->b > same[0]->b))) continue;
-        if (n > 0 && (q->a != same[0]->a || q->b != same[0]->b)) n = 0; /* an earlier one */
-        who[n] = p;
-        same[n++] = q;
-    }
-    return n;
-}
-
-/* Piece k of a group, interval by interval: neighbouring points then read the same cells one after
- * the other, from the nearest cache. */
-static void sweep_piece(const cpu_state *cpu, const cpu_group *group, int piece,
-                        const aw_scales *scales, double *room, aw_work *work)
-{
-    cpu_cursor c;
-    aw_region *same[AW_GROUP];
-    int who[AW_GROUP], n;
-    for (int p = 0; p < group->points; ++p) {
-        c.at[p] = group_find(group, p, group->cut[piece]);
-        c.end[p] = group_find(group, p, group->cut[piece + 1]);
-        work->regions += c.end[p] - c.at[p];
-    }
-    while ((n = next_interval(group, &c, who, same)) > 0) {
-        for (int k = 0; k < 5; ++k) sweep_node(cpu, same, n, k, room, work);
-        for (int i = 0; i < n; ++i) {
-            aw_region *q = same[i];
-            q->known = 31u;
-            aw_region_rule(q, scales);
-            if (++c.at[who[i]] < c.end[who[i]]) aw_region_follow(q, q + 1);
-        }
-    }
-}
-
-/* Hand over what the threads have counted. */
-static void collect_work(cpu_state *cpu, aw_work *work)
+void aw_cpu_collect(aw_cpu_state *cpu, aw_work *work)
 {
     for (int i = 0; i < cpu->threads; ++i) {
         aw_work *mine = &cpu->space[i].work;
@@ -237,40 +99,18 @@ static void collect_work(cpu_state *cpu, aw_work *work)
     }
 }
 
-static aw_status cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
-                           aw_work *work)
-{
-    cpu_state *cpu = state;
-    aw_status status = AW_OK;
-    size_t first = 0, groups = 0;
-    while (first < n) {
-        AW_TRY(aw_grow((void **)&cpu->group, &cpu->group_capacity, groups + 1, sizeof *cpu->group));
-        first = group_take(&cpu->group[groups], region, first, n);
-        group_cut(&cpu->group[groups++]);
-    }
-#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
-    for (ptrdiff_t c = 0; c < (ptrdiff_t)groups * AW_PIECES; ++c) {
-        cpu_space *space = &cpu->space[omp_get_thread_num()];
-        sweep_piece(cpu, &cpu->group[c / AW_PIECES], (int)(c % AW_PIECES), scales, space->blend,
-                    &space->work);
-    }
-    collect_work(cpu, work);
-done:
-    return status;
-}
-
 static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
                             const aw_scales *scales, aw_work *work)
 {
-    cpu_state *cpu = state;
+    aw_cpu_state *cpu = state;
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
-        cpu_space *space = &cpu->space[omp_get_thread_num()];
+        aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
         cpu_context context = {.cpu = cpu, .work = &space->work};
         aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales, &space->refine,
                       &space->work);
     }
-    collect_work(cpu, work);
+    aw_cpu_collect(cpu, work);
     return AW_OK;
 }
 
@@ -287,7 +127,8 @@ const aw_device_ops aw_cpu_ops = {
     .close = cpu_close,
     .describe = cpu_describe,
     .upload = cpu_upload,
-    .sweep = cpu_sweep,
+    .sweep = aw_cpu_sweep,
     .refine = cpu_refine,
+    .evaluate = aw_cpu_evaluate,
     .wait = cpu_wait,
 };

@@ -6,6 +6,16 @@
 #include "kernels/variant.h"
 
 enum { AW_BATCH = 16 };
+/* Nodes of a tile whose sum may stay in single precision. */
+enum { AW_TILE_BATCH = 32 };
+
+#if defined __AVX512F__
+#define AW_VECTOR_BYTES 64
+#elif defined __AVX2__
+#define AW_VECTOR_BYTES 32
+#else
+#define AW_VECTOR_BYTES 16
+#endif
 
 /* Coordinates and weights of a batch of nodes. */
 typedef struct aw_batch {
@@ -91,6 +101,18 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
 
 #include "kernels/cpu_blend.h"
 
+#define AW_REAL double
+#define AW_LETTER d
+#define AW_ROUND 0x1.8p52
+#include "kernels/cpu_tile.h"
+#undef AW_REAL
+#undef AW_LETTER
+#undef AW_ROUND
+#define AW_REAL float
+#define AW_LETTER f
+#define AW_ROUND 0x1.8p23F
+#include "kernels/cpu_tile.h"
+
 static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8])
 {
@@ -154,6 +176,53 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
     inner_at(h, &f, NULL, p, density, f_in, work);
 }
 
+static void tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                     int single, double sum[AW_PLANES][AW_TILE])
+{
+#ifdef AW_VARIANT_SCALAR
+    aw_tile_sum_scalar(h, arc, planes, single, sum);
+#else
+    if (single)
+        aw_tile_sum_f(h, arc, planes, sum);
+    else
+        aw_tile_sum_d(h, arc, planes, sum);
+#endif
+}
+
+static void tile(const aw_history_view *h, const aw_retarded *f, const aw_planes *planes,
+                 int single, const aw_tile *lanes, const aw_tile_place *place, double density,
+                 double f_in[AW_RESULTS][AW_TILE], aw_work *work)
+{
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        for (int l = 0; l < AW_TILE; ++l) f_in[k][l] = f->nt ? 0.0 : (double)NAN;
+    work->nodes += (uint64_t)lanes->n;
+    if (f->nt == 0) return;
+    for (int i = 0; i < place->arcs.n; ++i)
+        for (int t = 0; t < planes->n; ++t) {
+            double sum[AW_PLANES][AW_TILE];
+            aw_tile_arc arc;
+            aw_tile_arc_of(h, f, place, i, density, planes->shape[t], &arc);
+            tile_sum(h, &arc, planes->cells[t], single, sum);
+            aw_tile_turn(f, lanes, arc.step, sum, f_in);
+            if (t == 0) work->evaluations += (uint64_t)arc.n * (uint64_t)lanes->n;
+        }
+}
+
+static void combine(const void *const slice[3], int single, const double w[3], const double d[3],
+                    size_t width, const int row[2], const size_t column[2], void *planes)
+{
+    if (single)
+        aw_planes_combine_f(slice, w, d, width, row[0], row[1], column[0], column[1], planes);
+    else
+        aw_planes_combine_d(slice, w, d, width, row[0], row[1], column[0], column[1], planes);
+}
+
+static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
+                      double I[AW_RESULTS][AW_TILE], double error[AW_TILE])
+{
+    aw_tile_rule(f, h, scales, I, error);
+}
+
 static void blend(const aw_history_view *h, const aw_retarded *f, double *room, aw_blend *out)
 {
     aw_blend_make(h, f, room, out);
@@ -168,4 +237,8 @@ const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
                                                     .inner_at = inner_at,
                                                     .blend = blend,
                                                     .arc_sum = arc_sum,
-                                                    .blend_sum = blend_sum};
+                                                    .blend_sum = blend_sum,
+                                                    .tile = tile,
+                                                    .tile_sum = tile_sum,
+                                                    .tile_rule = tile_rule,
+                                                    .combine = combine};

@@ -3,6 +3,8 @@
  * such wide ones, two vectors of four elsewhere (split wide vectors spill their registers). */
 #ifndef AW_KERNELS_CPU_WIDE_H
 #define AW_KERNELS_CPU_WIDE_H
+#include <math.h>
+
 #include "kernels/port.h"
 
 typedef double aw_v4 __attribute__((vector_size(32)));
@@ -10,8 +12,11 @@ typedef double aw_v4 __attribute__((vector_size(32)));
 typedef double aw_double4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float aw_float4 __attribute__((vector_size(16), aligned(4), may_alias));
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
+#endif
+
+#ifdef __AVX512F__
 
 typedef double aw_wide __attribute__((vector_size(64)));
 
@@ -90,5 +95,45 @@ AW_FN void aw_wide_store(const aw_wide a[AW_CHAINS], double out[8])
     }
 }
 
+#endif
+
+/* Whether all lanes of f and g are within half a cell; false with a NaN among them. */
+#if defined __AVX512F__
+AW_FN int aw_lanes_within_f(__m512 f, __m512 g)
+{
+    const __m512 most = _mm512_max_ps(_mm512_abs_ps(f), _mm512_abs_ps(g));
+    return _mm512_cmp_ps_mask(most, _mm512_set1_ps(0.5F), _CMP_NLE_UQ) == 0;
+}
+AW_FN int aw_lanes_within_d(__m512d f, __m512d g)
+{
+    const __m512d most = _mm512_max_pd(_mm512_abs_pd(f), _mm512_abs_pd(g));
+    return _mm512_cmp_pd_mask(most, _mm512_set1_pd(0.5), _CMP_NLE_UQ) == 0;
+}
+#elif defined __AVX2__
+AW_FN int aw_lanes_within_f(__m256 f, __m256 g)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0F);
+    const __m256 most = _mm256_max_ps(_mm256_andnot_ps(sign, f), _mm256_andnot_ps(sign, g));
+    return _mm256_movemask_ps(_mm256_cmp_ps(most, _mm256_set1_ps(0.5F), _CMP_NLE_UQ)) == 0;
+}
+AW_FN int aw_lanes_within_d(__m256d f, __m256d g)
+{
+    const __m256d sign = _mm256_set1_pd(-0.0);
+    const __m256d most = _mm256_max_pd(_mm256_andnot_pd(sign, f), _mm256_andnot_pd(sign, g));
+    return _mm256_movemask_pd(_mm256_cmp_pd(most, _mm256_set1_pd(0.5), _CMP_NLE_UQ)) == 0;
+}
+#else
+typedef float aw_lanes16_f __attribute__((vector_size(16)));
+typedef double aw_lanes16_d __attribute__((vector_size(16)));
+AW_FN int aw_lanes_within_f(aw_lanes16_f f, aw_lanes16_f g)
+{
+    int within = 1;
+    for (int l = 0; l < 4; ++l) within &= fabsf(f[l]) <= 0.5F && fabsf(g[l]) <= 0.5F;
+    return within;
+}
+AW_FN int aw_lanes_within_d(aw_lanes16_d f, aw_lanes16_d g)
+{
+    return fabs(f[0]) <= 0.5 && fabs(f[1]) <= 0.5 && fabs(g[0]) <= 0.5 && fabs(g[1]) <= 0.5;
+}
 #endif
 #endif

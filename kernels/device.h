@@ -19,13 +19,51 @@ typedef struct aw_device_params {
 
 /** Adaptive refinement of a list of regions of one point. */
 typedef struct aw_job {
-    size_t first, count;  /* the regions with which it begins */
-    double tolerance;     /* of the sum of the errors, in scales, > 0 */
+    size_t first, count; /* the regions with which it begins */
+    double tolerance;    /* of the sum of the errors, in scales, > 0 */
+    const double *edge;  /* [cells + 1]: cells in which the final partition is counted, or NULL */
+    size_t cells;
+    float *leaves;        /* in, out: [cells], to which it is added (aw_pattern_add) */
     double I[AW_RESULTS]; /* out: best estimate so far, whatever the status */
     double error;         /* out: its error estimate */
     uint64_t regions;     /* out: in the final partition */
     aw_status status;     /* out: AW_OK, AW_ERR_MAXEVAL, AW_ERR_NONFINITE */
 } aw_job;
+
+/** Neighbouring points of a row of the grid: points first .. first + count - 1 of the upload. */
+typedef struct aw_tile_ref {
+    uint32_t first, count; /* count is at most AW_TILE (kernels/tile.h) */
+} aw_tile_ref;
+
+/** Most tiles of a cluster: a unit has room for so many at a time. */
+#define AW_CLUSTER_TILES 64
+
+/** A region of a point is accepted when the errors accepted so far and its own are at most the
+ *  tolerance times AW_ACCEPT_FIRST + (1 - AW_ACCEPT_FIRST) (regions done)/(regions): their sum is
+ *  never above the tolerance, and is held to it region by region as a partition with equal errors
+ *  would be, with room for some that have more. */
+#define AW_ACCEPT_FIRST 0.3
+
+/** Tiles whose points share one partition of r'. Everything is borrowed. */
+typedef struct aw_cluster {
+    const aw_tile_ref *tile; /* [tiles] */
+    size_t tiles;            /* at most AW_CLUSTER_TILES */
+    const double (
+        *region)[2]; /* [regions]: from, to [m], ascending; the next may begin further on */
+    size_t regions;
+    double tolerance; /* of a point, in scales; see AW_ACCEPT_FIRST */
+    float *worst;     /* out: [tiles][regions], the largest error of a tile's points in a region */
+} aw_cluster;
+
+/** What the evaluation of clusters fills. */
+typedef struct aw_clustered {
+    double (*I)[AW_RESULTS]; /* [points]: sum over the accepted regions of each point */
+    double *error;           /* [points]: sum of their errors */
+    const aw_region
+        *refused; /* [refusals]: the others, all nodes known; by cluster, then by region;
+                                 the unit's own, valid until its next call */
+    size_t refusals;
+} aw_clustered;
 
 /** Operations of a kind of unit. Optional ones may be NULL. A call may return before the work is
  *  done; what it fills is valid after `wait`, which also reports errors of the calls before it. */
@@ -54,6 +92,14 @@ typedef struct aw_device_ops {
      *  region with the largest error until the sum of the errors is within the job's tolerance. */
     aw_status (*refine)(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
+
+    /** Apply the rule to every region of every cluster at every point of its tiles. All points of a
+     *  cluster share the nodes in r', those of a tile the nodes in angle too.
+     *  @param[in] single  1: moments are rounded to single precision (errors of about 1e-7)
+     *  @param[in,out] out  I and error are the caller's, and overwritten at the clusters' points
+     *  @return AW_OK, AW_ERR_NOMEM. */
+    aw_status (*evaluate)(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
+                          int single, aw_clustered *out, aw_work *work);
 
     aw_status (*wait)(void *state);
 } aw_device_ops;

@@ -105,6 +105,8 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
         work->regions += 2;
         if (isnan(left.error) || isnan(right.error)) total = left.error + right.error;
     }
+    for (uint32_t i = 0; job->edge && i < n; ++i)
+        aw_pattern_add(job->edge, job->cells, region[i].a, region[i].b, 1.0F, job->leaves);
     for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] = 0.0;
     job->error = aw_refine_error(region, n);
     job->regions = n;

@@ -27,6 +27,26 @@ typedef struct aw_work {
     uint64_t regions;     /* to which the rule was applied */
 } aw_work;
 
+/** Count a region `times` in the cells between `edge`s: a cell that it fills a part of gets that
+ *  part of the count.
+ *  @param[in,out] count  [cells] */
+AW_FN void aw_pattern_add(const double *edge, size_t cells, double a, double b, float times,
+                          float *count)
+{
+    size_t lo = 0, hi = cells;
+    while (hi - lo > 1) { /* the cell that holds a */
+        const size_t middle = lo + (hi - lo) / 2;
+        if (edge[middle] <= a)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    for (; lo < cells && edge[lo] < b; ++lo) {
+        const double from = edge[lo] > a ? edge[lo] : a, to = edge[lo + 1] < b ? edge[lo + 1] : b;
+        if (to > from) count[lo] += times * (float)((to - from) / (b - a));
+    }
+}
+
 /** Outer node k of a region. */
 AW_FN double aw_region_node(const aw_region *q, int k) { return q->a + 0.25 * k * (q->b - q->a); }
 
@@ -34,13 +54,19 @@ AW_FN double aw_region_node(const aw_region *q, int k) { return q->a + 0.25 * k 
  * |S2 - S1| is the fourth difference itself, times h/12. Over millions of regions it is small by
  * accident (a change of sign) now and then where the true error is not; the second and third
  * difference, whose decay predicts the fourth, are then not small. */
-AW_FN double aw_fourth_difference(const double f[5][AW_RESULTS], unsigned k)
+AW_FN double aw_fourth_difference(double f0, double f1, double f2, double f3, double f4)
 {
-    double d2 = fabs(f[0][k] - 2.0 * f[2][k] + f[4][k]);
-    double d3 = fabs(f[4][k] - 2.0 * (f[3][k] - f[1][k]) - f[0][k]);
-    double d4 = fabs(f[0][k] - 4.0 * (f[1][k] + f[3][k]) + 6.0 * f[2][k] + f[4][k]);
+    double d2 = fabs(f0 - 2.0 * f2 + f4);
+    double d3 = fabs(f4 - 2.0 * (f3 - f1) - f0);
+    double d4 = fabs(f0 - 4.0 * (f1 + f3) + 6.0 * f2 + f4);
     double expected = d3 > 0.0 ? d3 * (d3 / (d2 + d3)) : d3;
     return d4 >= expected ? d4 : expected + (d4 - d4); /* a NaN in d4 stays one */
+}
+
+/** Scale to which the error of result k is relative. */
+AW_FN double aw_scale_of(const aw_scales *scales, unsigned k)
+{
+    return k == AW_PSI ? scales->psi : (k <= AW_AX ? scales->phi : scales->rate);
 }
 
 /** Simpson's rule on one and on two panels; the estimate is their Richardson extrapolation.
@@ -57,8 +83,9 @@ AW_FN void aw_region_rule(aw_region *q, const aw_scales *scales)
         double ends = q->f[0][k] + q->f[4][k], odd = q->f[1][k] + q->f[3][k];
         double s1 = h / 6.0 * (ends + 4.0 * q->f[2][k]);
         double s2 = h / 12.0 * (ends + 4.0 * odd + 2.0 * q->f[2][k]);
-        double scale = k == AW_PSI ? scales->psi : (k <= AW_AX ? scales->phi : scales->rate);
-        double error = h / 84.0 * aw_fourth_difference(q->f, k) / scale;
+        double d4 =
+            aw_fourth_difference(q->f[0][k], q->f[1][k], q->f[2][k], q->f[3][k], q->f[4][k]);
+        double error = h / 84.0 * d4 / aw_scale_of(scales, k);
         q->I[k] = s2 + (s2 - s1) / 15.0;
         if (!(error <= worst) && !isnan(worst)) worst = error;
     }

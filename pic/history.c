@@ -11,7 +11,7 @@ struct aw_history {
     aw_history_params params;
     aw_slice *slice; /* [slices], newest first */
     size_t n;        /* stored */
-    uint64_t pushed; /* in all: the id of the next slice */
+    uint64_t pushed; /* in all */
     void *spare;     /* cells of the next slice, not yet pushed */
     aw_history_view view;
 };
@@ -75,7 +75,7 @@ void aw_history_push(aw_history *h, const aw_frame *frame)
                              .tilt = frame->grid.tilt,
                              .hs = frame->grid.hs,
                              .hx = frame->grid.hx,
-                             .id = h->pushed};
+                             .id = h->pushed + 1}; /* 0 is no id */
     h->spare = NULL;
     h->n++;
     h->pushed++;

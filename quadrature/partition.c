@@ -27,7 +27,14 @@ void aw_partition_free(aw_partition *partition)
     if (!partition) return;
     aw_free(partition->box);
     aw_free(partition->middle);
+    aw_free(partition->hard);
     aw_free(partition);
+}
+
+/* The radius at which the beam's centre crosses the beginning of piece i of the orbit. */
+static double edge_radius(const aw_history_view *h, int i)
+{
+    return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta;
 }
 
 static aw_box box_at(const aw_history_view *history, double r)
@@ -36,12 +43,24 @@ static aw_box box_at(const aw_history_view *history, double r)
     return (aw_box){r, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
 }
 
+/* Whether r is a stored slice's, or where the beam's centre crossed a change of curvature. */
+static int is_hard(const aw_history_view *h, double r)
+{
+    const double slices = r / h->cdt;
+    if (slices < h->n && fabs(slices - rint(slices)) < 1e-9 * (1.0 + slices)) return 1;
+    for (int i = 1; i < h->orbit.n; ++i)
+        if (fabs(edge_radius(h, i) - r) <= 1e-9 * r) return 1;
+    return 0;
+}
+
 static aw_status partition_add(aw_partition *p, const aw_history_view *history, double r)
 {
-    size_t capacity = p->capacity;
+    size_t middle = p->capacity, hard = p->capacity;
     aw_status status = AW_OK;
     AW_TRY(aw_grow((void **)&p->box, &p->capacity, p->n + 1, sizeof *p->box));
-    AW_TRY(aw_grow((void **)&p->middle, &capacity, p->n + 1, sizeof *p->middle));
+    AW_TRY(aw_grow((void **)&p->middle, &middle, p->n + 1, sizeof *p->middle));
+    AW_TRY(aw_grow((void **)&p->hard, &hard, p->n + 1, sizeof *p->hard));
+    p->hard[p->n] = is_hard(history, r);
     if (p->n > 0) p->middle[p->n - 1] = box_at(history, 0.5 * (p->box[p->n - 1].r + r));
     p->box[p->n++] = box_at(history, r);
 done:
@@ -70,7 +89,7 @@ static double next_edge(const aw_history_view *h, double r)
 {
     double best = HUGE_VAL;
     for (int i = 1; i < h->orbit.n; ++i) {
-        double edge = (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta;
+        double edge = edge_radius(h, i);
         if (edge > r * (1.0 + 1e-9) + 1e-12 && edge < best) best = edge;
     }
     return best;
@@ -188,15 +207,25 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     return b;
 }
 
-/* 1: the circle is beyond the box, -1: it has not reached it, 0: it may meet it. */
-static int beside(const aw_box *box, const aw_field_point *p)
+/* 1: the circle is beyond the box, -1: it has not reached it, 0: it may meet it, for some point
+ * within `reach` of p. */
+static int beside(const aw_box *box, const aw_field_point *p, double reach)
 {
     double dz = p->z - box->z, dx = p->x - box->x;
     double u = fabs(dz * box->cg + dx * box->sg), w = fabs(-dz * box->sg + dx * box->cg);
-    double half_s = AW_MISS_MARGIN * box->half_s, half_x = AW_MISS_MARGIN * box->half_x;
+    double half_s = AW_MISS_MARGIN * box->half_s + reach;
+    double half_x = AW_MISS_MARGIN * box->half_x + reach;
     double far_u = u + half_s, far_w = w + half_x, near_u = fmax(u - half_s, 0.0);
     double near_w = fmax(w - half_x, 0.0), r2 = box->r * box->r;
     return r2 > far_u * far_u + far_w * far_w ? 1 : r2 < near_u * near_u + near_w * near_w ? -1 : 0;
+}
+
+int aw_partition_misses(const aw_partition *partition, size_t i, const aw_field_point *p,
+                        double reach)
+{
+    const int here = beside(&partition->box[i], p, reach);
+    return here != 0 && here == beside(&partition->box[i + 1], p, reach) &&
+           here == beside(&partition->middle[i], p, reach);
 }
 
 size_t aw_partition_regions(const aw_partition *partition, const aw_history_view *history,
@@ -204,11 +233,11 @@ size_t aw_partition_regions(const aw_partition *partition, const aw_history_view
 {
     double limit = aw_partition_limit(partition, history, p);
     size_t n = 0;
-    int next = beside(&partition->box[0], p);
+    int next = beside(&partition->box[0], p, 0.0);
     for (size_t i = 0; i + 1 < partition->n && partition->box[i].r < limit; ++i) {
         int here = next;
-        next = beside(&partition->box[i + 1], p);
-        if (here != 0 && here == next && here == beside(&partition->middle[i], p)) continue;
+        next = beside(&partition->box[i + 1], p, 0.0);
+        if (here != 0 && here == next && here == beside(&partition->middle[i], p, 0.0)) continue;
         aw_region *q = &region[n++];
         q->a = partition->box[i].r;
         q->b = fmin(partition->box[i + 1].r, limit);

@@ -20,6 +20,7 @@ typedef struct aw_box {
 typedef struct aw_partition {
     aw_box *box;    /* [n] at the break points: r ascends, box[0].r = 0 */
     aw_box *middle; /* [n], of which n - 1 hold: half way from break point i to the next */
+    int *hard;      /* [n]: 1 where the integrand's slope may jump: at slices and element edges */
     size_t n, capacity;
 } aw_partition;
 
@@ -49,6 +50,11 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
  *  @return the number of regions. */
 size_t aw_partition_regions(const aw_partition *partition, const aw_history_view *history,
                             const aw_field_point *p, uint32_t index, aw_region *region);
+
+/** Whether the circles of cell i (from break point i to the next) miss the beam's box for every
+ *  point within `reach` [m] of p. */
+int aw_partition_misses(const aw_partition *partition, size_t i, const aw_field_point *p,
+                        double reach);
 
 AW_END_DECLS
 #endif

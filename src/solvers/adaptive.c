@@ -20,6 +20,7 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
         solver->job[i].first = begin[i];
         solver->job[i].count = begin[i + 1] - begin[i];
         solver->job[i].tolerance = problem->tolerance;
+        aw_solver_record_job(problem, solver->visit[first + i], &solver->job[i]);
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, points, &problem->scales,
                        &report->work));

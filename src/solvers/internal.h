@@ -20,9 +20,12 @@ struct aw_solver {
     uint32_t *visit; /* [points]: in which order points are worked on */
     size_t visit_capacity;
     aw_estimate estimate[AW_POINT_BLOCK];
+    aw_forecast forecast;
+    void *memory; /* what the strategy keeps from call to call; its own */
 };
 
-extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase;
+extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase, aw_strategy_heuristic,
+    aw_strategy_predictive;
 
 /** Fill solver->visit: tiles of neighbouring points of a grid, one after the other. */
 aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);
@@ -40,5 +43,17 @@ typedef aw_status (*aw_block_fn)(aw_solver *solver, const aw_problem *problem, s
  *  @return as aw_solver_solve */
 aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_block_fn block,
                            double *result, double *error, aw_report *report);
+
+/** Add n regions, each at its own point, `times` to what the problem records, if it does. */
+void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t n, float times);
+
+/** Let a refinement of a point count its final regions there; sets the job's fields for that. */
+void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job);
+
+/** Hand the estimates of points visit[first .. last) to the caller and to the report.
+ *  @return the worse of `worst` and their statuses */
+aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
+                           size_t last, double *result, double *error, aw_report *report,
+                           aw_status worst);
 
 #endif

@@ -16,12 +16,13 @@
 /* Cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0
 
-static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase};
+static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase,
+                                                &aw_strategy_heuristic, &aw_strategy_predictive};
 
 enum {
     AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
     AW_SCALE_POINTS = 12,
-    AW_TILE = 8
+    AW_PATCH = 8
 };
 
 const char *aw_solver_list(int i)
@@ -38,6 +39,7 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         if (!solver) return AW_ERR_NOMEM;
         solver->strategy = strategies[i];
         solver->device = device;
+        solver->forecast = aw_forecast_default();
         if (aw_partition_new(&solver->partition) != AW_OK) {
             aw_solver_free(solver);
             return AW_ERR_NOMEM;
@@ -45,13 +47,48 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         *out = solver;
         return AW_OK;
     }
-    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected adaptive or two-phase)",
+    return aw_error(AW_ERR_ARG,
+                    "solver '%s' is not known (expected adaptive, two-phase, heuristic or "
+                    "predictive)",
                     strategy);
+}
+
+aw_forecast aw_forecast_default(void)
+{
+    return (aw_forecast){.source = AW_FORECAST_LEARNED,
+                         .neighbours = 1,
+                         .classes = 0,
+                         .conversion = AW_CONVERT_EVEN,
+                         .merge = AW_MERGE_MOST,
+                         .least = 0.5,
+                         .budget = 3.0};
+}
+
+void aw_solver_forecast(aw_solver *solver, const aw_forecast *forecast)
+{
+    solver->forecast = *forecast;
+}
+
+void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job)
+{
+    const aw_patterns *record = problem->record;
+    job->edge = record ? record->edge : NULL;
+    job->cells = record ? record->cells : 0;
+    job->leaves = record ? &record->need[point * record->cells] : NULL;
+}
+
+void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t n, float times)
+{
+    aw_patterns *record = problem->record;
+    for (size_t i = 0; record && i < n; ++i)
+        aw_pattern_add(record->edge, record->cells, region[i].a, region[i].b, times,
+                       &record->need[region[i].point * record->cells]);
 }
 
 void aw_solver_free(aw_solver *solver)
 {
     if (!solver) return;
+    if (solver->strategy->forget) solver->strategy->forget(solver->memory);
     aw_partition_free(solver->partition);
     aw_free(solver->region);
     aw_free(solver->next);
@@ -66,13 +103,13 @@ aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem)
     aw_status status = AW_OK;
     size_t n = 0, columns = problem->columns > 0 ? problem->columns : problem->points;
     size_t rows = columns > 0 ? problem->points / columns : 0;
-    size_t high = problem->columns > 0 ? AW_TILE : 1;
+    size_t high = problem->columns > 0 ? AW_PATCH : 1;
     AW_TRY(aw_grow((void **)&solver->visit, &solver->visit_capacity, problem->points,
                    sizeof *solver->visit));
     for (size_t j = 0; j < rows; j += high)
-        for (size_t i = 0; i < columns; i += AW_TILE)
+        for (size_t i = 0; i < columns; i += AW_PATCH)
             for (size_t y = j; y < j + high && y < rows; ++y)
-                for (size_t x = i; x < i + AW_TILE && x < columns; ++x)
+                for (size_t x = i; x < i + AW_PATCH && x < columns; ++x)
                     solver->visit[n++] = (uint32_t)(y * columns + x);
 done:
     return status;
@@ -96,10 +133,9 @@ done:
     return status;
 }
 
-/* Hand the estimates of a block to the caller and to the report; keeps the worst status. */
-static aw_status finish_block(const aw_solver *solver, const aw_problem *problem, size_t first,
-                              size_t last, double *result, double *error, aw_report *report,
-                              aw_status worst)
+aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
+                           size_t last, double *result, double *error, aw_report *report,
+                           aw_status worst)
 {
     for (size_t j = first; j < last; ++j) {
         const aw_estimate *e = &solver->estimate[j - first];
@@ -130,7 +166,7 @@ aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_bloc
         size_t last = first + AW_POINT_BLOCK;
         if (last > problem->points) last = problem->points;
         AW_TRY(block(solver, problem, first, last, report));
-        worst = finish_block(solver, problem, first, last, result, error, report, worst);
+        worst = aw_solver_finish(solver, problem, first, last, result, error, report, worst);
     }
     status = worst;
 done:
@@ -202,6 +238,10 @@ aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *
     AW_TRY(check_points(problem));
     AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
     AW_TRY(aw_solver_order(solver, problem));
+    if (problem->record) {
+        AW_TRY(aw_patterns_shape(problem->record, solver->partition, problem->points));
+        aw_patterns_clear(problem->record);
+    }
     double start = aw_now();
     AW_TRY(solver->device->ops->upload(solver->device->state, problem->history, problem->point,
                                        problem->points));

@@ -3,6 +3,7 @@
 #ifndef AW_SOLVERS_SOLVER_H
 #define AW_SOLVERS_SOLVER_H
 #include "kernels/device.h"
+#include "predictor/conversion.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -29,7 +30,34 @@ typedef struct aw_problem {
     double half;           /* [m]: every point lies within this distance of the centre */
     double tolerance;      /* of phi over scales.phi and of psi over scales.psi, > 0 */
     aw_scales scales;      /* phi 0: found by a coarse pass, and written into the report's caller */
+    aw_patterns *record; /* NULL, or filled with the regions that each point used: one row a point,
+                              in the cells of the starting partition */
 } aw_problem;
+
+/** What a strategy with a memory forecasts from. */
+typedef enum aw_forecast_source {
+    AW_FORECAST_LEARNED, /* from what it saw in the last steps */
+    AW_FORECAST_OFF,     /* from nothing: every step begins with the starting partition */
+    AW_FORECAST_RANDOM   /* from patterns that are wrong on purpose: for tests */
+} aw_forecast_source;
+
+/** Which of the coming partitions of a class's tiles become the class's. */
+typedef enum aw_merge { AW_MERGE_MOST, AW_MERGE_MEAN } aw_merge;
+
+/** Parameters of `heuristic` and `predictive`; docs/theory.md, "Forecasts", has what was measured.
+ *  None changes an answer beyond the tolerance. */
+typedef struct aw_forecast {
+    aw_forecast_source source;
+    int neighbours; /* k of the regression, 1 .. 64 */
+    int classes;    /* clusters of tiles; 0: as many as the grid's longer side has nodes */
+    aw_conversion conversion; /* of a pattern to a partition */
+    aw_merge merge;
+    double least; /* subregions a cell gets at least; below 1 cells may be joined */
+    double
+        budget; /* sum of the errors of a class's worst points that is aimed for, in tolerances */
+} aw_forecast;
+
+aw_forecast aw_forecast_default(void);
 
 /** Points that are worked on together, so that lists of regions stay small whatever the grid. How
  *  the points are cut never depends on the number of threads. */
@@ -43,6 +71,8 @@ typedef struct aw_strategy {
     /** Potentials of all points. `result` is [points][AW_RESULTS]; see aw_solver_solve. */
     aw_status (*solve)(aw_solver *solver, const aw_problem *problem, double *result, double *error,
                        aw_report *report);
+    /** Free what the strategy has put into solver->memory; NULL if it puts nothing there. */
+    void (*forget)(void *memory);
 } aw_strategy;
 
 /** Make a solver.
@@ -50,6 +80,9 @@ typedef struct aw_strategy {
  *  @return AW_OK, AW_ERR_ARG (no such strategy: message), AW_ERR_NOMEM. */
 aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out);
 void aw_solver_free(aw_solver *solver);
+
+/** Change how the solver forecasts; what it has learned stays. */
+void aw_solver_forecast(aw_solver *solver, const aw_forecast *forecast);
 
 /** Name of the i-th strategy; NULL past the last. */
 const char *aw_solver_list(int i);

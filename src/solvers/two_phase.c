@@ -30,6 +30,7 @@ static aw_status next_generation(aw_solver *solver, const aw_problem *problem, s
             aw_grow((void **)&solver->order, &solver->order_capacity, mine, sizeof *solver->order));
         size_t kept = aw_share_accept(&solver->region[from], mine, solver->order,
                                       problem->tolerance, &solver->estimate[i]);
+        aw_solver_record(problem, &solver->region[from], kept, -1.0F);
         AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, n + 2 * kept,
                        sizeof *solver->next));
         begin[i] = n;
@@ -56,6 +57,7 @@ static aw_status phase_two(aw_solver *solver, const aw_problem *problem, size_t 
         job->first = begin[i];
         job->count = begin[i + 1] - begin[i];
         job->tolerance = problem->tolerance - solver->estimate[i].error;
+        aw_solver_record_job(problem, solver->region[begin[i]].point, job);
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,
                        &report->work));
@@ -89,6 +91,7 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
         AW_TRY(
             ops->sweep(solver->device->state, solver->region, n, &problem->scales, &report->work));
         AW_TRY(ops->wait(solver->device->state));
+        aw_solver_record(problem, solver->region, n, 1.0F);
         AW_TRY(next_generation(solver, problem, points, begin, &n));
         if (generation == 0) report->leftovers += n / 2;
         aw_region *list = solver->next;

@@ -38,7 +38,7 @@ static void push(aw_history *h, int k, int single)
 static void check_slice(const aw_slice *s, int k, int single)
 {
     const unsigned char *byte = s->cells;
-    assert_int_equal(s->id, k);
+    assert_int_equal(s->id, k + 1); /* 0 is no id */
     assert_close(s->S, 0.02 * k, 0.0, 0.0);
     assert_close(s->x, 1e-6 * k, 0.0, 0.0);
     assert_close(s->tilt, 0.01 * k, 0.0, 0.0);

@@ -37,14 +37,18 @@ static void stage_close(stage *g)
     bench_close(&g->b);
 }
 
-/* Put a value into the middle of a stored slice, behind the history's back.
+/* Put a value into the middle of a stored slice, behind the history's back; its contents are then
+ * no longer those of its id.
  * @return what was there */
 static double plant(const aw_slice *slice, int ns, int nx, int k, double value)
 {
     size_t row = (size_t)(ns + 2 * AW_PAD), i = (size_t)(ns / 2 + AW_PAD);
     size_t at = ((size_t)(nx / 2 + AW_PAD) * row + i) * AW_COMPONENTS + (size_t)k;
     double *cells, before;
+    aw_slice *own;
     memcpy(&cells, &slice->cells, sizeof cells);
+    memcpy(&own, &slice, sizeof own);
+    own->id = 0;
     before = cells[at];
     cells[at] = value;
     return before;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inner integral of a tile with its points as lanes (tile.h), and the outer rule over lanes.
+ * Included by cpu_variant.c once per number type: AW_REAL is float or double, AW_LETTER ends the
+ * names, AW_ROUND is the number whose addition rounds to whole ones.
+ *
+ * Lanes read neighbouring cells of combined planes with their own weights. Where a fraction crosses
+ * half a cell between two lanes, the lanes of either side are summed apart, under a mask.
+ *
+ * Errors of float: weights and cells are rounded to 6e-8 of themselves, independently from node to
+ * node; positions are not (the whole number of cells is split off in double), and sums go over into
+ * double every AW_TILE_BATCH nodes. docs/theory.md, "Numbers of single precision", has what is
+ * seen. */
+
+#define AW_LANES AW_CAT(aw_lanes_, AW_LETTER)
+#define AW_LANES_LOOSE AW_CAT(aw_lanes_loose_, AW_LETTER)
+#define AW_SUMS AW_CAT(aw_tile_sums_, AW_LETTER)
+#define AW_PER (AW_VECTOR_BYTES / (int)sizeof(AW_REAL)) /* lanes of one vector */
+#define AW_INLINE static inline __attribute__((always_inline))
+
+typedef AW_REAL AW_LANES __attribute__((vector_size(AW_VECTOR_BYTES)));
+typedef AW_REAL AW_LANES_LOOSE
+    __attribute__((vector_size(AW_VECTOR_BYTES), aligned(sizeof(AW_REAL)), may_alias));
+
+/* Sums of one vector of lanes. */
+typedef struct AW_SUMS {
+    AW_LANES moment[3], rate[3];
+} AW_SUMS;
+
+AW_INLINE AW_LANES AW_CAT(aw_load_, AW_LETTER)(const AW_REAL *from)
+{
+    return *(const AW_LANES_LOOSE *)from;
+}
+
+/* One node: `window` is the first of the nine cells of lane 0, f and g are the fractions, ud and wd
+ * the velocity in cells. */
+AW_INLINE void AW_CAT(aw_tile_node_, AW_LETTER)(const AW_REAL *window, ptrdiff_t width, AW_LANES f,
+                                                AW_LANES g, AW_LANES ud, AW_LANES wd, AW_LANES mask,
+                                                AW_SUMS *acc)
+{
+    const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
+    const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
+    const AW_LANES wu[3] = {half * fm * fm, most - f * f, half * fp * fp};
+    const AW_LANES du[3] = {-fm * ud, -(f + f) * ud, fp * ud};
+    const AW_LANES wv[3] = {half * gm * gm * mask, (most - g * g) * mask, half * gp * gp * mask};
+    const AW_LANES dv[3] = {-gm * wm, -(g + g) * wm, gp * wm};
+#pragma GCC unroll 3
+    for (int q = 0; q < 3; ++q) {
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; ++k) {
+            const AW_REAL *cell = window + (q * AW_PLANES + k) * width;
+            const AW_REAL *change = cell + 3 * width;
+            AW_LANES value = {0}, slope = {0};
+#pragma GCC unroll 3
+            for (int p = 0; p < 3; ++p) {
+                const AW_LANES now = AW_CAT(aw_load_, AW_LETTER)(cell + p);
+                value += wu[p] * now;
+                slope += du[p] * now;
+                slope += wu[p] * AW_CAT(aw_load_, AW_LETTER)(change + p);
+            }
+            acc->moment[k] += wv[q] * value;
+            acc->rate[k] += wv[q] * slope;
+            acc->rate[k] += dv[q] * value;
+        }
+    }
+}
+
+/* Lanes of a vector whose nearest cells differ from lane to lane: each kind in turn. `i`, `j` are
+ * the cells without the lanes' own steps. */
+static __attribute__((noinline)) void AW_CAT(aw_tile_mixed_, AW_LETTER)(
+    const aw_history_view *h, const AW_REAL *planes, int lane, int i, int j, const AW_LANES *f_in,
+    const AW_LANES *g_in, const AW_LANES *ud, const AW_LANES *wd, AW_SUMS *acc)
+{
+    const ptrdiff_t width = aw_plane_width(h);
+    const AW_LANES zero = {0}, round = zero + AW_ROUND;
+    const AW_LANES di = (*f_in + round) - round, dj = (*g_in + round) - round;
+    const AW_LANES f = *f_in - di, g = *g_in - dj;
+    int done[AW_PER] = {0};
+    for (int first = 0; first < AW_PER; ++first) {
+        AW_LANES mask = zero;
+        if (done[first]) continue;
+        for (int l = first; l < AW_PER; ++l)
+            if (!done[l] && !(di[l] != di[first]) && !(dj[l] != dj[first])) {
+                mask[l] = 1;
+                done[l] = 1;
+            }
+        if (mask[first] == 0) continue; /* a NaN: checked where points come in */
+        const double column = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
+        const double row = (double)dj[first] + j;
+        if (!(column >= 0.0 && column <= (double)(width - AW_PER - 2))) continue;
+        if (!(row >= 1 - AW_PAD && row <= h->nx + AW_PAD - 2)) continue;
+        const AW_REAL *window = planes + (ptrdiff_t)(row - 1.0 + AW_PAD) * AW_PLANES * width;
+        AW_CAT(aw_tile_node_, AW_LETTER)
+        (window + (ptrdiff_t)column, width, f, g, *ud, *wd, mask, acc);
+    }
+}
+
+/* Sum of the nodes m .. m + count - 1 for the lanes lane .. lane + AW_PER - 1, from the angle whose
+ * cosine and sine are c and s. */
+static inline __attribute__((always_inline)) void AW_CAT(aw_tile_batch_, AW_LETTER)(
+    const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *planes, int lane, int count,
+    double c, double s, double cd, double sd, AW_SUMS *acc)
+{
+    const ptrdiff_t width = aw_plane_width(h);
+    const double a0 = arc->a, b0 = arc->b, r_s = arc->r_s, r_x = arc->r_x;
+    const double turn_s = arc->turn_s, turn_x = arc->turn_x;
+    const int columns = (int)width - AW_TILE - 2, rows = h->nx + 2 * AW_PAD - 3;
+    AW_LANES da, db, pa, qa, pb, qb, ud, wd, all = {0};
+    for (int l = 0; l < AW_PER; ++l) {
+        da[l] = (AW_REAL)arc->da[lane + l];
+        db[l] = (AW_REAL)arc->db[lane + l];
+        pa[l] = (AW_REAL)arc->pa[lane + l];
+        qa[l] = (AW_REAL)arc->qa[lane + l];
+        pb[l] = (AW_REAL)arc->pb[lane + l];
+        qb[l] = (AW_REAL)arc->qb[lane + l];
+        ud[l] = (AW_REAL)arc->ud[lane + l];
+        wd[l] = (AW_REAL)arc->wd[lane + l];
+    }
+    all += 1;
+    for (int m = 0; m < count; ++m) {
+        const double a = a0 + r_s * c, b = b0 + r_x * s;
+        const double ra = floor(a + 0.5), rb = floor(b + 0.5), fa = a - ra, fb = b - rb;
+        const AW_REAL co = (AW_REAL)c, si = (AW_REAL)s;
+        const AW_LANES f = da + (AW_REAL)fa - (qa * si + pa * co);
+        const AW_LANES g = db + (AW_REAL)fb + (qb * co - pb * si);
+        const AW_LANES u = ud + (AW_REAL)(turn_s * s), w = wd - (AW_REAL)(turn_x * c);
+        const double next = c * cd - s * sd;
+        s = s * cd + c * sd;
+        c = next;
+        if (AW_CAT(aw_lanes_within_, AW_LETTER)(f, g)) {
+            const int column = (int)ra - 1 + AW_TILE_PAD, row = (int)rb - 1 + AW_PAD;
+            if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
+            const AW_REAL *window = planes + (ptrdiff_t)row * AW_PLANES * width + column + lane;
+            AW_CAT(aw_tile_node_, AW_LETTER)(window, width, f, g, u, w, all, acc);
+        } else {
+            AW_CAT(aw_tile_mixed_, AW_LETTER)
+            (h, planes, lane, (int)ra, (int)rb, &f, &g, &u, &w, acc);
+        }
+    }
+}
+
+/* aw_tile_sum_scalar with lanes. */
+static void AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
+                                            const void *planes, double sum[AW_PLANES][AW_TILE])
+{
+    const double cd = cos(arc->step), sd = sin(arc->step);
+    for (int k = 0; k < AW_PLANES; ++k)
+        for (int l = 0; l < AW_TILE; ++l) sum[k][l] = 0.0;
+    for (int m = 0; m < arc->n; m += AW_TILE_BATCH) {
+        const int count = arc->n - m < AW_TILE_BATCH ? arc->n - m : AW_TILE_BATCH;
+        const double c = cos(arc->first + m * arc->step), s = sin(arc->first + m * arc->step);
+        for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
+            AW_SUMS acc;
+            memset(&acc, 0, sizeof acc);
+            AW_CAT(aw_tile_batch_, AW_LETTER)(h, arc, planes, lane, count, c, s, cd, sd, &acc);
+            for (int k = 0; k < 3; ++k)
+                for (int l = 0; l < AW_PER; ++l) {
+                    sum[k][lane + l] += (double)acc.moment[k][l];
+                    sum[3 + k][lane + l] += (double)acc.rate[k][l];
+                }
+        }
+    }
+}
+
+/* Lines of three slices weighted: w for the moments, d for their rates. */
+static void AW_CAT(aw_planes_combine_, AW_LETTER)(const void *const slice[3], const double w[3],
+                                                  const double d[3], size_t width, int row_first,
+                                                  int row_last, size_t first, size_t last,
+                                                  void *planes)
+{
+    const AW_REAL w0 = (AW_REAL)w[0], w1 = (AW_REAL)w[1], w2 = (AW_REAL)w[2];
+    const AW_REAL d0 = (AW_REAL)d[0], d1 = (AW_REAL)d[1], d2 = (AW_REAL)d[2];
+    for (int j = row_first; j <= row_last; ++j)
+        for (int k = 0; k < 3; ++k) {
+            const size_t from = ((size_t)j * 3 + (size_t)k) * width;
+            const AW_REAL *AW_RESTRICT a = (const AW_REAL *)slice[0] + from;
+            const AW_REAL *AW_RESTRICT b = (const AW_REAL *)slice[1] + from;
+            const AW_REAL *AW_RESTRICT e = (const AW_REAL *)slice[2] + from;
+            AW_REAL *AW_RESTRICT out =
+                (AW_REAL *)planes + ((size_t)j * AW_PLANES + (size_t)k) * width;
+            AW_REAL *AW_RESTRICT rate = out + 3 * width;
+#pragma omp simd
+            for (size_t i = first; i < last; ++i) {
+                out[i] = w0 * a[i] + w1 * b[i] + w2 * e[i];
+                rate[i] = d0 * a[i] + d1 * b[i] + d2 * e[i];
+            }
+        }
+}
+
+#undef AW_LANES
+#undef AW_LANES_LOOSE
+#undef AW_SUMS
+#undef AW_PER
+#undef AW_INLINE

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tiles: up to 16 neighbouring points of a row of the grid that share the nodes of both integrals,
+ * so that they are the lanes of a vector. Where the beam's spacing is the grid's, neighbours read
+ * neighbouring cells: no gathers. One source of the geometry, and the scalar reference of the sums
+ * (cpu_tile.h is the vector form). */
+#ifndef AW_KERNELS_TILE_H
+#define AW_KERNELS_TILE_H
+#include "kernels/integrand.h"
+#include "kernels/region.h"
+
+/* Points of a tile. */
+#define AW_TILE 16
+/* Zero columns at either end of a row of planes: a tile's window may hang out of the slice. */
+#define AW_TILE_PAD 24
+/* Numbers per cell of combined planes: three moments, then their rates at a fixed cell. */
+#define AW_PLANES 6
+
+/** The points of a tile, as far as a node needs them. Lanes from n on continue the row. */
+typedef struct aw_tile {
+    int n;                                   /* points, 1 .. AW_TILE */
+    double z[AW_TILE], x[AW_TILE];           /* lab position [m] */
+    double vz[AW_TILE], vx[AW_TILE];         /* velocity in c */
+    double half_c[AW_TILE], half_s[AW_TILE]; /* cosine and sine of half the direction */
+    double beta[AW_TILE], one_minus_beta[AW_TILE];
+} aw_tile;
+
+/** A tile in the grid frame of a retarded time, and the arcs that hold every lane's nodes. */
+typedef struct aw_tile_place {
+    double u[AW_TILE], w[AW_TILE];   /* [m] */
+    double du[AW_TILE], dw[AW_TILE]; /* as in aw_arc, but for the turn of the grid */
+    double u_mid, w_mid;             /* middle of the lanes */
+    double u_half, w_half;           /* their half extents */
+    double r;
+    aw_arcs arcs; /* about the middle, in the box widened by the half extents */
+} aw_tile_place;
+
+/** Slices combined at one retarded time (aw_blend), as planes: row by row (nx + 2 AW_PAD of them),
+ *  in each row AW_PLANES lines of aw_plane_width numbers, float or double as the user knows. */
+typedef struct aw_planes {
+    int n;                    /* parts of equal spacing, 1 .. 3 */
+    const void *cells[3];     /* borrowed; line 0 of the first padding row */
+    const aw_slice *shape[3]; /* a slice with the part's spacings */
+} aw_planes;
+
+/** Nodes of one arc for all lanes, in cells of one part, from its first node. At angle t, of which
+ *  c and s are cosine and sine, lane l stands at
+ *    a + l + da[l] + r_s c - qa[l] s - pa[l] c  along and
+ *    b     + db[l] + r_x s + qb[l] c - pb[l] s  across,
+ *  which is the node at t + shift of the lane: every lane may have its nodes a little further on
+ *  along the arc, so that all read the same cells (aw_tile_shift). */
+typedef struct aw_tile_arc {
+    int n;
+    double first, step;
+    double a, b, r_s, r_x;
+    double da[AW_TILE], db[AW_TILE];
+    double pa[AW_TILE], qa[AW_TILE], pb[AW_TILE], qb[AW_TILE];
+    double ud[AW_TILE], wd[AW_TILE]; /* rates of the circle's centre [cells/m] ... */
+    double turn_s, turn_x;           /* ... to which turn_s s and -turn_x c are added */
+} aw_tile_arc;
+
+/* Arcs up to this angle have their lanes shifted: over longer ones no shift serves. */
+#define AW_SHIFT_RANGE 1.0
+
+/** Numbers of one line. */
+AW_FN int aw_plane_width(const aw_history_view *h)
+{
+    return (h->ns + 2 * AW_TILE_PAD + 15) / 16 * 16;
+}
+
+/** Numbers of one part. */
+AW_FN size_t aw_planes_size(const aw_history_view *h)
+{
+    return (size_t)aw_plane_width(h) * AW_PLANES * (size_t)(h->nx + 2 * AW_PAD);
+}
+
+/** Take n consecutive points of a row. */
+AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
+{
+    tile->n = n;
+    for (int l = 0; l < AW_TILE; ++l) {
+        const aw_field_point *q = &p[l < n ? l : n - 1], *before = &p[n > 1 ? n - 2 : 0];
+        const double beyond = l < n ? 0.0 : (double)(l - n + 1);
+        tile->z[l] = q->z + beyond * (q->z - before->z);
+        tile->x[l] = q->x + beyond * (q->x - before->x);
+        tile->vz[l] = q->beta * q->ct;
+        tile->vx[l] = q->beta * q->st;
+        tile->half_c[l] = cos(0.5 * q->theta);
+        tile->half_s[l] = sin(0.5 * q->theta);
+        tile->beta[l] = q->beta;
+        tile->one_minus_beta[l] = q->one_minus_beta;
+    }
+}
+
+/** Where the tile stands in the frame of a retarded time. */
+AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_tile *tile,
+                      aw_tile_place *place)
+{
+    double u_lo = HUGE_VAL, u_hi = -HUGE_VAL, w_lo = HUGE_VAL, w_hi = -HUGE_VAL;
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double dz = tile->z[l] - f->z, dx = tile->x[l] - f->x;
+        const double vz = tile->vz[l] - f->vz, vx = tile->vx[l] - f->vx;
+        place->u[l] = dz * f->cg + dx * f->sg;
+        place->w[l] = -dz * f->sg + dx * f->cg;
+        place->du[l] = vz * f->cg + vx * f->sg;
+        place->dw[l] = -vz * f->sg + vx * f->cg;
+    }
+    for (int l = 0; l < AW_TILE; ++l) {
+        u_lo = place->u[l] < u_lo ? place->u[l] : u_lo;
+        u_hi = place->u[l] > u_hi ? place->u[l] : u_hi;
+        w_lo = place->w[l] < w_lo ? place->w[l] : w_lo;
+        w_hi = place->w[l] > w_hi ? place->w[l] : w_hi;
+    }
+    place->u_mid = 0.5 * (u_lo + u_hi);
+    place->w_mid = 0.5 * (w_lo + w_hi);
+    place->u_half = 0.5 * (u_hi - u_lo);
+    place->w_half = 0.5 * (w_hi - w_lo);
+    /* At r' = 0 stands the limit, 2 pi M(p, t). */
+    place->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
+    /* Lanes may be shifted along the row by half a cell (aw_tile_shift): a cell more. */
+    const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
+    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r,
+                                 f->half_s + place->u_half + cell, f->half_x + place->w_half);
+}
+
+/** Grow [lo, hi] so that it holds centre + r cos(angle) for the angles from `from` to `to`. */
+AW_FN void aw_cosine_span(double centre, double r, double from, double to, double *lo, double *hi)
+{
+    const double ends[2] = {cos(from), cos(to)};
+    double least = ends[0] < ends[1] ? ends[0] : ends[1];
+    double most = ends[0] < ends[1] ? ends[1] : ends[0];
+    if (ceil(from / (2.0 * AW_PI)) * 2.0 * AW_PI <= to) most = 1.0;
+    if ((ceil(from / (2.0 * AW_PI) - 0.5) + 0.5) * 2.0 * AW_PI <= to) least = -1.0;
+    if (centre + r * least < *lo) *lo = centre + r * least;
+    if (centre + r * most > *hi) *hi = centre + r * most;
+}
+
+/** Grow box[u_lo, u_hi, w_lo, w_hi] [m] so that it holds all nodes of a placed tile. */
+AW_FN void aw_tile_span(const aw_tile_place *place, double box[4])
+{
+    for (int i = 0; i < place->arcs.n; ++i) {
+        const double lo = place->arcs.lo[i], hi = place->arcs.hi[i];
+        double span[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL};
+        aw_cosine_span(place->u_mid, place->r, lo, hi, &span[0], &span[1]);
+        aw_cosine_span(place->w_mid, place->r, lo - 0.5 * AW_PI, hi - 0.5 * AW_PI, &span[2],
+                       &span[3]);
+        box[0] = fmin(box[0], span[0] - place->u_half);
+        box[1] = fmax(box[1], span[1] + place->u_half);
+        box[2] = fmin(box[2], span[2] - place->w_half);
+        box[3] = fmax(box[3], span[3] + place->w_half);
+    }
+}
+
+/** Shift every lane's nodes along the arc so that at its middle the lanes' offsets in one direction
+ *  vanish: rows of points that are turned against the rows of the slice would else fall into
+ *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long enough:
+ *  offsets across are those by which the box was widened, offsets along are half a cell at most. */
+AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
+{
+    const double c = cos(middle), s = sin(middle);
+    const double tangent_a = -arc->r_s * s, tangent_b = arc->r_x * c;
+    const int across = fabs(tangent_b) >= fabs(tangent_a);
+    int wanted = range <= AW_SHIFT_RANGE;
+    for (int l = 0; l < AW_TILE; ++l)
+        if (!across && !(fabs(arc->da[l]) <= 0.5)) wanted = 0;
+    for (int l = 0; l < AW_TILE; ++l) {
+        double shift = across ? -arc->db[l] / tangent_b : -arc->da[l] / tangent_a;
+        if (!wanted) shift = 0.0;
+        const double half = sin(0.5 * shift), turned = sin(shift);
+        arc->pa[l] = arc->r_s * 2.0 * half * half;
+        arc->qa[l] = arc->r_s * turned;
+        arc->pb[l] = arc->r_x * 2.0 * half * half;
+        arc->qb[l] = arc->r_x * turned;
+        arc->ud[l] += arc->turn_s * turned * c; /* as at the middle: a change in the fifth digit */
+        arc->wd[l] += arc->turn_x * turned * s;
+    }
+}
+
+/** Nodes of arc i of a placed tile in one part of the planes. */
+AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
+                          const aw_tile_place *place, int i, double density, const aw_slice *shape,
+                          aw_tile_arc *arc)
+{
+    const double inv_s = 1.0 / shape->hs, inv_x = 1.0 / shape->hx;
+    aw_arc nodes;
+    nodes.r = place->r;
+    aw_arc_nodes(f, &place->arcs, i, density, &nodes);
+    arc->n = nodes.n;
+    arc->first = nodes.first;
+    arc->step = nodes.step;
+    arc->a = place->u_mid * inv_s + 0.5 * (h->ns - 1) - 0.5 * (AW_TILE - 1);
+    arc->b = place->w_mid * inv_x + 0.5 * (h->nx - 1);
+    arc->r_s = place->r * inv_s;
+    arc->r_x = place->r * inv_x;
+    arc->turn_s = f->dgrid * place->r * inv_s;
+    arc->turn_x = f->dgrid * place->r * inv_x;
+    for (int l = 0; l < AW_TILE; ++l) {
+        arc->da[l] = (place->u[l] - place->u_mid) * inv_s - (l - 0.5 * (AW_TILE - 1));
+        arc->db[l] = (place->w[l] - place->w_mid) * inv_x;
+        arc->ud[l] = (place->du[l] + f->dgrid * place->w[l]) * inv_s;
+        arc->wd[l] = (place->dw[l] - f->dgrid * place->u[l]) * inv_x;
+    }
+    aw_tile_shift(place->arcs.hi[i] - place->arcs.lo[i],
+                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), arc);
+}
+
+/** Scalar sum over the nodes of an arc for every lane, in double: sum[0..2] the moments, sum[3..5]
+ *  their rates along the path; overwritten. The reference of the vector form. */
+AW_FN void aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                              int single, double sum[AW_PLANES][AW_TILE])
+{
+    const ptrdiff_t width = aw_plane_width(h);
+    for (int l = 0; l < AW_TILE; ++l) {
+        double total[AW_PLANES] = {0.0};
+        for (int m = 0; m < arc->n; ++m) {
+            const double t = arc->first + m * arc->step, c = cos(t), s = sin(t);
+            const double a =
+                arc->a + l + arc->da[l] + arc->r_s * c - arc->qa[l] * s - arc->pa[l] * c;
+            const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
+            const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
+            const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
+            double wu[3], wv[3], du[3], dv[3];
+            aw_spline(a - i, wu);
+            aw_spline(b - j, wv);
+            aw_spline_slope(a - i, du);
+            aw_spline_slope(b - j, dv);
+            for (int q = 0; q < 3; ++q)
+                for (int p = 0; p < 3; ++p)
+                    for (int k = 0; k < 3; ++k) {
+                        const ptrdiff_t line = (ptrdiff_t)(j + q - 1 + AW_PAD) * AW_PLANES + k;
+                        const ptrdiff_t at = line * width + i + p - 1 + AW_TILE_PAD;
+                        const double g = aw_cell_get(planes, single, at);
+                        const double rate = aw_cell_get(planes, single, at + 3 * width);
+                        total[k] += wv[q] * wu[p] * g;
+                        total[3 + k] +=
+                            (wv[q] * du[p] * ud + dv[q] * wd * wu[p]) * g + wv[q] * wu[p] * rate;
+                    }
+        }
+        for (int k = 0; k < AW_PLANES; ++k) sum[k][l] = total[k];
+    }
+}
+
+/** aw_arc_turn for every lane: adds to f_in. */
+AW_FN void aw_tile_turn(const aw_retarded *f, const aw_tile *tile, double step,
+                        const double sum[AW_PLANES][AW_TILE], double f_in[AW_RESULTS][AW_TILE])
+{
+    const double half_c = cos(0.5 * f->theta), half_s = sin(0.5 * f->theta);
+    const double c = step * f->ct, s = step * f->st, dtheta = f->dtheta;
+#pragma omp simd
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double sh = tile->half_s[l] * half_c - tile->half_c[l] * half_s;
+        const double ch = tile->half_c[l] * half_c + tile->half_s[l] * half_s;
+        const double sa = 2.0 * sh * ch, ca = 1.0 - 2.0 * sh * sh, beta = tile->beta[l];
+        const double v0 = sum[0][l], v1 = sum[1][l], perp = sum[2][l], par = v0 - v1;
+        const double dpar = sum[3][l] - sum[4][l] - dtheta * perp, dperp = sum[5][l] + dtheta * par;
+        const double ahead = tile->one_minus_beta[l] + 2.0 * beta * sh * sh;
+        f_in[AW_PHI][l] += step * v0;
+        f_in[AW_AZ][l] += par * c - perp * s;
+        f_in[AW_AX][l] += par * s + perp * c;
+        f_in[AW_PSI][l] += step * (v0 * ahead + beta * (v1 * ca - perp * sa));
+        f_in[AW_DPHI][l] += step * sum[3][l];
+        f_in[AW_DAZ][l] += dpar * c - dperp * s;
+        f_in[AW_DAX][l] += dpar * s + dperp * c;
+    }
+}
+
+/** aw_region_rule for every lane: five nodes of a region of length h [m]. Overwrites I, error. */
+AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
+                        double I[AW_RESULTS][AW_TILE], double error[AW_TILE])
+{
+    double bad[AW_TILE] = {0.0}; /* a maximum would lose a NaN */
+    for (int l = 0; l < AW_TILE; ++l) error[l] = 0.0;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        const double share = h / 84.0 / aw_scale_of(scales, k);
+#pragma omp simd
+        for (int l = 0; l < AW_TILE; ++l) {
+            const double f0 = f[0][k][l], f1 = f[1][k][l], f2 = f[2][k][l], f3 = f[3][k][l];
+            const double f4 = f[4][k][l], ends = f0 + f4;
+            const double s1 = h / 6.0 * (ends + 4.0 * f2);
+            const double s2 = h / 12.0 * (ends + 4.0 * (f1 + f3) + 2.0 * f2);
+            const double e = share * aw_fourth_difference(f0, f1, f2, f3, f4);
+            I[k][l] = s2 + (s2 - s1) / 15.0;
+            bad[l] += e - e;
+            error[l] = e > error[l] ? e : error[l];
+        }
+    }
+    for (int l = 0; l < AW_TILE; ++l) error[l] += bad[l];
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/conversion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+/* A wish this little above a whole number is that number. */
+#define AW_WHOLE 0.05
+
+void aw_cuts_free(aw_cuts *cuts)
+{
+    aw_free(cuts->region);
+    memset(cuts, 0, sizeof *cuts);
+}
+
+int aw_conversion_find(const char *name, aw_conversion *out)
+{
+    static const char *const names[] = {"even", "uniform", "adaptive"};
+    for (int i = 0; i < 3; ++i) {
+        if (strcmp(names[i], name) != 0) continue;
+        *out = (aw_conversion)i;
+        return 1;
+    }
+    return 0;
+}
+
+static aw_status add(aw_cuts *cuts, double a, double b)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&cuts->region, &cuts->capacity, cuts->n + 1, sizeof *cuts->region));
+    cuts->region[cuts->n][0] = a;
+    cuts->region[cuts->n++][1] = b;
+done:
+    return status;
+}
+
+static size_t whole(double wish)
+{
+    const double n = ceil(wish - AW_WHOLE);
+    return n > 1.0 ? (size_t)n : 1;
+}
+
+static aw_status add_equal(aw_cuts *cuts, double a, double b, size_t n)
+{
+    aw_status status = AW_OK;
+    double from = a;
+    for (size_t i = 1; i <= n; ++i) {
+        const double to = i < n ? a + (b - a) * (double)i / (double)n : b;
+        AW_TRY(add(cuts, from, to));
+        from = to;
+    }
+done:
+    return status;
+}
+
+/* Cells first .. last - 1, which lie between hard break points and want something. */
+static aw_status even_group(const aw_patterns *p, const float *need, size_t first, size_t last,
+                            aw_cuts *cuts)
+{
+    aw_status status = AW_OK;
+    double total = 0.0, done_before = 0.0, from = p->edge[first];
+    for (size_t i = first; i < last; ++i) total += (double)need[i];
+    const size_t n = whole(total);
+    size_t next = 1;
+    for (size_t i = first; i < last; ++i) {
+        const double mine = (double)need[i], a = p->edge[i], b = p->edge[i + 1];
+        for (; next < n; ++next) {
+            const double mark = total * (double)next / (double)n;
+            if (!(mark < done_before + mine)) break;
+            const double to = a + (b - a) * (mark - done_before) / mine;
+            if (!(to > from)) continue;
+            AW_TRY(add(cuts, from, to));
+            from = to;
+        }
+        done_before += mine;
+    }
+    AW_TRY(add(cuts, from, p->edge[last]));
+done:
+    return status;
+}
+
+static aw_status even(const aw_patterns *p, const float *need, aw_cuts *cuts)
+{
+    aw_status status = AW_OK;
+    for (size_t i = 0; i < p->cells;) {
+        size_t last = i + 1;
+        if (!(need[i] > 0.0F)) {
+            i = last;
+            continue;
+        }
+        while (last < p->cells && !p->hard[last] && need[last] > 0.0F) ++last;
+        AW_TRY(even_group(p, need, i, last, cuts));
+        i = last;
+    }
+done:
+    return status;
+}
+
+/* Cell [a, b] with the regions of an earlier partition that lie in it, n of which are wanted. */
+static aw_status as_earlier(double a, double b, size_t n, const double (*earlier)[2], size_t count,
+                            aw_cuts *cuts)
+{
+    aw_status status = AW_OK;
+    if (count < 2) return add_equal(cuts, a, b, n);
+    const size_t times = n > count ? (n + count / 2) / count : 1;
+    const size_t keep = n < count ? n : count;
+    double from = a;
+    for (size_t k = 1; k <= keep; ++k) { /* the earlier break points, or as many of them */
+        const size_t at = k * count / keep;
+        const double to = at < count ? earlier[at][0] : b;
+        if (!(to > from)) continue;
+        AW_TRY(add_equal(cuts, from, to, times));
+        from = to;
+    }
+done:
+    return status;
+}
+
+static aw_status by_cell(const aw_patterns *p, const float *need, const double (*earlier)[2],
+                         size_t earlier_n, aw_cuts *cuts)
+{
+    aw_status status = AW_OK;
+    size_t first = 0;
+    for (size_t i = 0; i < p->cells; ++i) {
+        const double a = p->edge[i], b = p->edge[i + 1];
+        size_t count = 0;
+        while (first < earlier_n && earlier[first][1] <= a) ++first;
+        while (first + count < earlier_n && earlier[first + count][0] < b) ++count;
+        if (need[i] > 0.0F)
+            AW_TRY(as_earlier(a, b, whole((double)need[i]), earlier ? &earlier[first] : NULL, count,
+                              cuts));
+    }
+done:
+    return status;
+}
+
+aw_status aw_convert(aw_conversion how, const aw_patterns *patterns, const float *need,
+                     const double (*earlier)[2], size_t earlier_n, aw_cuts *cuts)
+{
+    if (how == AW_CONVERT_EVEN) return even(patterns, need, cuts);
+    if (how == AW_CONVERT_UNIFORM) earlier_n = 0;
+    return by_cell(patterns, need, earlier, earlier_n, cuts);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* COMPUTE-POTENTIALS-H (dissertation 3.3.2): k-means on position; one partition per class, that of
+ * its centre by adaptive quadrature merged with what the class's points wanted at the last step;
+ * uniform evaluation; leftovers adaptively. Differs: tiles of 16 neighbours are classified; merged
+ * are numbers of regions in the cells of the starting partition, powers of two as bisection makes
+ * them, the larger of the two (a union of nodes would keep every node for ever). */
+#include <math.h>
+#include <string.h>
+
+#include "predictor/kmeans.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/solvers/clustered.h"
+
+enum { AW_ITERATIONS = 20 };
+
+typedef struct heuristic {
+    aw_tiling tiling;
+    aw_kmeans *kmeans;
+    float *place; /* [tiles][2] */
+    size_t place_capacity;
+    aw_patterns centre; /* regions at the centres of the classes, a row each */
+    aw_patterns last;   /* roughness seen at the last step, a row for every tile */
+    aw_patterns now;    /* the same, carried over to this step's cells */
+    int seen;
+} heuristic;
+
+static void forget(void *memory)
+{
+    heuristic *m = memory;
+    if (!m) return;
+    aw_tiling_free(&m->tiling);
+    aw_kmeans_free(m->kmeans);
+    aw_free(m->place);
+    aw_patterns_free(&m->centre);
+    aw_patterns_free(&m->last);
+    aw_patterns_free(&m->now);
+    aw_free(m);
+}
+
+static aw_status remember(aw_solver *solver)
+{
+    aw_status status = AW_OK;
+    heuristic *m = solver->memory = aw_alloc(1, sizeof *m);
+    AW_TRY(m ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(aw_kmeans_new(&m->kmeans));
+done:
+    return status;
+}
+
+/* RP-CLASSIFIER: k-means on position. */
+static aw_status classify(heuristic *m, const aw_solver *solver, const aw_problem *problem)
+{
+    aw_tiling *t = &m->tiling;
+    aw_status status = AW_OK;
+    const size_t classes = aw_tiling_classes_for(t, problem, &solver->forecast);
+    AW_TRY(aw_grow((void **)&m->place, &m->place_capacity, 2 * t->tiles, sizeof *m->place));
+    for (size_t i = 0; i < t->tiles; ++i)
+        for (size_t k = 0; k < 2; ++k) m->place[2 * i + k] = (float)t->where[i][k];
+    AW_TRY(aw_kmeans_run(m->kmeans, m->place, t->tiles, 2, classes, 1, AW_ITERATIONS, 0, t->label,
+                         NULL));
+    AW_TRY(aw_tiling_sort(t, classes));
+done:
+    return status;
+}
+
+/* The point in the middle of the tile that is nearest to a class's centroid. */
+static size_t centre_of(const heuristic *m, size_t class)
+{
+    const aw_tiling *t = &m->tiling;
+    const float *centroid = &aw_kmeans_centroids(m->kmeans)[2 * class];
+    size_t best = t->begin[class];
+    double least = HUGE_VAL;
+    for (size_t i = t->begin[class]; i < t->begin[class + 1]; ++i) {
+        const double *at = t->where[t->origin[i]];
+        const double d = hypot(at[0] - (double)centroid[0], at[1] - (double)centroid[1]);
+        if (!(d < least)) continue;
+        least = d;
+        best = i;
+    }
+    return t->sorted[best].first + t->sorted[best].count / 2;
+}
+
+/* Partition of every class's centre by adaptive quadrature, as numbers in the cells. */
+static aw_status refine_centres(heuristic *m, aw_solver *solver, const aw_problem *problem,
+                                aw_report *report)
+{
+    const aw_tiling *t = &m->tiling;
+    const aw_device_ops *ops = solver->device->ops;
+    aw_status status = AW_OK;
+    size_t n = 0, jobs = 0;
+    AW_TRY(aw_patterns_shape(&m->centre, solver->partition, t->classes));
+    aw_patterns_clear(&m->centre);
+    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, t->classes, sizeof *solver->job));
+    for (size_t c = 0; c < t->classes; ++c) {
+        if (t->begin[c] == t->begin[c + 1]) continue;
+        const size_t p = centre_of(m, c);
+        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + solver->partition->n,
+                       sizeof *solver->region));
+        aw_job *job = &solver->job[jobs++];
+        job->first = n;
+        job->count = aw_partition_regions(solver->partition, problem->history, &problem->point[p],
+                                          (uint32_t)p, &solver->region[n]);
+        job->tolerance = problem->tolerance;
+        job->edge = m->centre.edge;
+        job->cells = m->centre.cells;
+        job->leaves = &m->centre.need[c * m->centre.cells];
+        n += job->count;
+    }
+    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,
+                       &report->work));
+    AW_TRY(ops->wait(solver->device->state));
+done:
+    return status;
+}
+
+/* The next power of two: what bisection would make of it. */
+static float bisected(float n) { return n > 1.0F ? exp2f(ceilf(log2f(n) - 1e-3F)) : n; }
+
+/* RP-INTEGRALPARTITION: the centre's, and what the class's tiles wanted at the last step. */
+static aw_status merge(heuristic *m, const aw_solver *solver, const aw_problem *problem)
+{
+    const aw_tiling *t = &m->tiling;
+    const size_t cells = m->centre.cells;
+    aw_status status = AW_OK;
+    AW_TRY(aw_patterns_shape(&m->now, solver->partition, t->tiles));
+    for (size_t c = 0; c < t->classes; ++c)
+        for (size_t i = t->begin[c]; i < t->begin[c + 1]; ++i) {
+            const uint32_t tile = t->origin[i];
+            float *row = &m->now.need[tile * cells], *joint = &m->centre.need[c * cells];
+            memset(row, 0, cells * sizeof *row);
+            if (m->seen && tile < m->last.rows)
+                aw_patterns_carry(&m->last, &m->last.need[tile * m->last.cells], &m->now, row);
+            for (size_t j = 0; j < cells; ++j)
+                if (aw_partition_misses(solver->partition, j, &t->middle[tile], t->reach))
+                    row[j] = -1.0F;
+            aw_patterns_allot(row, cells, 1.0, problem->tolerance, row);
+            for (size_t j = 0; j < cells; ++j) joint[j] = fmaxf(joint[j], row[j]);
+        }
+    for (size_t i = 0; i < t->classes * cells; ++i) m->centre.need[i] = bisected(m->centre.need[i]);
+done:
+    return status;
+}
+
+static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
+                       aw_report *report)
+{
+    aw_status status = AW_OK;
+    double start = aw_now();
+    if (problem->columns == 0) /* scattered points have no tiles */
+        return aw_strategy_two_phase.solve(solver, problem, result, error, report);
+    if (!solver->memory) AW_TRY(remember(solver));
+    heuristic *m = solver->memory;
+    AW_TRY(aw_tiling_make(&m->tiling, problem));
+    AW_TRY(classify(m, solver, problem));
+    report->cluster += aw_now() - start;
+    start = aw_now();
+    AW_TRY(refine_centres(m, solver, problem, report));
+    AW_TRY(merge(m, solver, problem));
+    AW_TRY(aw_tiling_partition(&m->tiling, AW_CONVERT_UNIFORM, &m->centre));
+    report->predict += aw_now() - start;
+    AW_TRY(aw_tiling_solve(&m->tiling, solver, problem, result, error, report));
+    start = aw_now();
+    AW_TRY(aw_patterns_shape(&m->last, solver->partition, m->tiling.tiles));
+    aw_tiling_observe(&m->tiling, &m->last);
+    m->seen = solver->forecast.source == AW_FORECAST_LEARNED;
+    report->learn += aw_now() - start;
+done:
+    return status;
+}
+
+const aw_strategy aw_strategy_heuristic = {.name = "heuristic", .solve = solve, .forget = forget};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* COMPUTE-POTENTIALS-ML (dissertation 4.2): forecast the access pattern of every tile, cluster the
+ * tiles by their patterns, give each cluster one partition, evaluate it uniformly, refine what is
+ * left over, and learn from what was seen. Differs:
+ * - What is learned is the roughness of each cell (aw_patterns_allot), from the error estimates of
+ *   the regions that were used, not the number of regions itself: it does not depend on the
+ *   partition that happened to be used, so that forecasts shrink as readily as they grow, a merged
+ *   partition cannot grow from step to step, and numbers can be chosen for the error of the sum.
+ * - Tiles of 16 neighbours are forecast and clustered, not points: they are lanes of a vector.
+ * - Cells are those of the starting partition (access_pattern.h says why not slices). */
+#include <math.h>
+#include <string.h>
+
+#include "predictor/kmeans.h"
+#include "predictor/learner.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/solvers/clustered.h"
+
+/* Iterations of k-means at a step: it begins with the last step's centroids. */
+enum { AW_ITERATIONS = 5 };
+
+typedef struct predictive {
+    aw_tiling tiling;
+    aw_learner *learner;
+    aw_kmeans *kmeans;
+    aw_patterns rough;   /* forecast, a row for every tile */
+    aw_patterns pattern; /* the same as numbers of regions */
+    aw_patterns joint;   /* of the classes: roughness, then numbers */
+} predictive;
+
+static void forget(void *memory)
+{
+    predictive *p = memory;
+    if (!p) return;
+    aw_tiling_free(&p->tiling);
+    aw_learner_free(p->learner);
+    aw_kmeans_free(p->kmeans);
+    aw_patterns_free(&p->rough);
+    aw_patterns_free(&p->pattern);
+    aw_patterns_free(&p->joint);
+    aw_free(p);
+}
+
+static aw_status remember(aw_solver *solver)
+{
+    aw_status status = AW_OK;
+    predictive *p = solver->memory = aw_alloc(1, sizeof *p);
+    AW_TRY(p ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(aw_learner_new(&p->learner));
+    AW_TRY(aw_kmeans_new(&p->kmeans));
+done:
+    return status;
+}
+
+/* Numbers from 1/4 to 4 that mean nothing, the same at every run (Knuth's multiplicative hash). */
+static void spoil(aw_patterns *rough)
+{
+    for (size_t i = 0; i < rough->rows * rough->cells; ++i) {
+        const uint32_t hash = (uint32_t)(i + 1) * 2654435761U;
+        rough->need[i] *= exp2f((float)(hash >> 16) / 16384.0F - 2.0F);
+    }
+}
+
+/* Roughness and pattern of every tile. */
+static aw_status forecast_tiles(predictive *p, const aw_solver *solver, const aw_problem *problem)
+{
+    const aw_forecast *how = &solver->forecast;
+    const aw_tiling *t = &p->tiling;
+    aw_patterns *rough = &p->rough, *pattern = &p->pattern;
+    aw_status status = AW_OK;
+    AW_TRY(aw_patterns_shape(rough, solver->partition, t->tiles));
+    AW_TRY(aw_patterns_shape(pattern, solver->partition, t->tiles));
+    aw_patterns_clear(rough);
+    if (how->source != AW_FORECAST_OFF && aw_learner_steps(p->learner) > 0)
+        AW_TRY(
+            aw_learner_forecast(p->learner, (const double(*)[2])t->where, how->neighbours, rough));
+    if (how->source == AW_FORECAST_RANDOM) spoil(rough);
+    /* Nothing learned: the starting partition as it is. */
+    const double least = aw_learner_steps(p->learner) > 0 ? how->least : fmax(how->least, 1.0);
+    for (size_t i = 0; i < t->tiles; ++i) {
+        float *row = &rough->need[i * rough->cells];
+        for (size_t j = 0; j < rough->cells; ++j)
+            if (aw_partition_misses(solver->partition, j, &t->middle[i], t->reach)) row[j] = -1.0F;
+        aw_patterns_allot(row, rough->cells, least, how->budget * problem->tolerance,
+                          &pattern->need[i * rough->cells]);
+    }
+done:
+    return status;
+}
+
+/* Roughness of a class: of each cell the most, or the mean, of its tiles. */
+static void merge(const predictive *p, size_t class, aw_merge how, float *out)
+{
+    const aw_tiling *t = &p->tiling;
+    const size_t cells = p->rough.cells, n = t->begin[class + 1] - t->begin[class];
+    for (size_t j = 0; j < cells; ++j) {
+        float most = -1.0F, sum = 0.0F;
+        for (size_t i = 0; i < n; ++i) {
+            const float one = p->rough.need[t->origin[t->begin[class] + i] * cells + j];
+            most = one > most ? one : most;
+            sum += one > 0.0F ? one : 0.0F;
+        }
+        out[j] = how == AW_MERGE_MOST || most < 0.0F ? most : sum / (float)n;
+    }
+}
+
+/* Clusters of tiles of similar patterns, and a partition for each. */
+static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_problem *problem)
+{
+    const aw_forecast *how = &solver->forecast;
+    aw_tiling *t = &p->tiling;
+    aw_status status = AW_OK;
+    const size_t cells = p->pattern.cells, classes = aw_tiling_classes_for(t, problem, how);
+    AW_TRY(aw_kmeans_run(p->kmeans, p->pattern.need, t->tiles, cells, classes, 1, AW_ITERATIONS, 0,
+                         t->label, NULL));
+    AW_TRY(aw_tiling_sort(t, classes));
+    AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes));
+    const double least = aw_learner_steps(p->learner) > 0 ? how->least : fmax(how->least, 1.0);
+    for (size_t c = 0; c < classes; ++c) {
+        float *row = &p->joint.need[c * cells];
+        merge(p, c, how->merge, row);
+        aw_patterns_allot(row, cells, least, how->budget * problem->tolerance, row);
+    }
+    AW_TRY(aw_tiling_partition(t, how->conversion, &p->joint));
+done:
+    return status;
+}
+
+static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
+                       aw_report *report)
+{
+    aw_status status = AW_OK;
+    double start = aw_now();
+    if (problem->columns == 0) /* scattered points have no tiles */
+        return aw_strategy_two_phase.solve(solver, problem, result, error, report);
+    if (!solver->memory) AW_TRY(remember(solver));
+    predictive *p = solver->memory;
+    AW_TRY(aw_tiling_make(&p->tiling, problem));
+    AW_TRY(forecast_tiles(p, solver, problem));
+    report->predict += aw_now() - start;
+    start = aw_now();
+    AW_TRY(cluster_tiles(p, solver, problem));
+    report->cluster += aw_now() - start;
+    AW_TRY(aw_tiling_solve(&p->tiling, solver, problem, result, error, report));
+    start = aw_now();
+    AW_TRY(aw_patterns_shape(&p->rough, solver->partition, p->tiling.tiles));
+    aw_tiling_observe(&p->tiling, &p->rough);
+    AW_TRY(aw_learner_learn(p->learner, &p->rough, (const double(*)[2])p->tiling.where));
+    report->learn += aw_now() - start;
+done:
+    return status;
+}
+
+const aw_strategy aw_strategy_predictive = {.name = "predictive", .solve = solve, .forget = forget};
