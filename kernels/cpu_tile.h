@@ -13,6 +13,7 @@
 
 #define AW_LANES AW_CAT(aw_lanes_, AW_LETTER)
 #define AW_LANES_LOOSE AW_CAT(aw_lanes_loose_, AW_LETTER)
+#define AW_WHICH AW_CAT(aw_lanes_which_, AW_LETTER)
 #define AW_SUMS AW_CAT(aw_tile_sums_, AW_LETTER)
 #define AW_PER (AW_VECTOR_BYTES / (int)sizeof(AW_REAL)) /* lanes of one vector */
 #define AW_INLINE static inline __attribute__((always_inline))
@@ -21,14 +22,38 @@ typedef AW_REAL AW_LANES __attribute__((vector_size(AW_VECTOR_BYTES)));
 typedef AW_REAL AW_LANES_LOOSE
     __attribute__((vector_size(AW_VECTOR_BYTES), aligned(sizeof(AW_REAL)), may_alias));
 
+typedef __typeof__((AW_LANES){0} == (AW_LANES){0}) AW_WHICH; /* -1 for a lane that is meant, or 0 */
+
 /* Sums of one vector of lanes. */
 typedef struct AW_SUMS {
     AW_LANES moment[3], rate[3];
 } AW_SUMS;
 
-AW_INLINE AW_LANES AW_CAT(aw_load_, AW_LETTER)(const AW_REAL *from)
+/* The cells of all lanes, and their neighbours. */
+AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *before, AW_LANES *now,
+                                            AW_LANES *after)
 {
-    return *(const AW_LANES_LOOSE *)from;
+#ifdef __AVX512F__
+    /* One load that crosses a cache line instead of three. */
+    const __m512i low = _mm512_loadu_si512(cell);
+    const __m128i beyond = sizeof(AW_REAL) == sizeof(double)
+                               ? _mm_loadu_si128((const __m128i *)(const void *)(cell + AW_PER))
+                               : _mm_loadl_epi64((const __m128i *)(const void *)(cell + AW_PER));
+    const __m512i high = _mm512_castsi128_si512(beyond);
+    *before = (AW_LANES)low;
+    if (sizeof(AW_REAL) == sizeof(double)) {
+        *now = (AW_LANES)_mm512_alignr_epi64(high, low, 1);
+        *after = (AW_LANES)_mm512_alignr_epi64(high, low, 2);
+    } else {
+        *now = (AW_LANES)_mm512_alignr_epi32(high, low, 1);
+        *after = (AW_LANES)_mm512_alignr_epi32(high, low, 2);
+    }
+#else
+    *before = *(const AW_LANES_LOOSE *)cell;
+    *now = *(const AW_LANES_LOOSE *)(cell + 1);
+    *after = *(const AW_LANES_LOOSE *)(cell + 2);
+    AW_KEEP(*now); /* the compiler would rather load it again for every use */
+#endif
 }
 
 /* One node: `window` is the first of the nine cells of lane 0, f and g are the fractions, ud and wd
@@ -39,24 +64,27 @@ AW_INLINE void AW_CAT(aw_tile_node_, AW_LETTER)(const AW_REAL *window, ptrdiff_t
 {
     const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
     const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
-    const AW_LANES wu[3] = {half * fm * fm, most - f * f, half * fp * fp};
-    const AW_LANES du[3] = {-fm * ud, -(f + f) * ud, fp * ud};
+    const AW_LANES w0 = half * fm * fm, w2 = half * fp * fp, d0 = fm * ud, d2 = fp * ud;
     const AW_LANES wv[3] = {half * gm * gm * mask, (most - g * g) * mask, half * gp * gp * mask};
     const AW_LANES dv[3] = {-gm * wm, -(g + g) * wm, gp * wm};
 #pragma GCC unroll 3
     for (int q = 0; q < 3; ++q) {
 #pragma GCC unroll 3
         for (int k = 0; k < 3; ++k) {
+            /* Of the three cells the middle one and the steps to its neighbours: the weights' sum is
+             * one and that of their slopes zero, and subtractions have units of their own. */
             const AW_REAL *cell = window + (q * AW_PLANES + k) * width;
             const AW_REAL *change = cell + 3 * width;
-            AW_LANES value = {0}, slope = {0};
-#pragma GCC unroll 3
-            for (int p = 0; p < 3; ++p) {
-                const AW_LANES now = AW_CAT(aw_load_, AW_LETTER)(cell + p);
-                value += wu[p] * now;
-                slope += du[p] * now;
-                slope += wu[p] * AW_CAT(aw_load_, AW_LETTER)(change + p);
-            }
+            AW_LANES before, now, after, rate_before, rate, rate_after;
+            AW_CAT(aw_three_, AW_LETTER)(cell, &before, &now, &after);
+            AW_CAT(aw_three_, AW_LETTER)(change, &rate_before, &rate, &rate_after);
+            const AW_LANES down = now - before, up = after - now;
+            const AW_LANES rate_down = rate - rate_before, rate_up = rate_after - rate;
+            AW_LANES value = now + w2 * up, slope = rate + w2 * rate_up;
+            value -= w0 * down;
+            slope -= w0 * rate_down;
+            slope += d0 * down;
+            slope += d2 * up;
             acc->moment[k] += wv[q] * value;
             acc->rate[k] += wv[q] * slope;
             acc->rate[k] += dv[q] * value;
@@ -65,42 +93,42 @@ AW_INLINE void AW_CAT(aw_tile_node_, AW_LETTER)(const AW_REAL *window, ptrdiff_t
 }
 
 /* Lanes of a vector whose nearest cells differ from lane to lane: each kind in turn. `i`, `j` are
- * the cells without the lanes' own steps. */
-static __attribute__((noinline)) void AW_CAT(aw_tile_mixed_, AW_LETTER)(
-    const aw_history_view *h, const AW_REAL *planes, int lane, int i, int j, const AW_LANES *f_in,
-    const AW_LANES *g_in, const AW_LANES *ud, const AW_LANES *wd, AW_SUMS *acc)
+ * the cells without the lanes' own steps; `node` is f, g, ud, wd of aw_tile_node. */
+static __attribute__((noinline)) void AW_CAT(aw_tile_mixed_,
+                                             AW_LETTER)(const aw_history_view *h,
+                                                        const AW_REAL *planes, int lane, int i,
+                                                        int j, const AW_LANES node[4], AW_SUMS *acc)
 {
     const ptrdiff_t width = aw_plane_width(h);
     const AW_LANES zero = {0}, round = zero + AW_ROUND;
-    const AW_LANES di = (*f_in + round) - round, dj = (*g_in + round) - round;
-    const AW_LANES f = *f_in - di, g = *g_in - dj;
-    int done[AW_PER] = {0};
+    const AW_LANES di = (node[0] + round) - round, dj = (node[1] + round) - round;
+    const AW_LANES f = node[0] - di, g = node[1] - dj;
+    const AW_LANES one = zero + 1;
+    AW_WHICH left = zero == zero;
     for (int first = 0; first < AW_PER; ++first) {
-        AW_LANES mask = zero;
-        if (done[first]) continue;
-        for (int l = first; l < AW_PER; ++l)
-            if (!done[l] && !(di[l] != di[first]) && !(dj[l] != dj[first])) {
-                mask[l] = 1;
-                done[l] = 1;
-            }
-        if (mask[first] == 0) continue; /* a NaN: checked where points come in */
+        if (!left[first]) continue;
+        const AW_WHICH like = left & (di == zero + di[first]) & (dj == zero + dj[first]);
+        const AW_LANES mask = (AW_LANES)(like & (AW_WHICH)one);
+        left &= ~like;
         const double column = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
         const double row = (double)dj[first] + j;
         if (!(column >= 0.0 && column <= (double)(width - AW_PER - 2))) continue;
         if (!(row >= 1 - AW_PAD && row <= h->nx + AW_PAD - 2)) continue;
         const AW_REAL *window = planes + (ptrdiff_t)(row - 1.0 + AW_PAD) * AW_PLANES * width;
         AW_CAT(aw_tile_node_, AW_LETTER)
-        (window + (ptrdiff_t)column, width, f, g, *ud, *wd, mask, acc);
+        (window + (ptrdiff_t)column, width, f, g, node[2], node[3], mask, acc);
     }
 }
 
 /* Sum of the nodes m .. m + count - 1 for the lanes lane .. lane + AW_PER - 1, from the angle whose
  * cosine and sine are c and s. */
-static inline __attribute__((always_inline)) void AW_CAT(aw_tile_batch_, AW_LETTER)(
-    const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *planes, int lane, int count,
-    double c, double s, double cd, double sd, AW_SUMS *acc)
+AW_INLINE void AW_CAT(aw_tile_batch_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
+                                                 const AW_REAL *planes, int lane, int count,
+                                                 double c, double s, double cd, double sd,
+                                                 AW_SUMS *sums, AW_SUMS *mixed)
 {
     const ptrdiff_t width = aw_plane_width(h);
+    AW_SUMS acc = {{{0}}, {{0}}};
     const double a0 = arc->a, b0 = arc->b, r_s = arc->r_s, r_x = arc->r_x;
     const double turn_s = arc->turn_s, turn_x = arc->turn_x;
     const int columns = (int)width - AW_TILE - 2, rows = h->nx + 2 * AW_PAD - 3;
@@ -130,12 +158,14 @@ static inline __attribute__((always_inline)) void AW_CAT(aw_tile_batch_, AW_LETT
             const int column = (int)ra - 1 + AW_TILE_PAD, row = (int)rb - 1 + AW_PAD;
             if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
             const AW_REAL *window = planes + (ptrdiff_t)row * AW_PLANES * width + column + lane;
-            AW_CAT(aw_tile_node_, AW_LETTER)(window, width, f, g, u, w, all, acc);
+            AW_CAT(aw_tile_node_, AW_LETTER)(window, width, f, g, u, w, all, &acc);
         } else {
-            AW_CAT(aw_tile_mixed_, AW_LETTER)
-            (h, planes, lane, (int)ra, (int)rb, &f, &g, &u, &w, acc);
+            /* Copies, so that the numbers of the common case stay in registers. */
+            const AW_LANES node[4] = {f, g, u, w};
+            AW_CAT(aw_tile_mixed_, AW_LETTER)(h, planes, lane, (int)ra, (int)rb, node, mixed);
         }
     }
+    *sums = acc;
 }
 
 /* aw_tile_sum_scalar with lanes. */
@@ -149,13 +179,13 @@ static void AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_t
         const int count = arc->n - m < AW_TILE_BATCH ? arc->n - m : AW_TILE_BATCH;
         const double c = cos(arc->first + m * arc->step), s = sin(arc->first + m * arc->step);
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
-            AW_SUMS acc;
-            memset(&acc, 0, sizeof acc);
-            AW_CAT(aw_tile_batch_, AW_LETTER)(h, arc, planes, lane, count, c, s, cd, sd, &acc);
+            AW_SUMS acc, mixed = {{{0}}, {{0}}};
+            AW_CAT(aw_tile_batch_, AW_LETTER)
+            (h, arc, planes, lane, count, c, s, cd, sd, &acc, &mixed);
             for (int k = 0; k < 3; ++k)
                 for (int l = 0; l < AW_PER; ++l) {
-                    sum[k][lane + l] += (double)acc.moment[k][l];
-                    sum[3 + k][lane + l] += (double)acc.rate[k][l];
+                    sum[k][lane + l] += (double)(acc.moment[k][l] + mixed.moment[k][l]);
+                    sum[3 + k][lane + l] += (double)(acc.rate[k][l] + mixed.rate[k][l]);
                 }
         }
     }
@@ -188,6 +218,7 @@ static void AW_CAT(aw_planes_combine_, AW_LETTER)(const void *const slice[3], co
 
 #undef AW_LANES
 #undef AW_LANES_LOOSE
+#undef AW_WHICH
 #undef AW_SUMS
 #undef AW_PER
 #undef AW_INLINE

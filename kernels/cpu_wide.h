@@ -16,6 +16,14 @@ typedef float aw_float4 __attribute__((vector_size(16), aligned(4), may_alias));
 #include <immintrin.h>
 #endif
 
+/* Hold a loaded vector in a register: the compiler would rather load it again for every use, and
+ * loads are what these kernels have least of. */
+#if defined __x86_64__ && defined __GNUC__
+#define AW_KEEP(vector) __asm__("" : "+v"(vector))
+#else
+#define AW_KEEP(vector) (void)(vector)
+#endif
+
 #ifdef __AVX512F__
 
 typedef double aw_wide __attribute__((vector_size(64)));
