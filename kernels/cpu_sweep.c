@@ -6,28 +6,22 @@
 #include "kernels/cpu_unit.h"
 #include "src/base/memory.h"
 
-/* A sweep is cut into points of a group and pieces of r'. Neither depends on the threads. Points of
- * a group share frames and blends; a piece costs each of them a node at its beginning. */
-enum { AW_GROUP = 256, AW_PIECES = 16 };
-
-/* Points at one r' from which on it pays to combine the slices first. */
-enum { AW_BLEND_POINTS = 6 };
-
-/* A group of points and their regions, point after point, each point's in ascending order. */
+/* A group of points and their regions, point after point, each point's in ascending order, cut into
+ * pieces of r' (kernels/tuning.h). Neither depends on the threads. */
 typedef struct aw_cpu_group {
     aw_region *region;
-    size_t begin[AW_GROUP + 1]; /* where each point's regions begin */
+    size_t begin[AW_GROUP_MAX + 1]; /* where each point's regions begin */
     int points;
-    double cut[AW_PIECES + 1]; /* radii between pieces */
+    double cut[AW_PIECES_MAX + 1]; /* radii between pieces */
 } aw_cpu_group;
 
 /* Take points from the list until the group is full. @return where the next group begins. */
-static size_t group_take(aw_cpu_group *group, aw_region *region, size_t first, size_t n)
+static size_t group_take(aw_cpu_group *group, int most, aw_region *region, size_t first, size_t n)
 {
     group->region = region;
     group->points = 0;
     group->begin[0] = first;
-    while (first < n && group->points < AW_GROUP) {
+    while (first < n && group->points < most) {
         do ++first;
         while (first < n && region[first].point == region[first - 1].point);
         group->begin[++group->points] = first;
@@ -36,7 +30,7 @@ static size_t group_take(aw_cpu_group *group, aw_region *region, size_t first, s
 }
 
 /* Cut where the point with the most regions has equal shares of them. */
-static void group_cut(aw_cpu_group *group)
+static void group_cut(aw_cpu_group *group, int pieces)
 {
     int longest = 0;
     const size_t *begin = group->begin;
@@ -44,9 +38,9 @@ static void group_cut(aw_cpu_group *group)
         if (begin[p + 1] - begin[p] > begin[longest + 1] - begin[longest]) longest = p;
     size_t most = begin[longest + 1] - begin[longest];
     group->cut[0] = -1.0;
-    for (size_t k = 1; k < AW_PIECES; ++k)
-        group->cut[k] = group->region[begin[longest] + k * most / AW_PIECES].a;
-    group->cut[AW_PIECES] = HUGE_VAL;
+    for (int k = 1; k < pieces; ++k)
+        group->cut[k] = group->region[begin[longest] + (size_t)k * most / (size_t)pieces].a;
+    group->cut[pieces] = HUGE_VAL;
 }
 
 /* The first region of point p that begins at or after r. */
@@ -73,7 +67,7 @@ static void sweep_node(const aw_cpu_state *cpu, aw_region *const *same, int n, i
     for (int i = 0; i < n; ++i) wanted += !(same[i]->known & (1u << k));
     if (wanted == 0) return;
     const aw_retarded f = aw_retarded_at(&cpu->history, aw_region_node(same[0], k));
-    const int worth = wanted >= AW_BLEND_POINTS && f.nt == 3;
+    const int worth = wanted >= cpu->tuning.blend_points && f.nt == 3;
     if (worth) variant->blend(&cpu->history, &f, room, &blend);
     for (int i = 0; i < n; ++i)
         if (!(same[i]->known & (1u << k)))
@@ -83,12 +77,12 @@ static void sweep_node(const aw_cpu_state *cpu, aw_region *const *same, int n, i
 
 /* Where a piece of a group stands: of each point its next region, and where its regions end. */
 typedef struct cpu_cursor {
-    size_t at[AW_GROUP], end[AW_GROUP];
+    size_t at[AW_GROUP_MAX], end[AW_GROUP_MAX];
 } cpu_cursor;
 
 /* The next interval of r', and which points' next region it is. @return their number; 0: the end */
-static int next_interval(const aw_cpu_group *group, const cpu_cursor *c, int who[AW_GROUP],
-                         aw_region *same[AW_GROUP])
+static int next_interval(const aw_cpu_group *group, const cpu_cursor *c, int who[AW_GROUP_MAX],
+                         aw_region *same[AW_GROUP_MAX])
 {
     int n = 0;
     for (int p = 0; p < group->points; ++p) {
@@ -108,8 +102,8 @@ static void sweep_piece(const aw_cpu_state *cpu, const aw_cpu_group *group, int 
                         const aw_scales *scales, double *room, aw_work *work)
 {
     cpu_cursor c;
-    aw_region *same[AW_GROUP];
-    int who[AW_GROUP], n;
+    aw_region *same[AW_GROUP_MAX];
+    int who[AW_GROUP_MAX], n;
     for (int p = 0; p < group->points; ++p) {
         c.at[p] = group_find(group, p, group->cut[piece]);
         c.end[p] = group_find(group, p, group->cut[piece + 1]);
@@ -130,17 +124,18 @@ aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales
                        aw_work *work)
 {
     aw_cpu_state *cpu = state;
+    const ptrdiff_t pieces = cpu->tuning.sweep_pieces;
     aw_status status = AW_OK;
     size_t first = 0, groups = 0;
     while (first < n) {
         AW_TRY(aw_grow((void **)&cpu->group, &cpu->group_capacity, groups + 1, sizeof *cpu->group));
-        first = group_take(&cpu->group[groups], region, first, n);
-        group_cut(&cpu->group[groups++]);
+        first = group_take(&cpu->group[groups], cpu->tuning.sweep_group, region, first, n);
+        group_cut(&cpu->group[groups++], (int)pieces);
     }
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
-    for (ptrdiff_t c = 0; c < (ptrdiff_t)groups * AW_PIECES; ++c) {
+    for (ptrdiff_t c = 0; c < (ptrdiff_t)groups * pieces; ++c) {
         aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
-        sweep_piece(cpu, &cpu->group[c / AW_PIECES], (int)(c % AW_PIECES), scales, space->blend,
+        sweep_piece(cpu, &cpu->group[c / pieces], (int)(c % pieces), scales, space->blend,
                     &space->work);
     }
     aw_cpu_collect(cpu, work);

@@ -37,11 +37,28 @@ static void cpu_close(void *state)
     aw_free(cpu);
 }
 
+/* "cpu: 2 threads, avx512", and what is tuned otherwise than by default. */
+static void write_text(aw_cpu_state *cpu)
+{
+    const size_t size = sizeof cpu->text;
+    int at = snprintf(cpu->text, size, "cpu: %d thread%s, %s", cpu->threads,
+                      cpu->threads > 1 ? "s" : "", cpu->variant->name);
+    for (int i = 0; aw_tuning_list(i); ++i) {
+        const aw_tuning_field *field = aw_tuning_list(i);
+        const int value = aw_tuning_get(&cpu->tuning, field);
+        if (value == field->initial || at < 0 || (size_t)at >= size) continue;
+        at += snprintf(cpu->text + at, size - (size_t)at, ", %s %d", field->name, value);
+    }
+}
+
 static aw_status cpu_open(const aw_device_params *params, void **state)
 {
-    aw_cpu_state *cpu = aw_alloc(1, sizeof *cpu);
+    aw_tuning tuning;
     *state = NULL;
+    if (aw_tuning_resolve(&params->tuning, &tuning) != AW_OK) return AW_ERR_ARG;
+    aw_cpu_state *cpu = aw_alloc(1, sizeof *cpu);
     if (!cpu) return AW_ERR_NOMEM;
+    cpu->tuning = tuning;
     cpu->variant = aw_variant_find(params->variant);
     if (!cpu->variant) {
         cpu_close(cpu);
@@ -63,8 +80,7 @@ static aw_status cpu_open(const aw_device_params *params, void **state)
         cpu_close(cpu);
         return AW_ERR_NOMEM;
     }
-    snprintf(cpu->text, sizeof cpu->text, "cpu: %d thread%s, %s", cpu->threads,
-             cpu->threads > 1 ? "s" : "", cpu->variant->name);
+    write_text(cpu);
     *state = cpu;
     return AW_OK;
 }
@@ -86,6 +102,11 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
     }
 done:
     return status;
+}
+
+static size_t cpu_cluster_tiles(const void *state)
+{
+    return (size_t)((const aw_cpu_state *)state)->tuning.cluster_tiles;
 }
 
 void aw_cpu_collect(aw_cpu_state *cpu, aw_work *work)
@@ -127,6 +148,7 @@ const aw_device_ops aw_cpu_ops = {
     .close = cpu_close,
     .describe = cpu_describe,
     .upload = cpu_upload,
+    .cluster_tiles = cpu_cluster_tiles,
     .sweep = aw_cpu_sweep,
     .refine = cpu_refine,
     .evaluate = aw_cpu_evaluate,

@@ -3,6 +3,7 @@
 #ifndef AW_KERNELS_CPU_UNIT_H
 #define AW_KERNELS_CPU_UNIT_H
 #include "kernels/refine.h"
+#include "kernels/tuning.h"
 #include "kernels/variant.h"
 
 /** A slice as lines of numbers (cpu_planes.c): nx + 2 AW_PAD rows of three lines. */
@@ -49,6 +50,7 @@ typedef struct aw_cpu_state {
     const aw_variant *variant;
     int threads;
     double density;
+    aw_tuning tuning; /* no zeros */
     aw_history_view history;
     const aw_field_point *point;
     aw_cpu_space *space;        /* [threads] */
@@ -59,7 +61,7 @@ typedef struct aw_cpu_state {
     size_t refusal_capacity;
     aw_region *refused; /* of the last evaluation */
     size_t refused_capacity;
-    char text[96];
+    char text[192];
 } aw_cpu_state;
 
 /** Hand over what the threads have counted. */

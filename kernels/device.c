@@ -37,3 +37,9 @@ void aw_device_close(aw_device *device)
     device->ops = NULL;
     device->state = NULL;
 }
+
+size_t aw_device_cluster_tiles(const aw_device *device)
+{
+    return device->ops->cluster_tiles ? device->ops->cluster_tiles(device->state)
+                                      : AW_CLUSTER_TILES;
+}

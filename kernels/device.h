@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "kernels/region.h"
+#include "kernels/tuning.h"
 #include "kernels/view.h"
 #include "src/base/status.h"
 
@@ -15,6 +16,7 @@ typedef struct aw_device_params {
     const char *variant;  /* SIMD variant of a CPU unit; NULL: the fastest */
     int threads;          /* 0: as many as OpenMP gives */
     double inner_density; /* nodes of the inner rule per cell crossed */
+    aw_tuning tuning;     /* of a CPU unit; zeros: the defaults */
 } aw_device_params;
 
 /** Adaptive refinement of a list of regions of one point. */
@@ -34,9 +36,6 @@ typedef struct aw_job {
 typedef struct aw_tile_ref {
     uint32_t first, count; /* count is at most AW_TILE (kernels/tile.h) */
 } aw_tile_ref;
-
-/** Most tiles of a cluster: a unit has room for so many at a time. */
-#define AW_CLUSTER_TILES 64
 
 /** A region of a point is accepted when the errors accepted so far and its own are at most the
  *  tolerance times AW_ACCEPT_FIRST + (1 - AW_ACCEPT_FIRST) (regions done)/(regions): their sum is
@@ -71,7 +70,7 @@ typedef struct aw_device_ops {
     const char *kind; /* "cpu", ... */
 
     /** Make a unit's state. @return AW_OK, AW_ERR_BACKEND (not built in, no such device or
-     *  variant: message), AW_ERR_NOMEM. */
+     *  variant: message), AW_ERR_ARG (tuning: message), AW_ERR_NOMEM. */
     aw_status (*open)(const aw_device_params *params, void **state);
     void (*close)(void *state);
 
@@ -82,6 +81,10 @@ typedef struct aw_device_ops {
      *  tells whether the unit holds it already. */
     aw_status (*upload)(void *state, const aw_history_view *history, const aw_field_point *point,
                         size_t points);
+
+    /** How many tiles a cluster should have at most, 1 .. AW_CLUSTER_TILES. NULL: that many. How
+     *  tiles are shared out among clusters changes no result. */
+    size_t (*cluster_tiles)(const void *state);
 
     /** Apply the rule to every region: fills the nodes that are not known, estimate and error.
      *  A region that begins where the one before it (of the same point) ends shares its node. */
@@ -114,6 +117,9 @@ typedef struct aw_device {
  *  naming the known units for any other. */
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);
 void aw_device_close(aw_device *device);
+
+/** What the unit wants as most tiles of a cluster. */
+size_t aw_device_cluster_tiles(const aw_device *device);
 
 /** Table of the i-th kind of unit; NULL past the last. */
 const aw_device_ops *aw_device_kind(int i);

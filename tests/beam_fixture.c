@@ -87,7 +87,8 @@ void bench_run(bench *b, double S)
 
 aw_device bench_device(const char *variant, int threads, double density)
 {
-    const aw_device_params params = {variant, threads, density};
+    const aw_device_params params = {
+        .variant = variant, .threads = threads, .inner_density = density};
     aw_device device;
     assert_ok(aw_device_open("cpu", &params, &device));
     return device;

@@ -29,6 +29,7 @@ typedef struct bench {
     const char *device, *json;
     double tolerance;
     int random, verify, threads, repeat;
+    long cuhre; /* instances of each family and dimension; 0: no */
     char *text; /* JSON so far */
     size_t length, capacity;
     int rows;
@@ -73,6 +74,9 @@ static aw_status take(bench *b, int option, const char *value)
     case 'd': b->device = value; return AW_OK;
     case 'j': b->json = value; return AW_OK;
     case 'v': b->verify = 1; return AW_OK;
+    case 'c':
+        b->cuhre = 24;
+        return value ? aw_option_number("--cuhre", value, 1, 1000000, &b->cuhre) : AW_OK;
     case 't':
         b->tolerance = strtod(value, &end);
         if (end == value || *end || !(b->tolerance > 0.0 && b->tolerance <= 1.0))
@@ -102,7 +106,8 @@ static aw_status read_options(int argc, char **argv, bench *b, int *help)
         {"grid", 1, NULL, 'g'},      {"particles", 1, NULL, 'n'}, {"solver", 1, NULL, 's'},
         {"device", 1, NULL, 'd'},    {"json", 1, NULL, 'j'},      {"verify", 0, NULL, 'v'},
         {"tolerance", 1, NULL, 't'}, {"sampling", 1, NULL, 'm'},  {"threads", 1, NULL, 'T'},
-        {"repeat", 1, NULL, 'r'},    {"help", 0, NULL, 'h'},      {NULL, 0, NULL, 0}};
+        {"repeat", 1, NULL, 'r'},    {"cuhre", 2, NULL, 'c'},     {"help", 0, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
     int option;
     optind = 1;
     opterr = 0;
@@ -206,6 +211,7 @@ aw_status aw_bench_command(int argc, char **argv)
     int help;
     AW_TRY(read_options(argc, argv, &b, &help));
     if (help) return aw_help_command(2, (char *[]){"help", "bench"});
+    if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.threads, b.json);
     aw_info(
         "potentials of the LCLS bend in steady state, best of %d steps, tolerance %.1g, %s start",
         b.repeat, b.tolerance, b.random ? "random" : "quiet");

@@ -35,8 +35,8 @@ typedef struct aw_case {
 
 extern const aw_case aw_case_lcls_bend, aw_case_lcls_entrance, aw_case_lcls_exit,
     aw_case_lcls_energy, aw_case_straight_sheet, aw_case_lone_particle, aw_case_mse,
-    aw_case_split_bend, aw_case_step, aw_case_solvers, aw_case_threads, aw_case_charge,
-    aw_case_chicane_optics, aw_case_zeuthen;
+    aw_case_split_bend, aw_case_step, aw_case_solvers, aw_case_strategies, aw_case_threads,
+    aw_case_charge, aw_case_chicane_optics, aw_case_zeuthen;
 
 /** Record and print a check. @param scale  > 0, to which the error is relative
  *  @return AW_OK, AW_ERR_NOMEM; a failed check is no error here. */

@@ -9,6 +9,13 @@ AW_BEGIN_DECLS
 aw_status aw_run_command(int argc, char **argv);
 aw_status aw_inspect_command(int argc, char **argv);
 aw_status aw_bench_command(int argc, char **argv);
+
+/** `bench --cuhre`: `instances` of each family and dimension, two tables, and in the file `json`
+ *  (may be NULL) a list of objects, one for each family and dimension. `threads` 0: 1, as each of
+ *  the integrals is short. A tolerance missed is counted, and is no error.
+ *  @return AW_OK, AW_ERR_NONFINITE, AW_ERR_NOMEM, AW_ERR_IO. */
+aw_status aw_bench_cuhre(long instances, int threads, const char *json);
+
 aw_status aw_devices_command(int argc, char **argv);
 aw_status aw_report_command(int argc, char **argv);
 aw_status aw_help_command(int argc, char **argv);

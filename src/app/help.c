@@ -47,7 +47,10 @@ static const char bench_text[] =
     "              [--tolerance T] [--sampling quiet|random] [--threads N] [--repeat N]\n"
     "              [--verify] [--json FILE]\n"
     "Times the potentials stage of the LCLS bend in steady state. --verify: error against the\n"
-    "adaptive strategy at a 1000 times smaller tolerance on 200 points.\n";
+    "adaptive strategy at a 1000 times smaller tolerance on 200 points.\n"
+    "arcwake bench --cuhre[=N] [--threads N] [--json FILE]\n"
+    "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts\n"
+    "those within their tolerance, those that miss it silently, and those that say so.\n";
 
 static const char devices_text[] = "arcwake devices\nLists processing units and SIMD variants.\n";
 

@@ -53,8 +53,10 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_sim
     sim->config = config;
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_plan_make(config, &sim->plan);
-    aw_device_params unit = {
-        .variant = variant, .threads = config->threads, .inner_density = config->inner_density};
+    aw_device_params unit = {.variant = variant,
+                             .threads = config->threads,
+                             .inner_density = config->inner_density,
+                             .tuning = config->tuning};
     aw_history_params ring = {.ns = config->grid[0],
                               .nx = config->grid[1],
                               .single = config->history_single,

@@ -18,10 +18,10 @@
 #include "src/output/file.h"
 
 static const aw_case *const cases[] = {
-    &aw_case_lcls_bend,      &aw_case_lcls_entrance, &aw_case_lcls_exit, &aw_case_lcls_energy,
-    &aw_case_straight_sheet, &aw_case_lone_particle, &aw_case_mse,       &aw_case_split_bend,
-    &aw_case_step,           &aw_case_solvers,       &aw_case_threads,   &aw_case_charge,
-    &aw_case_chicane_optics, &aw_case_zeuthen};
+    &aw_case_lcls_bend,      &aw_case_lcls_entrance,  &aw_case_lcls_exit,  &aw_case_lcls_energy,
+    &aw_case_straight_sheet, &aw_case_lone_particle,  &aw_case_mse,        &aw_case_split_bend,
+    &aw_case_step,           &aw_case_solvers,        &aw_case_strategies, &aw_case_threads,
+    &aw_case_charge,         &aw_case_chicane_optics, &aw_case_zeuthen};
 
 enum { AW_CASES = sizeof cases / sizeof cases[0] };
 

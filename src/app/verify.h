@@ -6,8 +6,29 @@
 
 AW_BEGIN_DECLS
 
-/** Recompute about `points` points of a solved step with the adaptive strategy at a 1000 times
- *  smaller tolerance and four times as many inner nodes, so that outer and inner rule are checked.
+/** Finer potentials of every stride-th node of a grid, from node `first` on. */
+typedef struct aw_reference {
+    size_t first, stride, n;
+    double *result; /* owned, [n][AW_RESULTS] */
+} aw_reference;
+
+/** Compute about `points` nodes of the simulation's step, which need not be solved but whose
+ *  `point` and `scales` must be there, with the adaptive strategy at a 1000 times smaller tolerance
+ *  and four times as many inner nodes, so that outer and inner rule are checked.
+ *  @param[in]     first      a node among the first ones; others at other steps meet other nodes
+ *  @param[in,out] reference  zeroed at first; free with aw_reference_free
+ *  @return as aw_verify_solution */
+aw_status aw_reference_make(const aw_simulation *simulation, size_t points, size_t first,
+                            aw_reference *reference);
+void aw_reference_free(aw_reference *reference);
+
+/** Largest |difference| of result k over its largest magnitude on the grid; a NaN stays one.
+ *  @param[in]  result  [nodes][AW_RESULTS]
+ *  @param[out] node    where it is; may be NULL */
+double aw_reference_error(const aw_reference *reference, const double *result, size_t nodes,
+                          unsigned k, size_t *node);
+
+/** A solved step against the reference at about `points` nodes.
  *  @param[out] error_phi  largest |difference| of phi over max |phi| of the grid
  *  @param[out] error_psi  the same of psi
  *  @return AW_OK, AW_ERR_NOMEM, or what the solver says; AW_ERR_MAXEVAL of the reference alone is

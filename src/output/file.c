@@ -101,6 +101,19 @@ static int make_with_parents(const char *path)
     return code;
 }
 
+aw_status aw_file_parents(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path) return AW_OK;
+    char *parent = strndup(path, (size_t)(slash - path));
+    if (!parent) return aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path);
+    aw_status status = AW_OK;
+    int code = make_with_parents(parent);
+    if (code != 0) status = aw_error(AW_ERR_IO, "%s: cannot be made: %s", parent, strerror(code));
+    free(parent);
+    return status;
+}
+
 static int is_dot(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
 /* @return 0 or an errno; *empty is 1 for a directory without entries. */

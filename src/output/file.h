@@ -23,6 +23,10 @@ int aw_file_write_all(int fd, const void *bytes, size_t size);
 /** From now on a write beyond a file-size limit fails with EFBIG instead of ending the process. */
 void aw_file_size_signal_ignore(void);
 
+/** Make the directories above the file `path`, where they are lacking.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
+aw_status aw_file_parents(const char *path);
+
 /** Make a run's output directory: `path` (with its parents) and `path`/diag.
  *  A directory that has anything in it is refused without `force`. With `force` our own old files
  *  are removed, so that stale ones never mix with new ones: diag/arcwake_*.h5, monitor.csv,

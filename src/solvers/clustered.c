@@ -115,20 +115,20 @@ done:
 }
 
 /* Classes in pieces that the unit can work on at once. */
-static aw_status make_clusters(aw_tiling *t, double tolerance)
+static aw_status make_clusters(aw_tiling *t, size_t most, double tolerance)
 {
     aw_status status = AW_OK;
     size_t errors = 0;
     t->clusters = 0;
     for (size_t c = 0; c < t->classes; ++c) {
         const size_t regions = t->cut[c + 1] - t->cut[c];
-        for (size_t i = t->begin[c]; i < t->begin[c + 1]; i += AW_CLUSTER_TILES) {
+        for (size_t i = t->begin[c]; i < t->begin[c + 1]; i += most) {
             const size_t rest = t->begin[c + 1] - i;
             AW_TRY(aw_grow((void **)&t->cluster, &t->capacity[CLUSTER], t->clusters + 1,
                            sizeof *t->cluster));
             aw_cluster *one = &t->cluster[t->clusters++];
             one->tile = &t->sorted[i];
-            one->tiles = rest < AW_CLUSTER_TILES ? rest : AW_CLUSTER_TILES;
+            one->tiles = rest < most ? rest : most;
             one->region = (const double(*)[2]) & t->cuts.region[t->cut[c]];
             one->regions = regions;
             one->tolerance = tolerance;
@@ -231,18 +231,21 @@ aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *pro
     aw_status status = AW_OK, worst = AW_OK;
     const size_t points = problem->points;
     const double start = aw_now();
+    const uint64_t before = report->work.evaluations;
     aw_clustered out = {.refused = NULL};
-    AW_TRY(make_clusters(t, problem->tolerance));
+    report->single = problem->tolerance >= AW_SINGLE_TOLERANCE;
+    AW_TRY(make_clusters(t, aw_device_cluster_tiles(solver->device), problem->tolerance));
     AW_TRY(aw_grow((void **)&t->I, &t->capacity[INTEGRAL], points, sizeof *t->I));
     AW_TRY(aw_grow((void **)&t->error, &t->capacity[ERROR], points, sizeof *t->error));
     out.I = t->I;
     out.error = t->error;
     AW_TRY(ops->evaluate(solver->device->state, t->cluster, t->clusters, &problem->scales,
-                         problem->tolerance >= AW_SINGLE_TOLERANCE, &out, &report->work));
+                         report->single, &out, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     AW_TRY(sort_refused(t, points, &out));
     record_clusters(t, problem->record);
     const double evaluated = aw_now();
+    report->evaluated += report->work.evaluations - before;
     report->evaluate += evaluated - start;
     for (size_t i = 0; i < points; ++i) solver->visit[i] = (uint32_t)i;
     for (size_t first = 0; first < points; first += AW_POINT_BLOCK) {

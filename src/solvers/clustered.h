@@ -29,7 +29,7 @@ typedef struct aw_tiling {
     size_t classes;
     aw_cuts cuts;        /* partitions of the classes, one after the other */
     size_t *cut;         /* [classes + 1]: where a class's partition begins there */
-    aw_cluster *cluster; /* [clusters]: classes in pieces of at most AW_CLUSTER_TILES */
+    aw_cluster *cluster; /* [clusters]: classes in pieces that the unit likes */
     size_t clusters;
     float *worst;            /* errors of all clusters' regions */
     double (*I)[AW_RESULTS]; /* [points] */

@@ -127,6 +127,39 @@ done:
     return status;
 }
 
+/* Forecast against what was seen, both as numbers of regions: aw_report.forecast_cells, ... */
+static aw_status judge_forecast(predictive *p, const aw_solver *solver, const aw_problem *problem,
+                                aw_report *report)
+{
+    const aw_forecast *how = &solver->forecast;
+    const size_t cells = p->rough.cells, slices = (size_t)problem->history->n;
+    const double cdt = problem->history->cdt, total = how->budget * problem->tolerance;
+    double *n = aw_alloc(2 * slices, sizeof *n), off[2] = {0.0, 0.0}, all[2] = {0.0, 0.0};
+    float *seen = p->joint.need; /* the classes have their partitions: one row serves as scratch */
+    if (!n) return AW_ERR_NOMEM;
+    for (size_t i = 0; i < p->rough.rows; ++i) {
+        const float *forecast = &p->pattern.need[i * cells];
+        memcpy(seen, &p->rough.need[i * cells], cells * sizeof *seen);
+        for (size_t j = 0; j < cells; ++j)
+            if (!(forecast[j] > 0.0F)) seen[j] = -1.0F; /* the circles miss the beam */
+        aw_patterns_allot(seen, cells, how->least, total, seen);
+        for (size_t j = 0; j < cells; ++j) {
+            off[0] += fabs((double)(forecast[j] - seen[j]));
+            all[0] += (double)seen[j];
+        }
+        aw_patterns_by_slice(&p->rough, forecast, cdt, slices, n);
+        aw_patterns_by_slice(&p->rough, seen, cdt, slices, n + slices);
+        for (size_t j = 0; j < slices; ++j) {
+            off[1] += fabs(n[j] - n[slices + j]);
+            all[1] += n[slices + j];
+        }
+    }
+    report->forecast_cells = off[0] / all[0];
+    report->forecast_slices = off[1] / all[1];
+    aw_free(n);
+    return AW_OK;
+}
+
 static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
                        aw_report *report)
 {
@@ -146,6 +179,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     start = aw_now();
     AW_TRY(aw_patterns_shape(&p->rough, solver->partition, p->tiling.tiles));
     aw_tiling_observe(&p->tiling, &p->rough);
+    if (problem->record) AW_TRY(judge_forecast(p, solver, problem, report));
     AW_TRY(aw_learner_learn(p->learner, &p->rough, (const double(*)[2])p->tiling.where));
     report->learn += aw_now() - start;
 done:

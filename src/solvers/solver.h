@@ -15,6 +15,12 @@ typedef struct aw_report {
     uint64_t max_regions; /* most regions at one point */
     double error;         /* worst error estimate of a point, in scales */
     size_t worst;         /* index of that point */
+    uint64_t evaluated;   /* of the work's evaluations, those of the part `evaluate` */
+    int single;           /* 1: the moments of that part were of single precision */
+    /* How far a forecast was off, where the problem records what is used (else 0): mean |difference|
+     * over the mean of the numbers of subregions of a tile, in cells of the starting partition and
+     * in slice intervals. */
+    double forecast_cells, forecast_slices;
     /* Seconds of wall time by part. */
     double predict, cluster, upload, evaluate, refine, learn, total;
 } aw_report;

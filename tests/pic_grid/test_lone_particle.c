@@ -53,7 +53,7 @@ static void stage_open(stage *g, double hs, double hx, double a, double b)
 
 static void solve(stage *g, const aw_variant *variant)
 {
-    const aw_device_params params = {variant->name, 0, 1.0};
+    const aw_device_params params = {.variant = variant->name, .inner_density = 1.0};
     const aw_grid_view *grid = &g->frame.grid;
     double middle = 0.5 * (NODES - 1);
     aw_device device;

@@ -167,7 +167,8 @@ static void a_beam_without_charge_has_no_scales(void **state)
 
 static void unknown_names_are_refused(void **state)
 {
-    const aw_device_params fast = {NULL, 1, 1.0}, odd = {"sse9", 1, 1.0};
+    const aw_device_params fast = {.threads = 1, .inner_density = 1.0};
+    const aw_device_params odd = {.variant = "sse9", .threads = 1, .inner_density = 1.0};
     const aw_variant *variant = *state;
     aw_device device = bench_device(variant->name, 1, 1.0), none;
     aw_solver *solver;

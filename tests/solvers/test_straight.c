@@ -65,7 +65,7 @@ static const double at_x[POINTS] = {0.0, 0.0, 1.0, -2.0, 1.0};
 static void solve(const aw_variant *variant, const char *strategy, double result[])
 {
     const aw_orbit_piece piece = {.S = 0.0};
-    const aw_device_params params = {variant->name, 0, 1.0};
+    const aw_device_params params = {.variant = variant->name, .inner_density = 1.0};
     aw_device device;
     aw_solver *solver;
     aw_report report;

@@ -70,6 +70,7 @@ const aw_case aw_case_threads = {.name = "t", .claim = "", .run = good};
 const aw_case aw_case_charge = {.name = "c", .claim = "", .run = good};
 const aw_case aw_case_chicane_optics = {.name = "o", .claim = "", .run = good};
 const aw_case aw_case_zeuthen = {.name = "z", .claim = "", .run = good};
+const aw_case aw_case_strategies = {.name = "n", .claim = "", .run = good};
 
 aw_status aw_help_command(int argc, char **argv)
 {

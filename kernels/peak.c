@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernels/peak.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/variant.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+
+/* A run lasts so long [s]; the best of so many counts. */
+#define RUN_TIME 0.01
+enum { RUNS = 8 };
+
+extern const aw_peak_loops aw_peak_loops_baseline;
+#ifdef AW_X86_VARIANTS
+extern const aw_peak_loops aw_peak_loops_avx2, aw_peak_loops_avx512;
+#endif
+
+static const aw_peak_loops *const all_loops[] = {&aw_peak_loops_baseline,
+#ifdef AW_X86_VARIANTS
+                                                 &aw_peak_loops_avx2, &aw_peak_loops_avx512
+#endif
+};
+
+size_t aw_peak_bytes(int array)
+{
+    static const size_t bytes[AW_PEAK_ARRAYS] = {16 << 10, 256 << 10, 4 << 20, 128 << 20};
+    return bytes[array];
+}
+
+/* The loops of a variant; those of the baseline for the scalar one, which is no rival. */
+static const aw_peak_loops *find_loops(const char *variant)
+{
+    const aw_variant *found = aw_variant_find(variant);
+    for (size_t i = 0; found && i < sizeof all_loops / sizeof *all_loops; ++i)
+        if (strcmp(all_loops[i]->name, found->name) == 0) return all_loops[i];
+    return found ? &aw_peak_loops_baseline : NULL;
+}
+
+/* What every thread is to do. */
+typedef struct peak_work {
+    const aw_peak_loops *loops;
+    int single;         /* of the arithmetic */
+    const double *from; /* NULL: arithmetic; else each thread's `n` numbers */
+    size_t n;
+} peak_work;
+
+/* Seconds of so many turns of one thread. */
+static double time_turns(const peak_work *work, int thread, size_t turns)
+{
+    const double begin = aw_now();
+    const double nothing =
+        work->from ? work->loops->read(work->from + (size_t)thread * work->n, work->n, turns)
+                   : work->loops->multiply_add[work->single](turns);
+    const double seconds = aw_now() - begin;
+    return nothing < 0.0 ? HUGE_VAL : seconds; /* never, but the compiler does not know */
+}
+
+/* Turns of the loop in a second, mean of the threads. Each takes its own time: none waits for one
+ * that another program has displaced. */
+static double best_rate(const peak_work *work, int threads)
+{
+    double sum = 0.0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+    {
+        const int thread = omp_get_thread_num();
+        double best = 0.0;
+        size_t turns = 1;
+        while (turns < (size_t)1 << 40 && time_turns(work, thread, turns) < RUN_TIME) turns *= 2;
+#pragma omp barrier
+        for (int i = 0; i < RUNS; ++i)
+            best = fmax(best, (double)turns / time_turns(work, thread, turns));
+        sum += best;
+    }
+    return sum / (double)threads;
+}
+
+aw_status aw_peak_measure(const char *variant, int threads, aw_peak *out)
+{
+    aw_status status = AW_OK;
+    double *room = NULL;
+    peak_work work = {.loops = find_loops(variant)};
+    memset(out, 0, sizeof *out);
+    out->threads = threads;
+    if (!work.loops)
+        return aw_error(AW_ERR_BACKEND, "SIMD variant '%s' is not known or not for this processor",
+                        variant);
+    for (work.single = 0; work.single < 2; ++work.single)
+        out->arithmetic[work.single] =
+            1e-9 * work.loops->operations[work.single] * best_rate(&work, threads);
+    room = aw_alloc((size_t)threads, aw_peak_bytes(AW_PEAK_ARRAYS - 1));
+    AW_TRY(room ? AW_OK : AW_ERR_NOMEM);
+    work.from = room;
+    for (int i = 0; i < AW_PEAK_ARRAYS; ++i) {
+        work.n = aw_peak_bytes(i) / sizeof *room;
+        out->read[i] = 1e-9 * (double)aw_peak_bytes(i) * best_rate(&work, threads);
+    }
+done:
+    aw_free(room);
+    return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of `arcwake bench` share: its options, and what one measurement gives. */
+#ifndef AW_APP_BENCH_H
+#define AW_APP_BENCH_H
+#include "kernels/peak.h"
+#include "src/app/bench_figures.h"
+#include "src/app/text.h"
+#include "src/input/config.h"
+#include "src/solvers/solver.h"
+
+AW_BEGIN_DECLS
+
+enum {
+    /* Steps before the first solve: by then the stored slices hold all that the circle meets ... */
+    AW_BENCH_STEPS = 160,
+    /* ... and steps after it before the bunch leaves the bend (at 250). */
+    AW_BENCH_SOLVES = 80,
+    AW_BENCH_LIST = 16
+};
+
+/** Options of `bench`. Texts are borrowed from argv. */
+typedef struct aw_bench {
+    long grid[AW_BENCH_LIST], particles[AW_BENCH_LIST];
+    char solver[AW_BENCH_LIST][AW_NAME_MAX];
+    int grids, counts, solvers; /* of the lists; 0: not given */
+    const char *device, *json, *patterns;
+    double tolerance;
+    int random;          /* 1: random start, 0: quiet, -1: not given */
+    int threads;         /* 0: as many as OpenMP gives */
+    int skip, repeat;    /* solves that do not count, and that do; -1: not given */
+    int verify, tables, kernel;
+    long cuhre;          /* instances of each family and dimension; 0: no */
+    aw_forecast forecast; /* of the strategies that have one */
+} aw_bench;
+
+/** Read the options; what is not given gets its default, that of the tables with --tables.
+ *  @param[out] help  1: help was asked for, and nothing else is set
+ *  @return AW_OK, AW_ERR_ARG (one line: what and how to mend it). */
+aw_status aw_bench_options(int argc, char **argv, aw_bench *bench, int *help);
+
+/** Time one strategy on one grid and number of particles.
+ *  @return AW_OK, or what the simulation says. */
+aw_status aw_bench_measure(const aw_bench *bench, const char *solver, long grid, long particles,
+                           aw_bench_row *row);
+
+/** Lines of the plain table. */
+void aw_bench_print_head(const aw_bench *bench);
+void aw_bench_print_row(const aw_bench *bench, const aw_bench_row *row);
+
+/** The tables of the dissertation's numbers 3 to 7, of all rows. */
+void aw_bench_print_tables(const aw_bench *bench, const aw_bench_row *row, int rows,
+                           const aw_peak *peak);
+
+/** A list of objects, one a row. @param[in] peak  NULL: not measured
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (messages). */
+aw_status aw_bench_json(const char *path, const aw_bench_row *row, int rows, const aw_peak *peak);
+
+/** `bench --kernel`: the sums over the nodes of a tile alone, for every SIMD variant.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (messages). */
+aw_status aw_bench_kernel(const aw_bench *bench);
+
+/** `bench --patterns`: work of every point and partitions of a few, into the file bench->patterns.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO, or what the simulation says (messages). */
+aw_status aw_bench_patterns(const aw_bench *bench);
+
+AW_END_DECLS
+#endif

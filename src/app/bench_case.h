@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The case that the bench measures: the LCLS bend in steady state. */
+#ifndef AW_APP_BENCH_CASE_H
+#define AW_APP_BENCH_CASE_H
+#include "src/app/bench.h"
+#include "src/app/lcls.h"
+#include "src/app/simulation.h"
+
+AW_BEGIN_DECLS
+
+/** A simulation at step 0, with the bench's options, and steps for its solves and one more. Free
+ *  both, whatever is returned. @return as aw_simulation_new */
+aw_status aw_bench_case_new(const aw_bench *bench, const char *solver, long grid, long particles,
+                            aw_config **config, aw_simulation **simulation);
+
+/** After aw_simulation_deposit: solve with a record of the subregions used (aw_problem.record);
+ *  forces are not made. @return as aw_solver_solve */
+aw_status aw_bench_case_record(aw_simulation *simulation, aw_patterns *record, aw_report *report);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/app/bench_figures.h"
+
+#include <math.h>
+#include <string.h>
+
+void aw_bench_row_clear(aw_bench_row *row)
+{
+    memset(row, 0, sizeof *row);
+    row->best = HUGE_VAL;
+    row->error_phi = row->error_psi = row->adaptive = NAN;
+    row->forecast_cells = row->forecast_slices = NAN;
+}
+
+void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
+{
+    row->solves++;
+    row->single = r->single;
+    row->mean += seconds;
+    row->best = fmin(row->best, seconds);
+    row->predict += r->predict;
+    row->cluster += r->cluster;
+    row->upload += r->upload;
+    row->evaluate += r->evaluate;
+    row->refine += r->refine;
+    row->learn += r->learn;
+    row->evaluations += (double)r->work.evaluations;
+    row->evaluated += (double)r->evaluated;
+    row->outer_nodes += (double)r->work.nodes;
+    row->regions += (double)r->work.regions;
+    row->leftovers += (double)r->leftovers;
+}
+
+void aw_bench_row_close(aw_bench_row *row)
+{
+    double *const sum[] = {&row->mean,        &row->predict,   &row->cluster,     &row->upload,
+                           &row->evaluate,    &row->refine,    &row->learn,       &row->evaluations,
+                           &row->evaluated,   &row->outer_nodes, &row->regions,   &row->leftovers};
+    for (size_t i = 0; i < sizeof sum / sizeof *sum; ++i) *sum[i] /= (double)row->solves;
+}
+
+void aw_bench_figure(const aw_bench_row *row, const aw_peak *peak, aw_bench_figures *out)
+{
+    const int combined = row->evaluated > 0.0;
+    const double seconds = combined ? row->evaluate : row->refine;
+    const double evaluations = combined ? row->evaluated : row->evaluations;
+    const double operations = combined ? AW_OPERATIONS_COMBINED : AW_OPERATIONS_27;
+    const double numbers = combined ? AW_NUMBERS_COMBINED : AW_NUMBERS_27;
+    const double bytes = row->single ? sizeof(float) : sizeof(double);
+    out->equivalent = 1e-9 * AW_OPERATIONS_27 * row->evaluations / row->mean;
+    out->kernel = 1e-9 * operations * evaluations / seconds;
+    out->intensity = operations / (numbers * bytes);
+    out->nanoseconds = 1e9 * seconds * (double)row->threads / evaluations;
+    out->leftover = row->leftovers / row->regions;
+    out->over = row->evaluations / (double)row->nodes / row->adaptive;
+    out->learning = (row->cluster + row->predict + row->learn) / row->mean;
+    out->peak_share =
+        peak ? out->kernel / ((double)row->threads * peak->arithmetic[row->single]) : (double)NAN;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Genz's six families of integrands on the unit cube, with their integrals. */
+#ifndef AW_VALIDATION_GENZ_H
+#define AW_VALIDATION_GENZ_H
+#include <stdint.h>
+
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+enum { AW_GENZ_DIMENSIONS = 8 };
+
+/** The families, in Genz's order, for x in [0, 1]^n:
+ *  oscillatory    cos(2 pi u_1 + a.x)
+ *  product peak   prod 1/(a_i^-2 + (x_i - u_i)^2)
+ *  corner peak    (1 + a.x)^-(n+1)
+ *  Gaussian       exp(-sum a_i^2 (x_i - u_i)^2)
+ *  C0             exp(-sum a_i |x_i - u_i|)
+ *  discontinuous  exp(a.x) where x_1 <= u_1 and x_2 <= u_2, 0 elsewhere */
+typedef enum aw_genz_family {
+    AW_GENZ_OSCILLATORY,
+    AW_GENZ_PRODUCT,
+    AW_GENZ_CORNER,
+    AW_GENZ_GAUSSIAN,
+    AW_GENZ_C0,
+    AW_GENZ_DISCONTINUOUS,
+    AW_GENZ_FAMILIES
+} aw_genz_family;
+
+/** One integrand: n = 2 .. AW_GENZ_DIMENSIONS. */
+typedef struct aw_genz {
+    aw_genz_family family;
+    int n;
+    double a[AW_GENZ_DIMENSIONS], u[AW_GENZ_DIMENSIONS];
+} aw_genz;
+
+/** Name of a family; static storage. */
+const char *aw_genz_name(aw_genz_family family);
+
+/** Draw parameters: a_i and u_i uniform in (0, 1), then a scaled so that sum a_i = h n^-e with
+ *  (h, e) = (110, 1.5), (600, 2), (600, 2), (100, 1), (150, 2), (100, 2) in the order of the
+ *  families, the difficulties of Genz's test program.
+ *  @param[in,out] random  state of splitmix64, of the caller
+ *  Source: A. Genz, A Package for Testing Multiple Integration Subroutines, in Numerical
+ *  Integration (P. Keast, G. Fairweather, eds.), Reidel 1987, p. 337. */
+aw_genz aw_genz_draw(aw_genz_family family, int n, uint64_t *random);
+
+/** The integrand at x[n]; `context` is a const aw_genz. */
+double aw_genz_value(void *context, int n, const double *x);
+
+/** Its integral over [0, 1]^n, to some 1e-14 of itself (the oscillatory one: of its amplitude).
+ *  Products of one-dimensional integrals, but for the corner peak: the usual sum of 2^n terms of
+ *  either sign cancels (to 1e-10 at these difficulties), so the sum is taken under the integral
+ *  sign, sum over v of (-1)^|v|/(1 + v.a) = int_0^inf e^-s prod(1 - e^(-a_i s)) ds, where nothing
+ *  cancels. */
+double aw_genz_integral(const aw_genz *genz);
+
+AW_END_DECLS
+#endif
