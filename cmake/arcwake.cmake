@@ -28,6 +28,9 @@ function(aw_flags name)
   endif()
 endfunction()
 
+# Tests know no tuning of this machine, and threads that wait leave the core to others.
+set(AW_TEST_ENVIRONMENT OMP_WAIT_POLICY=passive ARCWAKE_TUNING=none)
+
 # aw_test(name SOURCES... [LINK libs...] [ARGS words...] [LABELS l...] [TIMEOUT s]):
 # one cmocka program; with ARGS, the program runs once per word, which it gets as argv[1]
 # (a SIMD variant, a unit, a strategy). Exit 77 is a visible skip.
@@ -48,11 +51,11 @@ function(aw_test name)
     foreach(word IN LISTS ARG_ARGS)
       add_test(NAME ${name}.${word} COMMAND test_${name} ${word})
       set_tests_properties(${name}.${word} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${ARG_LABELS}"
-                           TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
+                           TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${AW_TEST_ENVIRONMENT}")
     endforeach()
   else()
     add_test(NAME ${name} COMMAND test_${name})
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${ARG_LABELS}"
-                         TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=passive)
+                         TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${AW_TEST_ENVIRONMENT}")
   endif()
 endfunction()

@@ -14,7 +14,8 @@ void aw_cpu_cluster_free(aw_cpu_cluster_space *space)
     aw_free(space->tile);
     aw_free(space->place);
     aw_free(space->f);
-    aw_free(space->refused);
+    aw_free(space->start);
+    aw_free(space->rest);
     memset(space, 0, sizeof *space);
 }
 
@@ -24,7 +25,10 @@ static aw_status space_grow(aw_cpu_cluster_space *space, const aw_history_view *
     if (!space->tile) space->tile = aw_alloc(AW_CLUSTER_TILES, sizeof *space->tile);
     if (!space->place) space->place = aw_alloc(AW_CLUSTER_TILES, sizeof *space->place);
     if (!space->f) space->f = aw_alloc(AW_CLUSTER_TILES, sizeof *space->f);
-    if (!space->tile || !space->place || !space->f) return AW_ERR_NOMEM;
+    if (!space->start) space->start = aw_alloc(AW_CLUSTER_TILES, sizeof *space->start);
+    if (!space->rest) space->rest = aw_alloc(AW_CLUSTER_TILES, sizeof *space->rest);
+    if (!space->tile || !space->place || !space->f || !space->start || !space->rest)
+        return AW_ERR_NOMEM;
     AW_TRY(aw_grow(&space->planes, &space->planes_capacity, 3 * aw_planes_size(h), sizeof(double)));
 done:
     return status;
@@ -52,70 +56,86 @@ static void cluster_node(const aw_cpu_state *cpu, size_t tiles, double r, int k,
                            &space->place[i], cpu->density, space->f[i][k], work);
 }
 
-/* Lane l of a region that was refused. */
-static aw_status refuse(aw_cpu_cluster_space *space, const double f[5][AW_RESULTS][AW_TILE],
-                        const double I[AW_RESULTS][AW_TILE], int l, aw_region **out)
+/* Region k of the cluster, whose nodes are there: accept or refuse it for each tile. */
+static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
+                         const aw_scales *scales, const aw_cpu_cluster_space *space,
+                         const aw_clustered *out)
 {
-    aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&space->refused, &space->refused_capacity, space->refused_n + 1,
-                   sizeof *space->refused));
-    aw_region *q = *out = &space->refused[space->refused_n++];
-    q->known = 31u;
-    for (unsigned j = 0; j < AW_RESULTS; ++j) {
-        q->I[j] = I[j][l];
-        for (int k = 0; k < 5; ++k) q->f[k][j] = f[k][j][l];
-    }
-done:
-    return status;
-}
-
-/* Region k of the cluster, whose nodes are there: accept or refuse it at each point. */
-static aw_status cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
-                              const aw_scales *scales, aw_cpu_cluster_space *space,
-                              aw_clustered *out)
-{
-    aw_status status = AW_OK;
-    const double a = c->region[k][0], b = c->region[k][1];
-    const double done_then = (double)(k + 1) / (double)c->regions;
-    const double budget = c->tolerance * (AW_ACCEPT_FIRST + (1.0 - AW_ACCEPT_FIRST) * done_then);
+    const double length = c->region[k][1] - c->region[k][0];
+    const double done = (double)(k + 1) / (double)c->regions;
+    const double share = AW_ACCEPT_FIRST + (1.0 - AW_ACCEPT_FIRST) * done;
     for (size_t i = 0; i < c->tiles; ++i) {
+        const uint32_t first = c->tile[i].first, n = c->tile[i].count;
         double I[AW_RESULTS][AW_TILE], error[AW_TILE], worst = 0.0;
-        const double(*f)[AW_RESULTS][AW_TILE] = space->f[i];
-        cpu->variant->tile_rule(f, b - a, scales, I, error);
-        for (uint32_t l = 0; l < c->tile[i].count; ++l) {
-            const uint32_t point = c->tile[i].first + l;
+        int accepted = 1;
+        cpu->variant->tile_rule((const double(*)[AW_RESULTS][AW_TILE])space->f[i], length, scales,
+                                I, error);
+        for (uint32_t l = 0; l < n; ++l) {
+            const double start = space->start[i][l];
+            const double budget = start + (c->limit - start) * share;
             if (!(error[l] <= worst) && !isnan(worst)) worst = error[l];
-            if (!(out->error[point] + error[l] <= budget)) {
-                aw_region *q;
-                AW_TRY(refuse(space, f, (const double(*)[AW_TILE])I, (int)l, &q));
-                q->a = a;
-                q->b = b;
-                q->point = point;
-                q->error = error[l];
-                continue;
-            }
-            for (unsigned j = 0; j < AW_RESULTS; ++j) out->I[point][j] += I[j][l];
-            out->error[point] += error[l];
+            if (!(out->error[first + l] + error[l] <= budget)) accepted = 0;
         }
+        aw_cpu_rest *rest = &space->rest[i];
+        for (uint32_t l = 0; l < n; ++l)
+            if (accepted) {
+                for (unsigned j = 0; j < AW_RESULTS; ++j) out->I[first + l][j] += I[j][l];
+                out->error[first + l] += error[l];
+            } else {
+                for (unsigned j = 0; j < AW_RESULTS; ++j) rest->I[j][l] += I[j][l];
+                rest->error[l] += error[l];
+            }
         c->worst[i * c->regions + k] = (float)worst;
+        c->refused[i * c->regions + k] = !accepted;
     }
-done:
-    return status;
 }
 
-static aw_status cluster_run(const aw_cpu_state *cpu, const aw_cluster *c, const aw_scales *scales,
-                             aw_cpu_cluster_space *space, aw_clustered *out, aw_work *work)
+/* Take what was refused after all, tile by tile, where everything is within the tolerance. */
+static void cluster_end(const aw_cluster *c, const aw_cpu_cluster_space *space,
+                        const aw_clustered *out)
 {
-    aw_status status = AW_OK;
     for (size_t i = 0; i < c->tiles; ++i) {
-        const aw_tile_ref *tile = &c->tile[i];
-        aw_tile_take(&cpu->point[tile->first], (int)tile->count, &space->tile[i]);
-        for (uint32_t p = tile->first; p < tile->first + tile->count; ++p) {
-            memset(out->I[p], 0, sizeof out->I[p]);
-            out->error[p] = 0.0;
+        const uint32_t first = c->tile[i].first, n = c->tile[i].count;
+        const aw_cpu_rest *rest = &space->rest[i];
+        double most = 0.0;
+        int accepted = 1;
+        for (uint32_t l = 0; l < n; ++l) {
+            const double all = out->error[first + l] + rest->error[l];
+            if (!(all <= c->tolerance)) accepted = 0;
+            if (!(all - space->start[i][l] <= most)) most = all - space->start[i][l];
         }
-        work->regions += c->regions * tile->count;
+        c->total[i] = (float)most;
+        if (!accepted) continue;
+        for (uint32_t l = 0; l < n; ++l) {
+            for (unsigned j = 0; j < AW_RESULTS; ++j) out->I[first + l][j] += rest->I[j][l];
+            out->error[first + l] += rest->error[l];
+        }
+        memset(&c->refused[i * c->regions], 0, c->regions);
     }
+}
+
+static void cluster_begin(const aw_cpu_state *cpu, const aw_cluster *c, aw_cpu_cluster_space *space,
+                          const aw_clustered *out, aw_work *work)
+{
+    for (size_t i = 0; i < c->tiles; ++i) {
+        const uint32_t first = c->tile[i].first, n = c->tile[i].count;
+        aw_tile_take(&cpu->point[first], (int)n, &space->tile[i]);
+        for (uint32_t l = 0; l < n; ++l) {
+            if (c->begin) {
+                memset(out->I[first + l], 0, sizeof out->I[first + l]);
+                out->error[first + l] = 0.0;
+            }
+            space->start[i][l] = out->error[first + l];
+        }
+        memset(&space->rest[i], 0, sizeof space->rest[i]);
+        work->regions += c->regions * n;
+    }
+}
+
+static void cluster_run(const aw_cpu_state *cpu, const aw_cluster *c, const aw_scales *scales,
+                        aw_cpu_cluster_space *space, const aw_clustered *out, aw_work *work)
+{
+    cluster_begin(cpu, c, space, out, work);
     for (size_t k = 0; k < c->regions; ++k) {
         const double a = c->region[k][0], b = c->region[k][1];
         const int follows = k > 0 && c->region[k - 1][1] == a;
@@ -125,67 +145,31 @@ static aw_status cluster_run(const aw_cpu_state *cpu, const aw_cluster *c, const
         for (int m = 1; m < 4; ++m)
             cluster_node(cpu, c->tiles, a + 0.25 * m * (b - a), m, space, work);
         cluster_node(cpu, c->tiles, b, 4, space, work);
-        AW_TRY(cluster_rule(cpu, c, k, scales, space, out));
+        cluster_rule(cpu, c, k, scales, space, out);
     }
-done:
-    return status;
-}
-
-/* Refusals in the order of the clusters, whichever thread had them. */
-static aw_status collect_refused(aw_cpu_state *cpu, size_t n, aw_clustered *out)
-{
-    aw_status status = AW_OK;
-    size_t total = 0;
-    for (size_t c = 0; c < n; ++c) total += cpu->refusal[c].count;
-    AW_TRY(aw_grow((void **)&cpu->refused, &cpu->refused_capacity, total, sizeof *cpu->refused));
-    total = 0;
-    for (size_t c = 0; c < n; ++c) {
-        const aw_cpu_refusal *from = &cpu->refusal[c];
-        memcpy(&cpu->refused[total], &cpu->space[from->thread].cluster.refused[from->begin],
-               from->count * sizeof *cpu->refused);
-        total += from->count;
-    }
-    out->refused = cpu->refused;
-    out->refusals = total;
-done:
-    return status;
+    cluster_end(c, space, out);
 }
 
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
-                          int single, aw_clustered *out, aw_work *work)
+                          int single, const aw_clustered *out, aw_work *work)
 {
     aw_cpu_state *cpu = state;
     const aw_history_view *h = &cpu->history;
     aw_status status = AW_OK;
     double longest = 0.0;
-    out->refusals = 0;
     for (size_t c = 0; c < n; ++c)
         if (cluster[c].regions > 0)
             longest = fmax(longest, cluster[c].region[cluster[c].regions - 1][1]);
     const double oldest = longest / h->cdt + 3.0;
     const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
     AW_TRY(aw_cpu_packs_hold(&cpu->packs, h, slices, single, cpu->threads));
-    AW_TRY(aw_grow((void **)&cpu->refusal, &cpu->refusal_capacity, n, sizeof *cpu->refusal));
-    for (int i = 0; i < cpu->threads; ++i) {
-        AW_TRY(space_grow(&cpu->space[i].cluster, h));
-        cpu->space[i].cluster.refused_n = 0;
-        cpu->space[i].status = AW_OK;
-    }
+    for (int i = 0; i < cpu->threads; ++i) AW_TRY(space_grow(&cpu->space[i].cluster, h));
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t c = 0; c < (ptrdiff_t)n; ++c) {
-        const int thread = omp_get_thread_num();
-        aw_cpu_space *space = &cpu->space[thread];
-        aw_cpu_refusal *refusal = &cpu->refusal[c];
-        refusal->thread = thread;
-        refusal->begin = space->cluster.refused_n;
-        const aw_status mine =
-            cluster_run(cpu, &cluster[c], scales, &space->cluster, out, &space->work);
-        refusal->count = space->cluster.refused_n - refusal->begin;
-        if (mine != AW_OK) space->status = mine;
+        aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
+        cluster_run(cpu, &cluster[c], scales, &space->cluster, out, &space->work);
     }
     aw_cpu_collect(cpu, work);
-    for (int i = 0; i < cpu->threads; ++i) AW_TRY(cpu->space[i].status);
-    AW_TRY(collect_refused(cpu, n, out));
 done:
     return status;
 }

@@ -18,8 +18,8 @@ enum { CHAINS = 12, READS = 8 };
 typedef double doubles __attribute__((vector_size(AW_VECTOR_BYTES)));
 typedef float floats __attribute__((vector_size(AW_VECTOR_BYTES)));
 
-/* x <- 0.999 x + 0.001 nears one, each chain from a number of its own, lest the compiler merge them,
- * and none from one itself, which it would see stays. */
+/* x <- 0.999 x + 0.001 nears one, each chain from a number of its own, lest the compiler merge
+ * them, and none from one itself, which it would see stays. */
 #define MULTIPLY_ADD(real, vector)                                                           \
     const vector keep = (vector){0} + (real)0.999, more = (vector){0} + (real)0.001;         \
     vector x[CHAINS];                                                                        \

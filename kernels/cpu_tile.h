@@ -71,8 +71,8 @@ AW_INLINE void AW_CAT(aw_tile_node_, AW_LETTER)(const AW_REAL *window, ptrdiff_t
     for (int q = 0; q < 3; ++q) {
 #pragma GCC unroll 3
         for (int k = 0; k < 3; ++k) {
-            /* Of the three cells the middle one and the steps to its neighbours: the weights' sum is
-             * one and that of their slopes zero, and subtractions have units of their own. */
+            /* Of the three cells the middle one and the steps to its neighbours: the weights' sum
+             * is one and that of their slopes zero, and subtractions have units of their own. */
             const AW_REAL *cell = window + (q * AW_PLANES + k) * width;
             const AW_REAL *change = cell + 3 * width;
             AW_LANES before, now, after, rate_before, rate, rate_after;

@@ -31,8 +31,6 @@ static void cpu_close(void *state)
     }
     aw_free(cpu->space);
     aw_free(cpu->group);
-    aw_free(cpu->refused);
-    aw_free(cpu->refusal);
     aw_cpu_packs_free(&cpu->packs);
     aw_free(cpu);
 }

@@ -19,6 +19,11 @@ typedef struct aw_cpu_packs {
     int ns, nx, single; /* of all of them */
 } aw_cpu_packs;
 
+/** Sums over the regions of a tile that are refused so far. */
+typedef struct aw_cpu_rest {
+    double I[AW_RESULTS][AW_TILE], error[AW_TILE];
+} aw_cpu_rest;
+
 /** Space of one thread for the evaluation of clusters. */
 typedef struct aw_cpu_cluster_space {
     void *planes; /* of three parts */
@@ -26,8 +31,8 @@ typedef struct aw_cpu_cluster_space {
     aw_tile *tile;                       /* [AW_CLUSTER_TILES] */
     aw_tile_place *place;                /* [AW_CLUSTER_TILES] */
     double (*f)[5][AW_RESULTS][AW_TILE]; /* [AW_CLUSTER_TILES]: nodes of the current region */
-    aw_region *refused;                  /* in the order in which this thread met them */
-    size_t refused_n, refused_capacity;
+    struct aw_cpu_rest *rest;            /* [AW_CLUSTER_TILES]: of the refused regions */
+    double (*start)[AW_TILE];            /* [AW_CLUSTER_TILES]: errors before the first region */
 } aw_cpu_cluster_space;
 
 /** Space of one thread. */
@@ -37,14 +42,7 @@ typedef struct aw_cpu_space {
     double *blend;
     size_t blend_capacity;
     aw_cpu_cluster_space cluster;
-    aw_status status; /* of this thread in the current call */
 } aw_cpu_space;
-
-/** Where a thread has put the refusals of a cluster. */
-typedef struct aw_cpu_refusal {
-    int thread;
-    size_t begin, count;
-} aw_cpu_refusal;
 
 typedef struct aw_cpu_state {
     const aw_variant *variant;
@@ -57,10 +55,6 @@ typedef struct aw_cpu_state {
     struct aw_cpu_group *group; /* of one sweep */
     size_t group_capacity;
     aw_cpu_packs packs;
-    aw_cpu_refusal *refusal; /* [clusters] */
-    size_t refusal_capacity;
-    aw_region *refused; /* of the last evaluation */
-    size_t refused_capacity;
     char text[192];
 } aw_cpu_state;
 
@@ -71,7 +65,7 @@ void aw_cpu_collect(aw_cpu_state *cpu, aw_work *work);
 aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
                        aw_work *work);
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
-                          int single, aw_clustered *out, aw_work *work);
+                          int single, const aw_clustered *out, aw_work *work);
 
 /** Hold the first n slices of the history as lines; what is held already is kept.
  *  @return AW_OK or AW_ERR_NOMEM */

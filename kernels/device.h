@@ -37,31 +37,32 @@ typedef struct aw_tile_ref {
     uint32_t first, count; /* count is at most AW_TILE (kernels/tile.h) */
 } aw_tile_ref;
 
-/** A region of a point is accepted when the errors accepted so far and its own are at most the
- *  tolerance times AW_ACCEPT_FIRST + (1 - AW_ACCEPT_FIRST) (regions done)/(regions): their sum is
- *  never above the tolerance, and is held to it region by region as a partition with equal errors
- *  would be, with room for some that have more. */
+/** A region of a tile is accepted if at each of its points the errors accepted so far and its own
+ *  are within the error at the start plus what is left of the limit then, times AW_ACCEPT_FIRST + (1 -
+ *  AW_ACCEPT_FIRST) (regions done)/(regions): their sum is never above the limit, and is held to it
+ *  region by region as a partition with equal errors would be, with room for some that have more.
+ *  The others are refused, unless it turns out that all together are within the tolerance. */
 #define AW_ACCEPT_FIRST 0.3
 
 /** Tiles whose points share one partition of r'. Everything is borrowed. */
 typedef struct aw_cluster {
-    const aw_tile_ref *tile; /* [tiles] */
-    size_t tiles;            /* at most AW_CLUSTER_TILES */
-    const double (
-        *region)[2]; /* [regions]: from, to [m], ascending; the next may begin further on */
+    const aw_tile_ref *tile;   /* [tiles] */
+    size_t tiles;              /* at most AW_CLUSTER_TILES */
+    const double (*region)[2]; /* [regions]: from, to [m], ascending; there may be gaps */
     size_t regions;
-    double tolerance; /* of a point, in scales; see AW_ACCEPT_FIRST */
-    float *worst;     /* out: [tiles][regions], the largest error of a tile's points in a region */
+    double tolerance; /* of the sum of the errors of a point, in scales */
+    double limit;     /* the same where regions are refused: it leaves room for what they become */
+    int begin;        /* 1: the sums at its points are begun anew; 0: they are added to */
+    /* What is found: */
+    float *worst;     /* [tiles][regions]: the largest error of a tile's points in a region */
+    uint8_t *refused; /* [tiles][regions]: 1 where nothing was added, at no point of the tile */
+    float *total;     /* [tiles]: the largest sum of a point's errors, refused ones too */
 } aw_cluster;
 
-/** What the evaluation of clusters fills. */
+/** Sums that the evaluation of clusters adds to: the caller's. */
 typedef struct aw_clustered {
-    double (*I)[AW_RESULTS]; /* [points]: sum over the accepted regions of each point */
-    double *error;           /* [points]: sum of their errors */
-    const aw_region
-        *refused; /* [refusals]: the others, all nodes known; by cluster, then by region;
-                                 the unit's own, valid until its next call */
-    size_t refusals;
+    double (*I)[AW_RESULTS]; /* [points]: over the accepted regions of each point */
+    double *error;           /* [points]: of their errors */
 } aw_clustered;
 
 /** Operations of a kind of unit. Optional ones may be NULL. A call may return before the work is
@@ -99,10 +100,10 @@ typedef struct aw_device_ops {
     /** Apply the rule to every region of every cluster at every point of its tiles. All points of a
      *  cluster share the nodes in r', those of a tile the nodes in angle too.
      *  @param[in] single  1: moments are rounded to single precision (errors of about 1e-7)
-     *  @param[in,out] out  I and error are the caller's, and overwritten at the clusters' points
+     *  No point may be in two clusters.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*evaluate)(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
-                          int single, aw_clustered *out, aw_work *work);
+                          int single, const aw_clustered *out, aw_work *work);
 
     aw_status (*wait)(void *state);
 } aw_device_ops;

@@ -78,10 +78,8 @@ static double best_rate(const peak_work *work, int threads)
     return sum / (double)threads;
 }
 
-aw_status aw_peak_measure(const char *variant, int threads, aw_peak *out)
+aw_status aw_peak_arithmetic(const char *variant, int threads, aw_peak *out)
 {
-    aw_status status = AW_OK;
-    double *room = NULL;
     peak_work work = {.loops = find_loops(variant)};
     memset(out, 0, sizeof *out);
     out->threads = threads;
@@ -91,6 +89,15 @@ aw_status aw_peak_measure(const char *variant, int threads, aw_peak *out)
     for (work.single = 0; work.single < 2; ++work.single)
         out->arithmetic[work.single] =
             1e-9 * work.loops->operations[work.single] * best_rate(&work, threads);
+    return AW_OK;
+}
+
+aw_status aw_peak_measure(const char *variant, int threads, aw_peak *out)
+{
+    aw_status status = AW_OK;
+    double *room = NULL;
+    peak_work work = {.loops = find_loops(variant)};
+    AW_TRY(aw_peak_arithmetic(variant, threads, out));
     room = aw_alloc((size_t)threads, aw_peak_bytes(AW_PEAK_ARRAYS - 1));
     AW_TRY(room ? AW_OK : AW_ERR_NOMEM);
     work.from = room;

@@ -78,6 +78,16 @@ void aw_patterns_allot(const float *rough, size_t cells, double least, double to
         need[j] = rough[j] < 0.0F ? 0.0F : (float)fmax(least, (double)rough[j] * high);
 }
 
+double aw_patterns_error(const float *rough, const float *need, size_t cells)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < cells; ++j) {
+        const double s = (double)rough[j], n = (double)need[j];
+        if (s > 0.0 && n > 0.0) sum += s * (s / n) * (s / n) * (s / n);
+    }
+    return sum;
+}
+
 void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, double cdt, size_t slices,
                           double *n)
 {

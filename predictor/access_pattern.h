@@ -45,6 +45,9 @@ void aw_patterns_carry(const aw_patterns *from, const float *need, const aw_patt
  *  @param[out] need   [cells] */
 void aw_patterns_allot(const float *rough, size_t cells, double least, double total, float *need);
 
+/** Sum of the errors of cells of these roughnesses in need[j] regions each; 0 for cells of none. */
+double aw_patterns_error(const float *rough, const float *need, size_t cells);
+
 /** Sum over the cells of each slice interval; a cell of several intervals gives each its share.
  *  @param[out] n  [slices]: subregions in [i cdt, (i+1) cdt] */
 void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, double cdt, size_t slices,

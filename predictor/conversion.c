@@ -42,7 +42,7 @@ static size_t whole(double wish)
     return n > 1.0 ? (size_t)n : 1;
 }
 
-static aw_status add_equal(aw_cuts *cuts, double a, double b, size_t n)
+aw_status aw_cuts_add(aw_cuts *cuts, double a, double b, size_t n)
 {
     aw_status status = AW_OK;
     double from = a;
@@ -103,7 +103,7 @@ static aw_status as_earlier(double a, double b, size_t n, const double (*earlier
                             aw_cuts *cuts)
 {
     aw_status status = AW_OK;
-    if (count < 2) return add_equal(cuts, a, b, n);
+    if (count < 2) return aw_cuts_add(cuts, a, b, n);
     const size_t times = n > count ? (n + count / 2) / count : 1;
     const size_t keep = n < count ? n : count;
     double from = a;
@@ -111,7 +111,7 @@ static aw_status as_earlier(double a, double b, size_t n, const double (*earlier
         const size_t at = k * count / keep;
         const double to = at < count ? earlier[at][0] : b;
         if (!(to > from)) continue;
-        AW_TRY(add_equal(cuts, from, to, times));
+        AW_TRY(aw_cuts_add(cuts, from, to, times));
         from = to;
     }
 done:

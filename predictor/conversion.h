@@ -31,6 +31,9 @@ aw_status aw_convert(aw_conversion how, const aw_patterns *patterns, const float
                      const double (*earlier)[2], size_t earlier_n, aw_cuts *cuts);
 void aw_cuts_free(aw_cuts *cuts);
 
+/** Append [a, b] as n equal regions. @return AW_OK, AW_ERR_NOMEM. */
+aw_status aw_cuts_add(aw_cuts *cuts, double a, double b, size_t n);
+
 /** Conversion by name ("even", "uniform", "adaptive"). @return 0 if there is none of that name. */
 int aw_conversion_find(const char *name, aw_conversion *out);
 

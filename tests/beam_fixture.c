@@ -117,6 +117,13 @@ aw_problem bench_problem(bench *b, double tolerance, size_t every)
     return problem;
 }
 
+aw_problem bench_grid_problem(bench *b, double tolerance)
+{
+    aw_problem problem = bench_problem(b, tolerance, 1);
+    problem.columns = (size_t)b->params.ns;
+    return problem;
+}
+
 aw_status bench_solve(const char *strategy, aw_device *device, const aw_problem *problem,
                       double *result, aw_report *report)
 {
@@ -144,6 +151,39 @@ double bench_distance(const double *a, const double *b, size_t points, unsigned 
         worst = fmax(worst, fabs(a[i] - b[i]));
     }
     return worst / bench_largest(b, points, k);
+}
+
+double *bench_reference(const aw_problem *problem, size_t every)
+{
+    const size_t n = (problem->points + every - 1) / every;
+    aw_problem finer = *problem;
+    aw_report report;
+    double *result = bench_array(n * AW_RESULTS);
+    aw_field_point *point = aw_alloc(n, sizeof *point);
+    aw_device device = bench_device(NULL, 0, 4.0);
+    assert_non_null(point);
+    for (size_t i = 0; i < n; ++i) point[i] = problem->point[i * every];
+    finer.point = point;
+    finer.points = n;
+    finer.columns = 0;
+    finer.record = NULL;
+    finer.tolerance *= 1e-3;
+    assert_ok(bench_solve("adaptive", &device, &finer, result, &report));
+    aw_device_close(&device);
+    aw_free(point);
+    return result;
+}
+
+double bench_error(const aw_problem *problem, size_t every, const double *reference,
+                   const double *result, unsigned k)
+{
+    double worst = 0.0;
+    for (size_t i = 0; i * every < problem->points; ++i) {
+        const double off = result[i * every * AW_RESULTS + k] - reference[i * AW_RESULTS + k];
+        if (!isfinite(off)) return (double)NAN;
+        worst = fmax(worst, fabs(off));
+    }
+    return worst / bench_largest(result, problem->points, k);
 }
 
 double *bench_array(size_t n)

@@ -50,6 +50,9 @@ aw_device bench_device(const char *variant, int threads, double density);
  * them (bench.point is thinned out until the next bench_run). */
 aw_problem bench_problem(bench *b, double tolerance, size_t every);
 
+/* The problem of the whole newest grid, row by row. */
+aw_problem bench_grid_problem(bench *b, double tolerance);
+
 /* @param result [problem->points][AW_RESULTS] */
 aw_status bench_solve(const char *strategy, aw_device *device, const aw_problem *problem,
                       double *result, aw_report *report);
@@ -59,6 +62,14 @@ double bench_largest(const double *a, size_t points, unsigned k);
 
 /* Largest |a - b| of result k over all points, over the largest |b|. */
 double bench_distance(const double *a, const double *b, size_t points, unsigned k);
+
+/* Every n-th of a problem's points by `adaptive` on the fastest variant, at a 1000 times smaller
+ * tolerance and four times as many inner nodes; free with aw_free. */
+double *bench_reference(const aw_problem *problem, size_t every);
+
+/* Largest |difference| of result k at the reference's points, over its largest magnitude at all. */
+double bench_error(const aw_problem *problem, size_t every, const double *reference,
+                   const double *result, unsigned k);
 
 /* Zeroed array that fails the test rather than be NULL; free with aw_free. */
 double *bench_array(size_t n);

@@ -25,11 +25,12 @@ typedef struct aw_bench {
     int grids, counts, solvers; /* of the lists; 0: not given */
     const char *device, *json, *patterns;
     double tolerance;
-    int random;          /* 1: random start, 0: quiet, -1: not given */
-    int threads;         /* 0: as many as OpenMP gives */
-    int skip, repeat;    /* solves that do not count, and that do; -1: not given */
+    int random;       /* 1: random start, 0: quiet, -1: not given */
+    int threads;      /* 0: as many as OpenMP gives */
+    aw_tuning tuning; /* of the CPU unit; zeros: the defaults */
+    int skip, repeat; /* solves that do not count, and that do; -1: not given */
     int verify, tables, kernel;
-    long cuhre;          /* instances of each family and dimension; 0: no */
+    long cuhre;           /* instances of each family and dimension; 0: no */
     aw_forecast forecast; /* of the strategies that have one */
 } aw_bench;
 

@@ -33,9 +33,9 @@ void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
 
 void aw_bench_row_close(aw_bench_row *row)
 {
-    double *const sum[] = {&row->mean,        &row->predict,   &row->cluster,     &row->upload,
-                           &row->evaluate,    &row->refine,    &row->learn,       &row->evaluations,
-                           &row->evaluated,   &row->outer_nodes, &row->regions,   &row->leftovers};
+    double *const sum[] = {&row->mean,      &row->predict,     &row->cluster, &row->upload,
+                           &row->evaluate,  &row->refine,      &row->learn,   &row->evaluations,
+                           &row->evaluated, &row->outer_nodes, &row->regions, &row->leftovers};
     for (size_t i = 0; i < sizeof sum / sizeof *sum; ++i) *sum[i] /= (double)row->solves;
 }
 

@@ -10,16 +10,16 @@
 
 AW_BEGIN_DECLS
 
-/* Operations (multiplications and additions, one each) that an evaluation of the integrand takes on
- * the cells it reads; its position and the weights of the cells, a sixth more, are not counted.
- * - On nine combined cells of six numbers (kernels/cpu_tile.h; sweeps of several points combine the
- *   same way): for each of three rows and three moments the weighted value of three cells (5), its
- *   slope and its rate (11), and their shares of the sums (2 and 4). */
+/* Operations (multiplications and additions, one each) that an evaluation of the integrand takes
+ * on the cells it reads; its position and the weights of the cells, a fifth more, are not counted.
+ * - On nine combined cells of six numbers (kernels/cpu_tile.h; sweeps of several points combine
+ *   cells likewise): for each of three rows and three moments the weighted value of three cells
+ *   (5), its slope and its rate (11), and their shares of the sums (2 and 4). */
 #define AW_OPERATIONS_COMBINED 198.0
 /* Of these, such that the values alone would take. */
 #define AW_OPERATIONS_VALUES 63.0
-/* - On the cells of three slices (refinement): 27 cells, 3 moments, a multiplication and an addition
- *   for the value and for the rate. It is also the unit of "27-point equivalents", which measure
+/* - On the cells of three slices (refinement): 27 cells, 3 moments, a value and a rate each, a
+ *   multiplication and an addition each. Also the unit of 27-point equivalents, which measure
  *   what is computed rather than how. */
 #define AW_OPERATIONS_27 324.0
 
@@ -36,7 +36,7 @@ typedef struct aw_bench_row {
     double tolerance;
     int single;        /* 1: moments of the part `evaluate` are of single precision */
     double mean, best; /* the stage of the potentials: mean and quickest of the solves [s] */
-    double predict, cluster, upload, evaluate, refine, learn; /* parts of the mean [s] */
+    double predict, cluster, upload, evaluate, refine, learn;       /* parts of the mean [s] */
     double evaluations, evaluated, outer_nodes, regions, leftovers; /* aw_report */
     /* NaN where they were not asked for: */
     double error_phi, error_psi;            /* aw_verify_solution */

@@ -9,7 +9,7 @@
 #include "src/app/verify.h"
 #include "src/base/memory.h"
 
-/* Points at which the solution is verified, and on which the adaptive strategy's work is counted. */
+/* Points at which the solution is verified, and on which the adaptive strategy counts its work. */
 enum { VERIFY_POINTS = 200, SAMPLE_POINTS = 400 };
 
 aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, long particles,
@@ -22,6 +22,7 @@ aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, lo
     (*config)->beam.quiet = !b->random;
     (*config)->tolerance = b->tolerance;
     (*config)->threads = b->threads;
+    (*config)->tuning = b->tuning;
     (*config)->steps = AW_BENCH_STEPS + b->skip + b->repeat;
     AW_TRY(aw_simulation_new(*config, NULL, sim));
     aw_solver_forecast((*sim)->solver, &b->forecast);
@@ -34,11 +35,11 @@ aw_status aw_bench_case_record(aw_simulation *sim, aw_patterns *record, aw_repor
     const aw_grid_view *grid = &sim->frame.grid;
     aw_status status = AW_OK;
     aw_frame_points(grid, &sim->config->lattice->orbit, sim->config->beam.gamma, sim->point);
-    aw_problem problem =
-        aw_simulation_problem(sim, sim->point, sim->nodes, sim->config->tolerance);
+    aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, sim->config->tolerance);
     problem.columns = (size_t)grid->ns;
     problem.record = record;
-    AW_TRY(aw_solver_scales(sim->solver, &problem, &problem.scales));
+    AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
+    problem.scales = sim->scales;
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, report));
 done:
     return status;
@@ -103,17 +104,15 @@ aw_status aw_bench_measure(const aw_bench *b, const char *solver, long grid, lon
         if (sim->step >= first)
             aw_bench_row_add(row, &sim->report, sim->seconds[AW_PART_POTENTIALS]);
         if (sim->step == last && b->verify)
-            AW_TRY(
-                aw_verify_solution(sim, VERIFY_POINTS, &row->error_phi, &row->error_psi));
+            AW_TRY(aw_verify_solution(sim, VERIFY_POINTS, &row->error_phi, &row->error_psi));
         if (sim->step == last && !b->tables) break;
         AW_TRY(aw_simulation_advance(sim));
     }
     aw_bench_row_close(row);
     snprintf(row->solver, sizeof row->solver, "%s", config->solver);
-    snprintf(row->device, sizeof row->device, "%s",
-             sim->device.ops->describe(sim->device.state));
+    snprintf(row->device, sizeof row->device, "%s", sim->device.ops->describe(sim->device.state));
     row->grid = config->grid[0];
-    row->particles = sim->particles->n;
+    row->particles = (size_t)particles;
     row->nodes = sim->nodes;
     row->tolerance = config->tolerance;
     row->threads = config->threads > 0 ? config->threads : omp_get_max_threads();

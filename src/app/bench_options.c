@@ -10,19 +10,30 @@
 
 enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET };
 
-static const struct option known[] = {
-    {"grid", 1, NULL, 'g'},          {"particles", 1, NULL, 'n'},
-    {"solver", 1, NULL, 's'},        {"device", 1, NULL, 'd'},
-    {"json", 1, NULL, 'j'},          {"verify", 0, NULL, 'v'},
-    {"tolerance", 1, NULL, 't'},     {"sampling", 1, NULL, 'm'},
-    {"threads", 1, NULL, 'T'},       {"skip", 1, NULL, 'S'},
-    {"repeat", 1, NULL, 'r'},        {"tables", 0, NULL, 'b'},
-    {"kernel", 0, NULL, 'k'},        {"patterns", 1, NULL, 'p'},
-    {"cuhre", 2, NULL, 'c'},         {"forecast", 1, NULL, FORECAST},
-    {"neighbours", 1, NULL, NEIGHBOURS}, {"classes", 1, NULL, CLASSES},
-    {"conversion", 1, NULL, CONVERSION}, {"merge", 1, NULL, MERGE},
-    {"least", 1, NULL, LEAST},       {"budget", 1, NULL, BUDGET},
-    {"help", 0, NULL, 'h'},          {NULL, 0, NULL, 0}};
+static const struct option known[] = {{"grid", 1, NULL, 'g'},
+                                      {"particles", 1, NULL, 'n'},
+                                      {"solver", 1, NULL, 's'},
+                                      {"device", 1, NULL, 'd'},
+                                      {"json", 1, NULL, 'j'},
+                                      {"verify", 0, NULL, 'v'},
+                                      {"tolerance", 1, NULL, 't'},
+                                      {"sampling", 1, NULL, 'm'},
+                                      {"threads", 1, NULL, 'T'},
+                                      {"skip", 1, NULL, 'S'},
+                                      {"repeat", 1, NULL, 'r'},
+                                      {"tables", 0, NULL, 'b'},
+                                      {"kernel", 0, NULL, 'k'},
+                                      {"patterns", 1, NULL, 'p'},
+                                      {"cuhre", 2, NULL, 'c'},
+                                      {"forecast", 1, NULL, FORECAST},
+                                      {"neighbours", 1, NULL, NEIGHBOURS},
+                                      {"classes", 1, NULL, CLASSES},
+                                      {"conversion", 1, NULL, CONVERSION},
+                                      {"merge", 1, NULL, MERGE},
+                                      {"least", 1, NULL, LEAST},
+                                      {"budget", 1, NULL, BUDGET},
+                                      {"help", 0, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
 
 /* Numbers between commas. */
 static aw_status number_list(const char *option, const char *text, long least, long most, long *out,
@@ -191,6 +202,9 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b, int *help)
     if (optind < argc)
         return aw_error(AW_ERR_ARG, "bench: '%s' is not an option (see: arcwake help bench)",
                         argv[optind]);
+    if (b->tables + b->kernel + (b->patterns != NULL) + (b->cuhre > 0) > 1)
+        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns and --cuhre are "
+                                    "separate measurements (give one of them)");
     fill_defaults(b);
     if (b->skip + b->repeat > AW_BENCH_SOLVES)
         return aw_error(AW_ERR_ARG,

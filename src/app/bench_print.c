@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `arcwake bench` prints and writes of its measurements. */
+/* What `arcwake bench` prints of its measurements: the plain table, and those of --tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,8 +73,8 @@ static void print_times(const aw_bench *b, const aw_bench_row *row, int rows, aw
             for (int s = 0; s < b->solvers; ++s)
                 put(line, "%.3f", find(row, rows, b->solver[s], b->grid[g], b->particles[n])->mean);
             for (int s = 0; s < 2; ++s) {
-                const aw_bench_row *other = find(row, rows, s ? "heuristic" : "two-phase",
-                                                 b->grid[g], b->particles[n]);
+                const aw_bench_row *other =
+                    find(row, rows, s ? "heuristic" : "two-phase", b->grid[g], b->particles[n]);
                 put(line, "%.2f", ours && other ? other->mean / ours->mean : (double)NAN);
             }
             end_line(line);
@@ -85,8 +85,8 @@ static void print_times(const aw_bench *b, const aw_bench_row *row, int rows, aw
 static void print_parts(const aw_bench *b, const aw_bench_row *row, int rows, const char *solver,
                         aw_text *line)
 {
-    static const char *const head[] = {"clustering", "evaluation", "leftovers",
-                                       "predict+train", "rest", "overall", "share c+p+t"};
+    static const char *const head[] = {"clustering", "evaluation", "leftovers",  "predict+train",
+                                       "rest",       "overall",    "share c+p+t"};
     aw_info(" ");
     aw_info("%s: where the seconds of a step go (table 6)", solver);
     aw_text_add(line, "%9s %9s", "particles", "grid");
@@ -109,6 +109,7 @@ static void print_parts(const aw_bench *b, const aw_bench_row *row, int rows, co
             put(line, "%.1f%%", 100.0 * f.learning);
             end_line(line);
         }
+    aw_info("rest: the coarse pass that finds the scales of the errors, and the order of the work");
 }
 
 /* A line of print_kernel: a figure for every grid. */
@@ -178,78 +179,4 @@ void aw_bench_print_tables(const aw_bench *b, const aw_bench_row *row, int rows,
     aw_info("an evaluation is counted as %.0f operations on combined cells, %.0f in a refinement",
             AW_OPERATIONS_COMBINED, AW_OPERATIONS_27);
     aw_text_free(&line);
-}
-
-static void json_figures(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
-{
-    aw_bench_figures f;
-    aw_bench_figure(row, peak, &f);
-    aw_text_add(text, "\"moments\": \"%s\", ", row->single ? "single" : "double");
-    aw_text_add_number(text, "gflops_kernel", f.kernel);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "intensity", f.intensity);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "nanoseconds", f.nanoseconds);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "over_adaptive", f.over);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "forecast_cells", row->forecast_cells);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "forecast_slices", row->forecast_slices);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "peak_share", f.peak_share);
-    aw_text_add(text, ", \"peak\": {");
-    aw_text_add_number(text, "double", peak->arithmetic[0]);
-    aw_text_add(text, ", ");
-    aw_text_add_number(text, "single", peak->arithmetic[1]);
-    aw_text_add(text, ", \"read\": [");
-    for (int i = 0; i < AW_PEAK_ARRAYS; ++i)
-        aw_text_add(text, "%s[%zu, %.6g]", i == 0 ? "" : ", ", aw_peak_bytes(i), peak->read[i]);
-    aw_text_add(text, "]}");
-}
-
-static void json_row(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
-{
-    const double seconds[] = {row->mean,   row->best,     row->predict, row->cluster,
-                              row->upload, row->evaluate, row->refine,  row->learn};
-    static const char *const name[] = {"total",  "best",     "predict", "cluster",
-                                       "upload", "evaluate", "refine",  "learn"};
-    aw_bench_figures f;
-    aw_bench_figure(row, peak, &f);
-    aw_text_add(text,
-                "  {\"grid\": %d, \"particles\": %zu, \"solver\": \"%s\", \"device\": \"%s\", "
-                "\"threads\": %d, \"tolerance\": %.6g, \"solves\": %d, \"seconds\": {",
-                row->grid, row->particles, row->solver, row->device, row->threads, row->tolerance,
-                row->solves);
-    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; ++i) {
-        aw_text_add(text, i == 0 ? "" : ", ");
-        aw_text_add_number(text, name[i], seconds[i]);
-    }
-    aw_text_add(text, "}, \"evaluations\": %.0f, ", row->evaluations);
-    aw_text_add_number(text, "gflops", f.equivalent);
-    aw_text_add(text, ", \"leftovers\": %.0f", row->leftovers);
-    if (!isnan(row->error_phi)) {
-        aw_text_add(text, ", ");
-        aw_text_add_number(text, "error_phi", row->error_phi);
-        aw_text_add(text, ", ");
-        aw_text_add_number(text, "error_psi", row->error_psi);
-    }
-    if (peak) {
-        aw_text_add(text, ", ");
-        json_figures(text, row, peak);
-    }
-    aw_text_add(text, "}");
-}
-
-aw_status aw_bench_json(const char *path, const aw_bench_row *row, int rows, const aw_peak *peak)
-{
-    aw_text text = {.bytes = NULL};
-    for (int i = 0; i < rows; ++i) {
-        aw_text_add(&text, i == 0 ? "[\n" : ",\n");
-        json_row(&text, &row[i], peak);
-    }
-    aw_text_add(&text, "\n]\n");
-    aw_status status = aw_text_save(&text, path);
-    aw_text_free(&text);
-    return status;
 }

@@ -15,19 +15,26 @@
 /* Rows of a strip: the spline on the axis takes four, each with two neighbours for its gradient. */
 enum { AW_STRIP_ROWS = 8 };
 
+/* What the command line and the machine say. */
+static aw_status with_options(const aw_validation *validation, aw_status status, aw_config *config)
+{
+    if (status != AW_OK) return status;
+    config->threads = validation->threads;
+    config->tuning = validation->tuning;
+    return AW_OK;
+}
+
 aw_status aw_case_config(const aw_validation *validation, const aw_element *element, size_t n,
                          double gamma, aw_upstream upstream, aw_config **out)
 {
     aw_status status = aw_line_config(validation->name, element, n, gamma, upstream, out);
-    if (status == AW_OK) (*out)->threads = validation->threads;
-    return status;
+    return with_options(validation, status, *out);
 }
 
 aw_status aw_case_lcls(const aw_validation *validation, aw_upstream upstream, aw_config **out)
 {
     aw_status status = aw_lcls_config(128, 1000000, upstream, out);
-    if (status == AW_OK) (*out)->threads = validation->threads;
-    return status;
+    return with_options(validation, status, *out);
 }
 
 aw_status aw_case_begin(const aw_config *config, aw_simulation **out)

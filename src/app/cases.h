@@ -21,6 +21,7 @@ typedef struct aw_validation {
     const char *name;      /* of the case that runs */
     const char *directory; /* for tables and pictures, borrowed; NULL: write none */
     int threads;           /* 0: what OpenMP chooses */
+    aw_tuning tuning;      /* of the CPU unit; zeros: the defaults */
     double mark;           /* time of the last check */
     aw_check *check;       /* owned by validate.c */
     size_t n, capacity;

@@ -19,7 +19,7 @@
 
 enum {
     STRATEGIES = 8, /* room */
-    GRID = 64,
+    GRID = 48,
     SAMPLE = 60,      /* nodes at a step; in all, nearly every node of the grid is met once */
     TAUGHT = 3,       /* steps that a forecast may take to learn */
     STEADY_STEPS = 8, /* of which as many again are looked at */

@@ -16,6 +16,7 @@ aw_status aw_bench_command(int argc, char **argv);
  *  @return AW_OK, AW_ERR_NONFINITE, AW_ERR_NOMEM, AW_ERR_IO. */
 aw_status aw_bench_cuhre(long instances, int threads, const char *json);
 
+aw_status aw_tune_command(int argc, char **argv);
 aw_status aw_devices_command(int argc, char **argv);
 aw_status aw_report_command(int argc, char **argv);
 aw_status aw_help_command(int argc, char **argv);

@@ -13,6 +13,7 @@ static const char general[] =
     "  arcwake inspect INPUT.yaml     resolved input, lengths, memory, time; runs nothing\n"
     "  arcwake validate [CASE]...     compare with closed forms and known results\n"
     "  arcwake bench                  time the potentials on this machine\n"
+    "  arcwake tune                   search once what suits this machine, for all later runs\n"
     "  arcwake devices                processing units and SIMD variants\n"
     "  arcwake report DIR             make DIR/report.html (needs Python with matplotlib)\n"
     "  arcwake help [COMMAND]         this, or the options of a command\n"
@@ -22,7 +23,8 @@ static const char run_text[] =
     "arcwake run INPUT.yaml [options]\n"
     "  -o DIR, --output DIR  output directory (key output.directory)\n"
     "  --force               write into a directory that is not empty\n"
-    "  --solver NAME         two-phase | adaptive (key numerics.solver)\n"
+    "  --solver NAME         two-phase | predictive | heuristic | adaptive\n"
+    "                        (key numerics.solver)\n"
     "  --device NAME         auto | cpu (key device)\n"
     "  --threads N           threads of the CPU unit and of all else\n"
     "  --steps N             stop after N steps\n"
@@ -44,13 +46,33 @@ static const char validate_text[] =
 
 static const char bench_text[] =
     "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"
-    "              [--tolerance T] [--sampling quiet|random] [--threads N] [--repeat N]\n"
-    "              [--verify] [--json FILE]\n"
-    "Times the potentials stage of the LCLS bend in steady state. --verify: error against the\n"
-    "adaptive strategy at a 1000 times smaller tolerance on 200 points.\n"
+    "              [--tolerance T] [--sampling quiet|random] [--threads N] [--skip N] [--repeat N]\n"
+    "              [--verify] [--tables] [--json FILE]\n"
+    "Times the potentials stage of the LCLS bend in steady state: the mean and the best of --repeat\n"
+    "steps (3) after --skip others (0). --verify: error against the adaptive strategy at a 1000\n"
+    "times smaller tolerance on 200 points. --tables: the tables of docs/benchmarks.md, by default\n"
+    "of two-phase, heuristic and predictive with 1e5 and 1e6 particles, random start, --skip 5\n"
+    "--repeat 10. For heuristic and predictive also:\n"
+    "  --forecast learned|off|random  --neighbours K  --classes M  --least X  --budget X\n"
+    "  --conversion even|uniform|adaptive  --merge most|mean      (docs/theory.md, \"Forecasts\")\n"
+    "arcwake bench --kernel [--grid N[,N..]] [--json FILE]\n"
+    "Times an evaluation of the integrand alone, for every SIMD variant.\n"
+    "arcwake bench --patterns FILE [--grid N] [--particles N] [--solver A] [--skip N]\n"
+    "Writes the work of every point, and partitions of a few, for tools/bench_plots.py.\n"
     "arcwake bench --cuhre[=N] [--threads N] [--json FILE]\n"
     "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts\n"
     "those within their tolerance, those that miss it silently, and those that say so.\n";
+
+static const char tune_text[] =
+    "arcwake tune [--threads N] [--dry-run] [--file FILE]\n"
+    "Times block sizes of the CPU unit on the LCLS bend in steady state (about two minutes, best\n"
+    "with nothing else running), and stores what beats the defaults by more than the noise.\n"
+    "  --threads N   threads of the CPU unit (default: as many as OpenMP gives)\n"
+    "  --dry-run     store nothing\n"
+    "  --file FILE   store there (default: $ARCWAKE_TUNING, or ~/.cache/arcwake/tuning.yaml)\n"
+    "run, validate and bench use the stored values; answers depend on them by rounding only.\n"
+    "A file of another version, CPU or SIMD variant, or a damaged one, is ignored with a warning.\n"
+    "ARCWAKE_TUNING=none: the defaults are used.\n";
 
 static const char devices_text[] = "arcwake devices\nLists processing units and SIMD variants.\n";
 
@@ -59,8 +81,9 @@ static const char report_text[] =
 
 static const struct {
     const char *command, *text;
-} pages[] = {{"run", run_text},     {"inspect", inspect_text}, {"validate", validate_text},
-             {"bench", bench_text}, {"devices", devices_text}, {"report", report_text}};
+} pages[] = {{"run", run_text},      {"inspect", inspect_text}, {"validate", validate_text},
+             {"bench", bench_text},  {"tune", tune_text},       {"devices", devices_text},
+             {"report", report_text}};
 
 aw_status aw_help_command(int argc, char **argv)
 {

@@ -21,21 +21,14 @@ aw_status aw_report_command(int argc, char **argv)
     return status;
 }
 
-static aw_status tune_command(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    return aw_error(AW_ERR_ARG, "tune: not built yet (nothing needs tuning by hand)");
-}
-
 static const struct {
     const char *name;
     aw_status (*run)(int argc, char **argv);
-} commands[] = {
-    {"run", aw_run_command},     {"inspect", aw_inspect_command}, {"validate", aw_validate_command},
-    {"bench", aw_bench_command}, {"devices", aw_devices_command}, {"report", aw_report_command},
-    {"tune", tune_command},      {"help", aw_help_command},       {"--help", aw_help_command},
-    {"-h", aw_help_command}};
+} commands[] = {{"run", aw_run_command},           {"inspect", aw_inspect_command},
+                {"validate", aw_validate_command}, {"bench", aw_bench_command},
+                {"devices", aw_devices_command},   {"report", aw_report_command},
+                {"tune", aw_tune_command},         {"help", aw_help_command},
+                {"--help", aw_help_command},       {"-h", aw_help_command}};
 
 int main(int argc, char **argv)
 {

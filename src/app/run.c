@@ -13,6 +13,7 @@
 #include "src/app/options.h"
 #include "src/app/simulation.h"
 #include "src/app/summary.h"
+#include "src/app/tuning_file.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -194,6 +195,7 @@ aw_status aw_run_command(int argc, char **argv)
     }
     aw_log_quiet(options.quiet);
     AW_TRY(aw_options_config(&options, &config));
+    aw_tuning_load(&config->tuning);
     r.config = config;
     aw_plan plan;
     aw_plan_make(config, &plan);

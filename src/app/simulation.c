@@ -44,6 +44,17 @@ done:
     return status;
 }
 
+/* What the run file says of forecasts; 0 stands for the default. */
+static void set_forecast(const aw_config *config, aw_solver *solver)
+{
+    aw_forecast forecast = aw_forecast_default();
+    if (config->forecast_neighbours > 0) forecast.neighbours = config->forecast_neighbours;
+    forecast.classes = config->forecast_classes;
+    forecast.conversion = (aw_conversion)config->forecast_conversion;
+    forecast.merge = (aw_merge)config->forecast_merge;
+    aw_solver_forecast(solver, &forecast);
+}
+
 aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_simulation **out)
 {
     aw_status status = AW_OK;
@@ -66,6 +77,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_sim
                               .slices = (size_t)sim->plan.steps + 1};
     AW_TRY(aw_device_open(config->device, &unit, &sim->device));
     AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
+    set_forecast(config, sim->solver);
     AW_TRY(place_beam(sim));
     AW_TRY(make_arrays(sim));
     AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));

@@ -22,8 +22,7 @@ void aw_text_add(aw_text *text, const char *format, ...)
     const int n = vsnprintf(NULL, 0, format, first);
     va_end(first);
     if (text->status == AW_OK && n >= 0)
-        text->status =
-            aw_grow((void **)&text->bytes, &text->capacity, text->n + (size_t)n + 1, 1);
+        text->status = aw_grow((void **)&text->bytes, &text->capacity, text->n + (size_t)n + 1, 1);
     if (text->status == AW_OK && n >= 0) {
         vsnprintf(text->bytes + text->n, (size_t)n + 1, format, second);
         text->n += (size_t)n;
@@ -33,6 +32,7 @@ void aw_text_add(aw_text *text, const char *format, ...)
 
 void aw_text_add_number(aw_text *text, const char *key, double value)
 {
+    if (text->n > 0 && text->bytes[text->n - 1] != '{') aw_text_add(text, ", ");
     if (isfinite(value))
         aw_text_add(text, "\"%s\": %.6g", key, value);
     else

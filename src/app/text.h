@@ -2,6 +2,8 @@
 /* A text that grows by formatted pieces, for files that are written whole. */
 #ifndef AW_APP_TEXT_H
 #define AW_APP_TEXT_H
+#include <stddef.h>
+
 #include "src/base/log.h"
 
 AW_BEGIN_DECLS
@@ -18,7 +20,8 @@ void aw_text_free(aw_text *text);
 /** Append; after a failure nothing more is. */
 void aw_text_add(aw_text *text, const char *format, ...) AW_PRINTF(2, 3);
 
-/** ", "-less JSON number: null for a NaN or an infinity, which JSON has not. */
+/** Append "key": value of a JSON object, after a comma unless the object has just been opened; null
+ *  for a NaN or an infinity, which JSON has not. */
 void aw_text_add_number(aw_text *text, const char *key, double value);
 
 /** Write it to a file, all or nothing. @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (messages). */

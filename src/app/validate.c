@@ -12,6 +12,7 @@
 #include "src/app/cases.h"
 #include "src/app/commands.h"
 #include "src/app/options.h"
+#include "src/app/tuning_file.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -285,6 +286,7 @@ aw_status aw_validate_command(int argc, char **argv)
         return aw_error(AW_ERR_IO, "%s: cannot be made: %s", r.directory, strerror(errno));
     validation.directory = r.directory;
     validation.threads = r.threads;
+    aw_tuning_load(&validation.tuning);
     AW_TRY(run_cases(&validation, &r));
 done:
     aw_free(validation.check);

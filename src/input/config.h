@@ -27,7 +27,11 @@ typedef struct aw_config {
     double step_m; /* c dt */
     double tolerance;
     char solver[AW_NAME_MAX];
-    int history_single; /* 1: history in single precision */
+    int forecast_neighbours; /* aw_forecast (src/solvers/solver.h), field by field */
+    int forecast_classes;    /* 0: the longer side of the grid */
+    int forecast_conversion; /* an aw_conversion */
+    int forecast_merge;      /* an aw_merge */
+    int history_single;      /* 1: history in single precision */
     aw_upstream upstream;
     double history_MiB; /* memory budget of the history */
     double upstream_m;  /* cut of the upstream, as a distance r' from the field point */

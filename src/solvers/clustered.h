@@ -5,6 +5,7 @@
 #define AW_SOLVERS_CLUSTERED_H
 #include "predictor/conversion.h"
 #include "src/solvers/internal.h"
+#include "src/solvers/leftovers.h"
 
 /** Classes of tiles and their partitions, as they were at the step before. */
 typedef struct aw_tiling_classes {
@@ -27,15 +28,12 @@ typedef struct aw_tiling {
     aw_tile_ref *sorted; /* [tiles]: ... here */
     uint32_t *origin;    /* [tiles]: index of a sorted tile in `tile` */
     size_t classes;
-    aw_cuts cuts;        /* partitions of the classes, one after the other */
-    size_t *cut;         /* [classes + 1]: where a class's partition begins there */
-    aw_cluster *cluster; /* [clusters]: classes in pieces that the unit likes */
-    size_t clusters;
-    float *worst;            /* errors of all clusters' regions */
+    aw_cuts cuts; /* partitions of the classes, one after the other */
+    size_t *cut;  /* [classes + 1]: where a class's partition begins there */
+    aw_pass main; /* the first: classes in pieces that the unit likes */
+    aw_leftovers leftovers;
     double (*I)[AW_RESULTS]; /* [points] */
     double *error;           /* [points] */
-    aw_region *left;         /* refused regions, point by point */
-    size_t *left_begin;      /* [points + 1] */
     aw_tiling_classes before;
     size_t cut_capacity, label_capacity, capacity[16];
 } aw_tiling;
@@ -61,7 +59,8 @@ aw_status aw_tiling_solve(aw_tiling *tiling, aw_solver *solver, const aw_problem
                           double *result, double *error, aw_report *report);
 
 /** After aw_tiling_solve: roughness (aw_patterns_allot) of the cells of `seen`, a row for every
- *  tile, from the errors of its worst points. */
+ *  tile, from the errors of its worst points, region by region, as shares of the largest sum of errors
+ *  that one of its points has. */
 void aw_tiling_observe(const aw_tiling *tiling, aw_patterns *seen);
 
 #endif

@@ -19,6 +19,8 @@
 
 /* Iterations of k-means at a step: it begins with the last step's centroids. */
 enum { AW_ITERATIONS = 5 };
+/* Corrections of a class's numbers: the third changes them by less than a per cent. */
+enum { AW_ALLOTMENTS = 3 };
 
 typedef struct predictive {
     aw_tiling tiling;
@@ -105,6 +107,25 @@ static void merge(const predictive *p, size_t class, aw_merge how, float *out)
     }
 }
 
+/* Numbers of regions for a class: the fewest for which the worst of its tiles has the error that is
+ * aimed for. The joint roughness alone would ask for more than any tile needs. */
+static void allot_class(const predictive *p, size_t class, const float *rough, double least,
+                        double aim, float *need)
+{
+    const aw_tiling *t = &p->tiling;
+    const size_t cells = p->rough.cells;
+    double total = aim;
+    for (int i = 0; i < AW_ALLOTMENTS; ++i) {
+        double worst = 0.0;
+        aw_patterns_allot(rough, cells, least, total, need);
+        for (size_t k = t->begin[class]; k < t->begin[class + 1]; ++k)
+            worst =
+                fmax(worst, aw_patterns_error(&p->rough.need[t->origin[k] * cells], need, cells));
+        if (!(worst > 0.0)) break;
+        total *= fmin(fmax(aim / worst, 0.25), 4.0);
+    }
+}
+
 /* Clusters of tiles of similar patterns, and a partition for each. */
 static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_problem *problem)
 {
@@ -115,12 +136,13 @@ static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_
     AW_TRY(aw_kmeans_run(p->kmeans, p->pattern.need, t->tiles, cells, classes, 1, AW_ITERATIONS, 0,
                          t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
-    AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes));
+    AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes + 1));
     const double least = aw_learner_steps(p->learner) > 0 ? how->least : fmax(how->least, 1.0);
+    float *rough = &p->joint.need[classes * cells]; /* one row more: the joint roughness */
     for (size_t c = 0; c < classes; ++c) {
-        float *row = &p->joint.need[c * cells];
-        merge(p, c, how->merge, row);
-        aw_patterns_allot(row, cells, least, how->budget * problem->tolerance, row);
+        merge(p, c, how->merge, rough);
+        allot_class(p, c, rough, least, how->budget * problem->tolerance,
+                    &p->joint.need[c * cells]);
     }
     AW_TRY(aw_tiling_partition(t, how->conversion, &p->joint));
 done:

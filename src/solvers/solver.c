@@ -61,7 +61,7 @@ aw_forecast aw_forecast_default(void)
                          .conversion = AW_CONVERT_EVEN,
                          .merge = AW_MERGE_MOST,
                          .least = 0.5,
-                         .budget = 3.0};
+                         .budget = 0.9};
 }
 
 void aw_solver_forecast(aw_solver *solver, const aw_forecast *forecast)

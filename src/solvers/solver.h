@@ -17,9 +17,9 @@ typedef struct aw_report {
     size_t worst;         /* index of that point */
     uint64_t evaluated;   /* of the work's evaluations, those of the part `evaluate` */
     int single;           /* 1: the moments of that part were of single precision */
-    /* How far a forecast was off, where the problem records what is used (else 0): mean |difference|
-     * over the mean of the numbers of subregions of a tile, in cells of the starting partition and
-     * in slice intervals. */
+    /* How far a forecast was off, where the problem records what is used (else 0): the mean of
+     * |difference| over the mean of a tile's numbers of subregions, in cells of the starting
+     * partition and in slice intervals. */
     double forecast_cells, forecast_slices;
     /* Seconds of wall time by part. */
     double predict, cluster, upload, evaluate, refine, learn, total;
@@ -58,9 +58,8 @@ typedef struct aw_forecast {
     int classes;    /* clusters of tiles; 0: as many as the grid's longer side has nodes */
     aw_conversion conversion; /* of a pattern to a partition */
     aw_merge merge;
-    double least; /* subregions a cell gets at least; below 1 cells may be joined */
-    double
-        budget; /* sum of the errors of a class's worst points that is aimed for, in tolerances */
+    double least;  /* subregions a cell gets at least; below 1 cells may be joined */
+    double budget; /* error of a class's worst point that is aimed for, in tolerances */
 } aw_forecast;
 
 aw_forecast aw_forecast_default(void);

@@ -7,6 +7,8 @@ arcwake=$1
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place" || exit 1
+ARCWAKE_TUNING=none # whatever suits this machine
+export ARCWAKE_TUNING
 bad=0
 
 complain() {
@@ -59,7 +61,7 @@ expect 2 'is not a command' nothing-like-this
 expect 2 'no-such.yaml: No such file' run no-such.yaml
 expect 2 'unknown key' run run.yaml --set numerics.stpe_m=0.01
 expect 2 'numerics.grid' run run.yaml --set 'numerics.grid=[16]'
-expect 2 'not built yet' run run.yaml --solver predictive
+expect 2 'not built yet' run run.yaml --solver projection
 sed -e 's/step_m: 0.02/step_m: -1, tolerence: 1/' -e 's/particles: 2000/particles: some/' \
     run.yaml >wrong.yaml
 expect 2 'wrong.yaml:5' run wrong.yaml
@@ -69,6 +71,21 @@ sed 's/radius_ref: 25.13/radius_reff: 25.13/' line.yaml >wrong-line.yaml
 sed 's/line.yaml/wrong-line.yaml/' run.yaml >wrong-lattice.yaml
 expect 2 'wrong-line.yaml:8:' run wrong-lattice.yaml
 absent out
+
+# Options of the bench.
+expect 2 'lacks its value' bench --grid
+expect 2 'option --girds is not known' bench --girds 64
+expect 2 "'now' is not an option" bench now
+expect 2 "--forecast: 'guess' is not learned, off or random" bench --forecast guess
+expect 2 "--conversion: 'odd' is not even, uniform or adaptive" bench --conversion odd
+expect 2 "--merge: 'least' is not most or mean" bench --merge least
+expect 2 '--neighbours' bench --neighbours 65
+expect 2 '--classes' bench --classes -1
+expect 2 "--least: '0' is not a number above 0" bench --least 0
+expect 2 "--budget: 'nan' is not a number above 0" bench --budget nan
+expect 2 'at most 80' bench --skip 40 --repeat 41
+expect 2 'give one of them' bench --tables --kernel
+expect 2 "solver 'fast' is not known" bench --grid 8 --particles 10 --solver fast
 
 # Inspection writes nothing.
 expect 0 '' inspect run.yaml
@@ -90,6 +107,18 @@ grep -q 'step 0, S = ' stderr || complain "the step is not named: $(cat stderr)"
 
 # Files: status 4.
 expect 4 'run.yaml/below' run run.yaml -o run.yaml/below
+
+# Tuning: what cannot be stored is refused before anything is measured; a damaged file is ignored.
+expect 2 'not a whole number' tune --threads none
+expect 2 "'now' is not an option" tune now
+expect 2 'nowhere to store' tune
+expect 4 'run.yaml' tune --file run.yaml/below
+expect 4 'is no file' tune --file .
+echo 'cpu_unit: {sweep_group: 0}' >tuning.yaml
+export ARCWAKE_TUNING="$place/tuning.yaml"
+expect 0 "arcwake: warning: $place/tuning.yaml:" run run.yaml -o tuned --steps 1
+grep -q 'ignored (run arcwake tune again)' stderr || complain "no remedy is named: $(cat stderr)"
+export ARCWAKE_TUNING=none
 
 # A signal: status 75, between two steps, and what is written is whole.
 "$arcwake" run run.yaml -o stopped --set numerics.step_m=0.0002 >stdout 2>stderr &

@@ -133,11 +133,13 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, doub
     double ref[3 * NS][AW_RESULTS];
     aw_tile_ref tile[9];
     float worst[9 * REGIONS];
+    float total[9];
+    uint8_t refused[9 * REGIONS];
     slices s;
     aw_device device;
     aw_work work = {0, 0, 0};
     const aw_history_view h = history_of(&s, &piece, gamma, mixed);
-    aw_clustered out = {.I = I, .error = error};
+    const aw_clustered out = {.I = I, .error = error};
     for (int j = 0; j < 3; ++j) {
         row_of(&h, 4 + 8 * j, gamma, &point[j * NS]);
         for (int i = 0; i < 3; ++i)
@@ -153,12 +155,16 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, doub
                                 .region = (const double(*)[2])region,
                                 .regions = REGIONS,
                                 .tolerance = HUGE_VAL,
-                                .worst = worst};
+                                .limit = HUGE_VAL,
+                                .begin = 1,
+                                .worst = worst,
+                                .total = total,
+                                .refused = refused};
     assert_int_equal(aw_device_open("cpu", &params, &device), AW_OK);
     assert_int_equal(device.ops->upload(device.state, &h, point, 3 * NS), AW_OK);
     assert_int_equal(device.ops->evaluate(device.state, &cluster, 1, &scales, single, &out, &work),
                      AW_OK);
-    assert_int_equal(out.refusals, 0);
+    for (int i = 0; i < 9 * REGIONS; ++i) assert_int_equal(refused[i], 0);
     for (int p = 0; p < 3 * NS; ++p) {
         by_itself(variant, &h, &point[p], (const double(*)[2])region, &scales, ref[p]);
         for (unsigned k = 0; k < AW_RESULTS; ++k) largest[k] = fmax(largest[k], fabs(ref[p][k]));

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Strategies with a memory, on whole grids and over some steps: whatever they forecast from, the
+ * answer is right. */
+
+#include "src/base/memory.h"
+#include "tests/assert_close.h"
+#include "tests/beam_fixture.h"
+#include "tests/slice_fixture.h"
+
+#define TOLERANCE 1e-6
+
+enum {
+    EVERY = 23, /* of the points is compared: coprime to the rows, so all columns are met */
+    STEPS = 5,
+    COMPARED = 2, /* of the last steps */
+    ENTRANTS_MAX = 24
+};
+
+/* The whole bench on the fastest variant. The scalar one takes 20 times as long a point: there, and
+ * on the others, a quarter of the points and of the entrants. */
+static int is_fastest(const aw_variant *variant) { return variant == aw_variant_find(NULL); }
+
+static bench_params params_for(const aw_variant *variant)
+{
+    bench_params p = bench_lcls();
+    if (!is_fastest(variant)) {
+        p.ns = p.nx = 16;
+        p.particles = 5000;
+    }
+    return p;
+}
+
+/* A strategy and how it forecasts. */
+typedef struct entrant {
+    const char *name; /* for messages */
+    const char *strategy;
+    aw_forecast forecast;
+    double scale; /* of its scales until the compared steps; not 1: those of another run */
+    int other;    /* 1: it has solved another beam before */
+    aw_solver *solver;
+} entrant;
+
+typedef struct field {
+    bench b;
+    aw_device device;
+    entrant entrant[ENTRANTS_MAX];
+    int n;
+} field;
+
+static aw_forecast *enter(field *f, const char *name, const char *strategy)
+{
+    entrant *e = &f->entrant[f->n++];
+    assert_true(f->n <= ENTRANTS_MAX);
+    *e = (entrant){name, strategy, aw_forecast_default(), 1.0, 0, NULL};
+    return &e->forecast;
+}
+
+static void enter_few(field *f)
+{
+    enter(f, "heuristic", "heuristic");
+    enter(f, "learned", "predictive");
+    enter(f, "random", "predictive")->source = AW_FORECAST_RANDOM;
+}
+
+static void enter_all(field *f)
+{
+    static const char *const name[3][2] = {{"even, most", "even, mean"},
+                                           {"uniform, most", "uniform, mean"},
+                                           {"adaptive, most", "adaptive, mean"}};
+    aw_forecast *how;
+    enter_few(f);
+    enter(f, "off", "predictive")->source = AW_FORECAST_OFF;
+    enter(f, "heuristic, off", "heuristic")->source = AW_FORECAST_OFF;
+    for (int i = 1; i < 6; ++i) { /* 0 is the default */
+        how = enter(f, name[i / 2][i % 2], "predictive");
+        how->conversion = (aw_conversion)(i / 2);
+        how->merge = (aw_merge)(i % 2);
+    }
+    enter(f, "five neighbours", "predictive")->neighbours = 5;
+    enter(f, "one class", "predictive")->classes = 1;
+    enter(f, "a class for every tile", "predictive")->classes = 1 << 20;
+    how = enter(f, "long regions", "predictive");
+    how->least = 0.05;
+    how->budget = 30.0;
+    enter(f, "another beam before", "predictive");
+    f->entrant[f->n - 1].other = 1;
+    enter(f, "heuristic, another beam before", "heuristic");
+    f->entrant[f->n - 1].other = 1;
+    enter(f, "smaller scales before", "predictive");
+    f->entrant[f->n - 1].scale = 0.01;
+    enter(f, "larger scales before", "predictive");
+    f->entrant[f->n - 1].scale = 100.0;
+}
+
+static aw_status solve(entrant *e, const aw_problem *problem, double scale, double *result)
+{
+    aw_problem mine = *problem;
+    aw_report report;
+    mine.scales = (aw_scales){scale * problem->scales.phi, scale * problem->scales.psi,
+                              scale * problem->scales.rate};
+    const aw_status status = aw_solver_solve(e->solver, &mine, result, NULL, &report);
+    if (status != AW_OK) print_error("%s: fails\n", e->name);
+    return status;
+}
+
+/* A beam of a third of the length in a sharper bend, for those that are to have seen one. */
+static void show_another_beam(field *f)
+{
+    bench_params params = f->b.params;
+    bench other;
+    params.sigma_s /= 3.0;
+    params.radius = 3.0;
+    params.ns += 7; /* as many rows, but longer */
+    bench_open(&other, &params);
+    double *result = bench_array(other.points * AW_RESULTS);
+    for (int step = 0; step < 3; ++step) {
+        bench_run(&other, 0.1 + 0.02 * step);
+        aw_problem problem = bench_grid_problem(&other, TOLERANCE);
+        for (int i = 0; i < f->n; ++i)
+            if (f->entrant[i].other) assert_ok(solve(&f->entrant[i], &problem, 1.0, result));
+    }
+    aw_free(result);
+    bench_close(&other);
+}
+
+static void field_open(field *f, const aw_variant *variant, int quiet)
+{
+    bench_params params = params_for(variant);
+    params.quiet = quiet;
+    *f = (field){.n = 0};
+    bench_open(&f->b, &params);
+    f->device = bench_device(variant->name, 0, 1.0);
+    if (is_fastest(variant) && quiet)
+        enter_all(f);
+    else
+        enter_few(f);
+    for (int i = 0; i < f->n; ++i) {
+        entrant *e = &f->entrant[i];
+        assert_ok(aw_solver_new(e->strategy, &f->device, &e->solver));
+        aw_solver_forecast(e->solver, &e->forecast);
+    }
+    show_another_beam(f);
+}
+
+static void field_close(field *f)
+{
+    for (int i = 0; i < f->n; ++i) aw_solver_free(f->entrant[i].solver);
+    aw_device_close(&f->device);
+    bench_close(&f->b);
+}
+
+static void assert_right(const entrant *e, const aw_problem *problem, const double *reference,
+                         const double *result)
+{
+    const double phi = bench_error(problem, EVERY, reference, result, AW_PHI);
+    const double psi = bench_error(problem, EVERY, reference, result, AW_PSI);
+    if (!(phi <= TOLERANCE) || !(psi <= TOLERANCE)) {
+        print_error("%s: phi off by %.3g, psi by %.3g\n", e->name, phi, psi);
+        fail();
+    }
+}
+
+static void check_forecasts(const aw_variant *variant, int quiet)
+{
+    field f;
+    field_open(&f, variant, quiet);
+    double *result = bench_array(f.b.points * AW_RESULTS);
+    for (int step = 0; step < STEPS; ++step) {
+        const int compared = step >= STEPS - COMPARED;
+        bench_run(&f.b, 0.02 * (step + 1));
+        aw_problem problem = bench_grid_problem(&f.b, TOLERANCE);
+        double *reference = compared ? bench_reference(&problem, EVERY) : NULL;
+        for (int i = 0; i < f.n; ++i) {
+            entrant *e = &f.entrant[i];
+            assert_ok(solve(e, &problem, compared ? 1.0 : e->scale, result));
+            if (compared) assert_right(e, &problem, reference, result);
+        }
+        aw_free(reference);
+    }
+    aw_free(result);
+    field_close(&f);
+}
+
+static void whatever_is_forecast_the_answer_is_right_for_a_quiet_beam(void **state)
+{
+    check_forecasts(*state, 1);
+}
+static void whatever_is_forecast_the_answer_is_right_for_a_random_beam(void **state)
+{
+    check_forecasts(*state, 0);
+}
+
+int main(int argc, char **argv)
+{
+    void *variant = variant_state(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(whatever_is_forecast_the_answer_is_right_for_a_quiet_beam,
+                                  variant),
+        cmocka_unit_test_prestate(whatever_is_forecast_the_answer_is_right_for_a_random_beam,
+                                  variant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
