@@ -8,7 +8,7 @@
  *
  * Errors of float: weights and cells are rounded to 6e-8 of themselves, independently from node to
  * node; positions are not (the whole number of cells is split off in double), and sums go over into
- * double every AW_TILE_BATCH nodes. docs/theory.md, "Numbers of single precision", has what is
+ * double every AW_TILE_BATCH nodes. docs/strategies.md, "Tiles", has what is
  * seen. */
 
 #define AW_LANES AW_CAT(aw_lanes_, AW_LETTER)

@@ -38,10 +38,11 @@ typedef struct aw_tile_ref {
 } aw_tile_ref;
 
 /** A region of a tile is accepted if at each of its points the errors accepted so far and its own
- *  are within the error at the start plus what is left of the limit then, times AW_ACCEPT_FIRST + (1 -
- *  AW_ACCEPT_FIRST) (regions done)/(regions): their sum is never above the limit, and is held to it
- *  region by region as a partition with equal errors would be, with room for some that have more.
- *  The others are refused, unless it turns out that all together are within the tolerance. */
+ *  are within the error at the start plus what is left of the limit then, times
+ *  AW_ACCEPT_FIRST + (1 - AW_ACCEPT_FIRST) (regions done)/(regions). So their sum is never
+ *  above the limit, and is held to it region by region as a partition with equal errors would be,
+ *  with room for some that have more. The others are refused, unless it turns out that all together
+ *  are within the tolerance. */
 #define AW_ACCEPT_FIRST 0.3
 
 /** Tiles whose points share one partition of r'. Everything is borrowed. */

@@ -153,7 +153,8 @@ AW_FN void aw_tile_span(const aw_tile_place *place, double box[4])
 /** Shift every lane's nodes along the arc so that at its middle the lanes' offsets in one direction
  *  vanish: rows of points that are turned against the rows of the slice would else fall into
  *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long
- *  enough: offsets across are those by which the box was widened, offsets along are half a cell at most. */
+ *  enough: offsets across are those by which the box was widened, offsets along are half a cell at
+ *  most. */
 AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
 {
     const double c = cos(middle), s = sin(middle);

@@ -2,9 +2,11 @@
 /* What a run will take, and whether it is fine enough; known before it starts. */
 #include <math.h>
 #include <omp.h>
+#include <string.h>
 
 #include "kernels/blend.h"
 #include "kernels/refine.h"
+#include "kernels/tile.h"
 #include "src/app/simulation.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -15,6 +17,9 @@
 /* Regions in the solver's lists per point of a block and per node along the longer side: peaks of
  * the LCLS bend at 64, 96 and 128 nodes are predicted within 10 %. */
 #define AW_LISTED_REGIONS ((size_t)8)
+/* Arrays of patterns that `predictive` holds, and the work space of a tile. */
+#define AW_PATTERNS ((size_t)6)
+#define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
 static double sharpest_curvature(const aw_lattice *lattice)
 {
@@ -24,15 +29,34 @@ static double sharpest_curvature(const aw_lattice *lattice)
     return kappa;
 }
 
-/* What every thread of the CPU unit holds: a pool of regions and combined slices. */
+static int has_clusters(const aw_config *config)
+{
+    return strcmp(config->solver, "predictive") == 0 || strcmp(config->solver, "heuristic") == 0;
+}
+
+/* What every thread of the CPU unit holds: a pool of regions, and combined slices in the one form
+ * or the other (of three spacings at most, of which one is usual). */
 static size_t thread_bytes(const aw_config *config)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
-    return AW_REFINE_MAX * (sizeof(aw_region) + sizeof(uint32_t)) +
-           aw_blend_size(&view) * sizeof(double);
+    const size_t pool = AW_REFINE_MAX * (sizeof(aw_region) + sizeof(uint32_t));
+    if (!has_clusters(config)) return pool + aw_blend_size(&view) * sizeof(double);
+    return pool + aw_planes_size(&view) * sizeof(double) + AW_CLUSTER_TILES * AW_TILE_BYTES;
 }
 
-static size_t other_bytes(const aw_config *config)
+/* What the strategies with clusters hold: slices as lines, as far back as circles meet the beam
+ * (the whole run, if it is not known better), and patterns: three rows of numbers a tile. */
+static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices)
+{
+    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
+    const size_t line = aw_planes_size(&view) / 2 * sizeof(float);
+    const size_t cells = AW_LISTED_REGIONS * (size_t)(view.ns > view.nx ? view.ns : view.nx);
+    if (!has_clusters(config)) return 0;
+    return slices * line + nodes / AW_TILE * cells * AW_PATTERNS * sizeof(float) +
+           nodes * (AW_RESULTS + 1) * sizeof(double);
+}
+
+static size_t other_bytes(const aw_config *config, size_t slices)
 {
     size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
@@ -41,8 +65,10 @@ static size_t other_bytes(const aw_config *config)
     size_t per_particle = 10 * sizeof(double) + sizeof(int32_t);
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
     size_t lists = AW_LISTED_REGIONS * side * AW_POINT_BLOCK * sizeof(aw_region);
-    return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists + AW_DEPOSIT_GRIDS * slice +
-           nodes * per_node + config->beam.particles * per_particle;
+    if (has_clusters(config)) lists /= 4; /* leftovers only */
+    return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
+           cluster_bytes(config, nodes, slices) + AW_DEPOSIT_GRIDS * slice + nodes * per_node +
+           config->beam.particles * per_particle;
 }
 
 void aw_plan_make(const aw_config *config, aw_plan *plan)
@@ -67,7 +93,7 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
                               .single = config->history_single,
                               .slices = (size_t)plan->steps + 1};
     plan->history_bytes = aw_history_bytes(&ring);
-    plan->other_bytes = other_bytes(config);
+    plan->other_bytes = other_bytes(config, ring.slices);
 }
 
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)

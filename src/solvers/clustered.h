@@ -59,8 +59,8 @@ aw_status aw_tiling_solve(aw_tiling *tiling, aw_solver *solver, const aw_problem
                           double *result, double *error, aw_report *report);
 
 /** After aw_tiling_solve: roughness (aw_patterns_allot) of the cells of `seen`, a row for every
- *  tile, from the errors of its worst points, region by region, as shares of the largest sum of errors
- *  that one of its points has. */
+ *  tile, from the errors of its worst points, region by region, as shares of the largest sum of
+ *  errors that one of its points has. */
 void aw_tiling_observe(const aw_tiling *tiling, aw_patterns *seen);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include "src/base/memory.h"
 
-/* Tolerances from which on moments of single precision serve (docs/theory.md, "Single
- * precision"). */
+/* Tolerances from which on moments of single precision serve (docs/strategies.md, "Tiles"). */
 #define AW_SINGLE_TOLERANCE 9e-7
 /* Most equal parts of a refused region, and most regions of a tile in a pass: beyond that the
  * tolerance is out of reach, and each point's own refinement says so sooner. */

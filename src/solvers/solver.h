@@ -50,7 +50,7 @@ typedef enum aw_forecast_source {
 /** Which of the coming partitions of a class's tiles become the class's. */
 typedef enum aw_merge { AW_MERGE_MOST, AW_MERGE_MEAN } aw_merge;
 
-/** Parameters of `heuristic` and `predictive`; docs/theory.md, "Forecasts", has what was measured.
+/** Parameters of `heuristic` and `predictive`; docs/strategies.md, has what was measured.
  *  None changes an answer beyond the tolerance. */
 typedef struct aw_forecast {
     aw_forecast_source source;

@@ -127,6 +127,7 @@ static void allotted_numbers_meet_the_error(void **state)
         rough[0] = 9.0F * (float)pow(total, 0.25); /* so that `least` alone does not do */
         aw_patterns_allot(rough, cells, 0.5, total, need);
         assert_close(error_of(rough, need, cells), total, MARK, 0.0);
+        assert_close(aw_patterns_error(rough, need, cells), total, MARK, 0.0);
     }
 }
 
@@ -183,6 +184,9 @@ static void cells_that_miss_get_none_and_cost_none(void **state)
     aw_patterns_allot(only, 2, 0.5, 1e-6, alone);
     assert_true(need[0] == 0.0F && need[3] == 0.0F);
     assert_true(need[1] == alone[0] && need[2] == alone[1]);
+    /* 0.2^4 in one region and 0.1^4 in two, to the rounding of floats */
+    const float one_and_two[] = {3.0F, 1.0F, 2.0F, 0.0F};
+    assert_close(aw_patterns_error(rough, one_and_two, 4), 1.6e-3 + 1e-4 / 8.0, 1e-6, 0.0);
 }
 
 static void roughness_may_be_overwritten_by_the_numbers(void **state)

@@ -208,9 +208,9 @@ static void clusters_record_their_partitions(void **state)
             assert_memory_equal(&p->need[i * p->cells], &p->need[(i - 1) * p->cells],
                                 p->cells * sizeof(float));
     }
-    /* Classes leave out what all of their tiles miss: few of the rest are missed by single ones. */
+    /* Classes leave out what all of their tiles miss; single tiles miss a few of the rest. */
     const double used = (double)r.report.work.regions;
-    assert_true(total_of(p) <= used && total_of(p) >= 0.9 * used);
+    assert_true(total_of(p) < used && total_of(p) >= 0.98 * used);
     aw_solver_free(solver);
     aw_patterns_free(&r.record);
     aw_device_close(&device);
