@@ -10,7 +10,7 @@
 #define AW_SINGLE_TOLERANCE 9e-7
 /* Most equal parts of a refused region, and most regions of a tile in a pass: beyond that the
  * tolerance is out of reach, and each point's own refinement says so sooner. */
-enum { AW_PARTS_MAX = 8, AW_TILE_REGIONS = 512 };
+enum { AW_PARTS_MAX = 8, AW_TILE_REGIONS = 4096 };
 
 /* Workspaces by their place in aw_pass.capacity. */
 enum { CLUSTER, WORST, REFUSED, TILE, CUT, TOTAL };
