@@ -3,6 +3,7 @@
  * fails the build. The unit that launches it is not built yet. */
 #include "kernels/blend.h"
 #include "kernels/refine.h"
+#include "kernels/tile.h"
 
 /* One thread, one radius r: f_in of point p, the scalar reference of every other kernel. */
 extern "C" __global__ void aw_cuda_inner(aw_history_view h, const aw_field_point *p, double r,
@@ -20,5 +21,22 @@ extern "C" __global__ void aw_cuda_inner(aw_history_view h, const aw_field_point
         aw_arc_nodes(&f, &arcs, i, density, &arc);
         aw_arc_sum_scalar(&arc, f.nt, s, h.single, sum);
         aw_arc_combine(&f, p, arc.step, sum, f_in);
+    }
+}
+
+/* One thread, arc i of a tile: the sums of all lanes over combined planes. */
+extern "C" __global__ void aw_cuda_tile(aw_history_view h, const aw_tile *tile, double r,
+                                        double density, const aw_slice *shape, const void *planes,
+                                        double f_in[AW_RESULTS][AW_TILE])
+{
+    const aw_retarded f = aw_retarded_at(&h, r);
+    aw_tile_place place;
+    aw_tile_arc arc;
+    double sum[AW_PLANES][AW_TILE];
+    aw_tile_at(&h, &f, tile, &place);
+    for (int i = 0; i < place.arcs.n; ++i) {
+        aw_tile_arc_of(&h, &f, &place, i, density, shape, &arc);
+        aw_tile_sum_scalar(&h, &arc, planes, 1, sum);
+        aw_tile_turn(&f, tile, arc.step, sum, f_in);
     }
 }

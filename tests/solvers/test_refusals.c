@@ -101,11 +101,11 @@ static void a_nan_in_a_slice_is_an_error_on_a_whole_grid(void **state)
                           AW_ERR_NONFINITE);
             assert_true(isnan(g.report.error));
             plant(slice, 16, 16, k, before);
-            assert_ok(aw_solver_solve(solver, &g.problem, g.result, NULL, &g.report));
-            /* two answers, each within its tolerance */
-            assert_close(bench_distance(g.result, sound, g.b.points, AW_PHI), 0.0, 0.0, 2e-4);
-            assert_close(bench_distance(g.result, sound, g.b.points, AW_PSI), 0.0, 0.0, 2e-4);
         }
+        assert_ok(aw_solver_solve(solver, &g.problem, g.result, NULL, &g.report));
+        /* two answers, each within its tolerance */
+        assert_close(bench_distance(g.result, sound, g.b.points, AW_PHI), 0.0, 0.0, 2e-4);
+        assert_close(bench_distance(g.result, sound, g.b.points, AW_PSI), 0.0, 0.0, 2e-4);
         aw_solver_free(solver);
     }
     aw_free(sound);
