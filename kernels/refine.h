@@ -77,7 +77,16 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
         total += region[n].error;
         aw_heap_push(region, space->heap, in_heap++, n);
     }
-    work->regions += n;
+    /* What there is no room for is estimated as it is: the tolerance is out of reach then. */
+    double rest[AW_RESULTS] = {0.0}, rest_error = 0.0;
+    for (size_t i = n; i < job->count; ++i) {
+        aw_region q = start[i];
+        aw_region_complete(&q, f, context, scales);
+        for (unsigned k = 0; k < AW_RESULTS; ++k) rest[k] += q.I[k];
+        rest_error += q.error;
+        if (job->edge) aw_pattern_add(job->edge, job->cells, q.a, q.b, 1.0F, job->leaves);
+    }
+    work->regions += job->count;
     while (job->status == AW_OK) {
         if (total <= job->tolerance && (total = aw_refine_error(region, n)) <= job->tolerance)
             break;
@@ -107,9 +116,9 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
     }
     for (uint32_t i = 0; job->edge && i < n; ++i)
         aw_pattern_add(job->edge, job->cells, region[i].a, region[i].b, 1.0F, job->leaves);
-    for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] = 0.0;
-    job->error = aw_refine_error(region, n);
-    job->regions = n;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] = rest[k];
+    job->error = rest_error + aw_refine_error(region, n);
+    job->regions = n + (job->count > n ? job->count - n : 0);
     for (uint32_t i = 0; i < n; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] += region[i].I[k];
 }

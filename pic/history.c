@@ -66,16 +66,32 @@ void *aw_history_cells(aw_history *h)
     return h->spare;
 }
 
+/* A number that no other slice has, but for once in 2^64 (FNV-1a by words): counting alone would
+ * give the slices of two histories the same ids, and a unit that meets both would mix them up. */
+static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
+{
+    uint64_t hash = 14695981039346656037U ^ pushed;
+    for (size_t i = 0; i + sizeof hash <= bytes; i += sizeof hash) {
+        uint64_t word;
+        memcpy(&word, (const char *)cells + i, sizeof word);
+        hash = (hash ^ word) * 1099511628211U;
+        hash ^= hash >> 32; /* a product alone never moves a bit down */
+    }
+    return hash ? hash : 1; /* 0 is no id */
+}
+
 void aw_history_push(aw_history *h, const aw_frame *frame)
 {
+    const aw_history_params *p = &h->params;
     memmove(h->slice + 1, h->slice, h->n * sizeof *h->slice);
-    h->slice[0] = (aw_slice){.cells = h->spare,
-                             .S = frame->grid.S,
-                             .x = frame->grid.offset,
-                             .tilt = frame->grid.tilt,
-                             .hs = frame->grid.hs,
-                             .hx = frame->grid.hx,
-                             .id = h->pushed + 1}; /* 0 is no id */
+    h->slice[0] =
+        (aw_slice){.cells = h->spare,
+                   .S = frame->grid.S,
+                   .x = frame->grid.offset,
+                   .tilt = frame->grid.tilt,
+                   .hs = frame->grid.hs,
+                   .hx = frame->grid.hx,
+                   .id = id_of(h->spare, aw_slice_bytes(p->ns, p->nx, p->single), h->pushed)};
     h->spare = NULL;
     h->n++;
     h->pushed++;

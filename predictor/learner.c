@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictor/learner.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "predictor/knn.h"
@@ -49,6 +50,10 @@ aw_status aw_learner_learn(aw_learner *learner, aw_patterns *seen, const double 
     aw_status status = AW_OK;
     const size_t old = learner->layers > 0 ? learner->layer[0].rows : 0, n = seen->rows;
     const aw_patterns forgotten = learner->layer[AW_LAYERS - 1];
+    for (size_t i = 0; i < n; ++i) /* before anything is changed */
+        if (!isfinite(where[i][0]) || !isfinite(where[i][1]))
+            return aw_error(AW_ERR_NONFINITE, "the place of tile %zu is not finite: %g, %g", i,
+                            where[i][0], where[i][1]);
     AW_TRY(aw_grow((void **)&learner->older, &learner->older_capacity, old > n ? old : n,
                    sizeof *learner->older));
     AW_TRY(aw_grow((void **)&learner->point, &learner->point_capacity, n + old,

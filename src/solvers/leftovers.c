@@ -264,6 +264,9 @@ aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *s
     const aw_pass *last = first;
     const size_t points = problem->points;
     report->leftovers += count_refused(first);
+    for (size_t c = 0; c < first->clusters; ++c)
+        if (first->cluster[c].regions > report->max_regions)
+            report->max_regions = first->cluster[c].regions;
     for (int number = 1; number < AW_PASSES && is_worth_a_pass(last); ++number) {
         aw_pass *next = &l->pass[number % 2];
         AW_TRY(next_pass(last, problem->tolerance, next));

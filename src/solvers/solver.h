@@ -12,7 +12,7 @@ AW_BEGIN_DECLS
 typedef struct aw_report {
     aw_work work;
     uint64_t leftovers;   /* regions that the first pass refused */
-    uint64_t max_regions; /* most regions at one point */
+    uint64_t max_regions; /* most regions at one point, or of a class */
     double error;         /* worst error estimate of a point, in scales */
     size_t worst;         /* index of that point */
     uint64_t evaluated;   /* of the work's evaluations, those of the part `evaluate` */
