@@ -11,6 +11,7 @@
 void aw_cpu_cluster_free(aw_cpu_cluster_space *space)
 {
     aw_free(space->planes);
+    aw_free(space->span);
     aw_free(space->tile);
     aw_free(space->place);
     aw_free(space->f);
@@ -30,18 +31,21 @@ static aw_status space_grow(aw_cpu_cluster_space *space, const aw_history_view *
     if (!space->tile || !space->place || !space->f || !space->start || !space->rest)
         return AW_ERR_NOMEM;
     AW_TRY(aw_grow(&space->planes, &space->planes_capacity, 3 * aw_planes_size(h), sizeof(double)));
+    AW_TRY(aw_grow((void **)&space->span, &space->span_capacity,
+                   (size_t)6 * (size_t)(h->nx + 2 * AW_PAD), sizeof *space->span));
 done:
     return status;
 }
 
 /* Node k of the current region, at r, for all tiles of the cluster. */
-static void cluster_node(const aw_cpu_state *cpu, size_t tiles, double r, int k,
+static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r, int k,
                          aw_cpu_cluster_space *space, aw_work *work)
 {
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     double box[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL}, margin[2] = {0.0, 0.0};
     aw_planes planes = {.n = 0};
-    for (size_t i = 0; i < tiles; ++i) {
+    const int rates = aw_tile_rated(k, c->fine);
+    for (size_t i = 0; i < c->tiles; ++i) {
         aw_tile_place *place = &space->place[i];
         aw_tile_at(&cpu->history, &f, &space->tile[i], place);
         aw_tile_span(place, box);
@@ -50,10 +54,10 @@ static void cluster_node(const aw_cpu_state *cpu, size_t tiles, double r, int k,
         margin[1] = fmax(margin[1], 3.0 * fabs(place->u_half / f.hs - 0.5 * (AW_TILE - 1)));
     }
     if (f.nt > 0 && box[0] <= box[1])
-        aw_cpu_planes_make(cpu, &f, box, margin, space->planes, &planes);
-    for (size_t i = 0; i < tiles; ++i)
+        aw_cpu_planes_make(cpu, &f, box, margin, rates, space, &planes);
+    for (size_t i = 0; i < c->tiles; ++i)
         cpu->variant->tile(&cpu->history, &f, &planes, cpu->packs.single, &space->tile[i],
-                           &space->place[i], cpu->density, space->f[i][k], work);
+                           &space->place[i], cpu->density, rates, space->f[i][k], work);
 }
 
 /* Region k of the cluster, whose nodes are there: accept or refuse it for each tile. */
@@ -66,14 +70,15 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
     const double share = AW_ACCEPT_FIRST + (1.0 - AW_ACCEPT_FIRST) * done;
     for (size_t i = 0; i < c->tiles; ++i) {
         const uint32_t first = c->tile[i].first, n = c->tile[i].count;
-        double I[AW_RESULTS][AW_TILE], error[AW_TILE], worst = 0.0;
+        double I[AW_RESULTS][AW_TILE], error[AW_TILE], coarse[AW_TILE], worst = 0.0, more = 0.0;
         int accepted = 1;
         cpu->variant->tile_rule((const double(*)[AW_RESULTS][AW_TILE])space->f[i], length, scales,
-                                I, error);
+                                c->fine, I, error, coarse);
         for (uint32_t l = 0; l < n; ++l) {
             const double start = space->start[i][l];
             const double budget = start + (c->limit - start) * share;
             if (!(error[l] <= worst) && !isnan(worst)) worst = error[l];
+            if (coarse[l] > more) more = coarse[l];
             if (!(out->error[first + l] + error[l] <= budget)) accepted = 0;
         }
         aw_cpu_rest *rest = &space->rest[i];
@@ -86,6 +91,7 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
                 rest->error[l] += error[l];
             }
         c->worst[i * c->regions + k] = (float)worst;
+        c->coarse[i] += (float)more;
         c->refused[i * c->regions + k] = !accepted;
     }
 }
@@ -128,6 +134,7 @@ static void cluster_begin(const aw_cpu_state *cpu, const aw_cluster *c, aw_cpu_c
             space->start[i][l] = out->error[first + l];
         }
         memset(&space->rest[i], 0, sizeof space->rest[i]);
+        c->coarse[i] = 0.0F;
         work->regions += c->regions * n;
     }
 }
@@ -139,12 +146,11 @@ static void cluster_run(const aw_cpu_state *cpu, const aw_cluster *c, const aw_s
     for (size_t k = 0; k < c->regions; ++k) {
         const double a = c->region[k][0], b = c->region[k][1];
         const int follows = k > 0 && c->region[k - 1][1] == a;
-        if (!follows) cluster_node(cpu, c->tiles, a, 0, space, work);
+        if (!follows) cluster_node(cpu, c, a, 0, space, work);
         for (size_t i = 0; follows && i < c->tiles; ++i)
             memcpy(space->f[i][0], space->f[i][4], sizeof space->f[i][0]);
-        for (int m = 1; m < 4; ++m)
-            cluster_node(cpu, c->tiles, a + 0.25 * m * (b - a), m, space, work);
-        cluster_node(cpu, c->tiles, b, 4, space, work);
+        for (int m = 1; m < 4; ++m) cluster_node(cpu, c, a + 0.25 * m * (b - a), m, space, work);
+        cluster_node(cpu, c, b, 4, space, work);
         cluster_rule(cpu, c, k, scales, space, out);
     }
     cluster_end(c, space, out);

@@ -14,26 +14,40 @@ size_t aw_cpu_pack_bytes(const aw_history_view *h, int single)
 
 void aw_cpu_packs_free(aw_cpu_packs *packs)
 {
-    for (size_t i = 0; i < packs->capacity; ++i) aw_free(packs->pack[i].lines);
+    for (size_t i = 0; i < packs->capacity; ++i) {
+        aw_free(packs->pack[i].lines);
+        aw_free(packs->pack[i].span);
+    }
     aw_free(packs->pack);
     memset(packs, 0, sizeof *packs);
 }
 
-static void pack_slice(const aw_history_view *h, const aw_slice *slice, int single, void *lines)
+static void pack_slice(const aw_history_view *h, const aw_slice *slice, int single,
+                       const aw_cpu_pack *pack)
 {
     const ptrdiff_t width = aw_plane_width(h), row = h->ns + 2 * AW_PAD;
-    for (ptrdiff_t j = 0; j < h->nx + 2 * AW_PAD; ++j)
+    const int left = AW_TILE_PAD - AW_PAD;
+    void *lines = pack->lines;
+    for (ptrdiff_t j = 0; j < h->nx + 2 * AW_PAD; ++j) {
+        int *span = pack->span[j];
+        span[0] = span[1] = 0;
         for (ptrdiff_t k = 0; k < 3; ++k) {
-            const ptrdiff_t to = (j * 3 + k) * width + AW_TILE_PAD - AW_PAD;
+            const ptrdiff_t to = (j * 3 + k) * width + left;
             for (ptrdiff_t i = 0; i < row; ++i) {
                 const double value =
                     aw_cell_get(slice->cells, h->single, (j * row + i) * AW_COMPONENTS + k);
+                if (value != 0.0) { /* or not a number */
+                    const int at = left + (int)i;
+                    if (span[0] >= span[1] || at < span[0]) span[0] = at;
+                    if (at >= span[1]) span[1] = at + 1;
+                }
                 if (single)
                     ((float *)lines)[to + i] = (float)value;
                 else
                     ((double *)lines)[to + i] = value;
             }
         }
+    }
 }
 
 /* Move what is held to where the history has it now. */
@@ -63,14 +77,17 @@ aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_
     packs->single = single;
     AW_TRY(aw_grow((void **)&packs->pack, &packs->capacity, n, sizeof *packs->pack));
     packs_follow(packs, h, n);
-    for (size_t i = 0; i < n; ++i)
-        if (!packs->pack[i].lines && !(packs->pack[i].lines = aw_alloc(1, bytes)))
-            return AW_ERR_NOMEM;
+    for (size_t i = 0; i < n; ++i) {
+        aw_cpu_pack *pack = &packs->pack[i];
+        if (!pack->lines) pack->lines = aw_alloc(1, bytes);
+        if (!pack->span) pack->span = aw_alloc((size_t)(h->nx + 2 * AW_PAD), sizeof *pack->span);
+        if (!pack->lines || !pack->span) return AW_ERR_NOMEM;
+    }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)n; ++i) {
         const aw_slice *slice = &h->slice[i];
         if (slice->id != 0 && packs->pack[i].id == slice->id) continue;
-        pack_slice(h, slice, single, packs->pack[i].lines);
+        pack_slice(h, slice, single, &packs->pack[i]);
         packs->pack[i].id = slice->id;
     }
     packs->n = n;
@@ -91,16 +108,49 @@ static void range_of(double lo, double hi, double spacing, int nodes, int pad, i
     if (out[1] < out[0]) out[1] = out[0];
 }
 
+static void widen(const int from[2], int span[2])
+{
+    if (from[0] >= from[1]) return;
+    if (span[0] >= span[1] || from[0] < span[0]) span[0] = from[0];
+    if (span[1] < from[1]) span[1] = from[1];
+}
+
+/* Columns of the rows row[0] .. row[1] where windows may find something in one of three slices, and
+ * those to combine, within column[]: all that such windows read. */
+static void spans_of(const aw_history_view *h, const int (*const slice[3])[2], const int row[2],
+                     const int column[2], int (*span)[2], int (*combine)[2])
+{
+    const int rows = h->nx + 2 * AW_PAD;
+    for (int j = row[0]; j <= row[1]; ++j) {
+        span[j][0] = span[j][1] = 0;
+        for (int q = j; q < j + 3 && q < rows; ++q)
+            for (int t = 0; t < 3; ++t) widen(slice[t][q], span[j]);
+    }
+    for (int j = row[0]; j <= row[1]; ++j) {
+        int all[2] = {0, 0};
+        for (int q = j - 2; q <= j; ++q) /* windows that read this row */
+            if (q >= row[0]) widen(span[q], all);
+        const int reach = AW_TILE + 2;
+        all[0] = all[0] > column[0] + reach ? all[0] - reach : column[0];
+        all[1] = all[1] + reach < column[1] ? all[1] + reach : column[1];
+        combine[j][0] = all[0] / 16 * 16; /* whole vectors */
+        combine[j][1] = (all[1] + 15) / 16 * 16;
+        if (combine[j][1] < combine[j][0]) combine[j][1] = combine[j][0];
+    }
+}
+
 void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
-                        const double margin[2], void *room, aw_planes *planes)
+                        const double margin[2], int rates, aw_cpu_cluster_space *space,
+                        aw_planes *planes)
 {
     const aw_history_view *h = &cpu->history;
     const size_t size = aw_planes_size(h) * (cpu->packs.single ? sizeof(float) : sizeof(double));
-    const int width = aw_plane_width(h);
+    const int width = aw_plane_width(h), rows = h->nx + 2 * AW_PAD;
     planes->n = 0;
     for (int first = 0; first < f->nt; ++first) {
         const aw_slice *shape = f->slice[first];
         const void *lines[3];
+        const int(*spans[3])[2];
         double w[3] = {0.0, 0.0, 0.0}, d[3] = {0.0, 0.0, 0.0};
         int done = 0, column[2], row[2];
         for (int p = 0; p < planes->n; ++p)
@@ -109,19 +159,22 @@ void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const dou
         for (int t = 0; t < 3; ++t) {
             const aw_slice *s = f->slice[t];
             const int like = t < f->nt && s->hs == shape->hs && s->hx == shape->hx;
-            lines[t] = cpu->packs.pack[(like ? s : shape) - h->slice].lines;
+            const aw_cpu_pack *pack = &cpu->packs.pack[(like ? s : shape) - h->slice];
+            lines[t] = pack->lines;
+            spans[t] = (const int(*)[2])pack->span;
             w[t] = like ? f->w[t] : 0.0;
             d[t] = like ? f->wd[t] : 0.0;
         }
         range_of(box[0], box[1], shape->hs, h->ns, AW_TILE_PAD, width, margin[0], column);
-        range_of(box[2], box[3], shape->hx, h->nx, AW_PAD, h->nx + 2 * AW_PAD, margin[1], row);
-        column[0] = column[0] / 16 * 16; /* whole vectors */
-        column[1] = (column[1] + 15) / 16 * 16;
+        range_of(box[2], box[3], shape->hx, h->nx, AW_PAD, rows, margin[1], row);
         row[1]--;
-        void *out = (char *)room + (size_t)planes->n * size;
-        const size_t columns[2] = {(size_t)column[0], (size_t)column[1]};
-        cpu->variant->combine(lines, cpu->packs.single, w, d, (size_t)width, row, columns, out);
+        int(*span)[2] = &space->span[(size_t)planes->n * 2 * (size_t)rows];
+        void *out = (char *)space->planes + (size_t)planes->n * size;
+        spans_of(h, spans, row, column, span, span + rows);
+        cpu->variant->combine(lines, cpu->packs.single, w, rates ? d : NULL, (size_t)width, row,
+                              (const int(*)[2])(span + rows), out);
         planes->cells[planes->n] = out;
+        planes->span[planes->n] = (const int(*)[2])span;
         planes->shape[planes->n++] = shape;
     }
 }

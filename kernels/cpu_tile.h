@@ -15,6 +15,11 @@
 #define AW_LANES_LOOSE AW_CAT(aw_lanes_loose_, AW_LETTER)
 #define AW_WHICH AW_CAT(aw_lanes_which_, AW_LETTER)
 #define AW_SUMS AW_CAT(aw_tile_sums_, AW_LETTER)
+#define AW_NODE AW_CAT(aw_tile_node_, AW_LETTER)
+#define AW_NODE_PLAIN AW_CAT(aw_tile_plain_, AW_LETTER)
+#define AW_MIXED AW_CAT(aw_tile_mixed_, AW_LETTER)
+#define AW_BATCH_SUM AW_CAT(aw_tile_batch_, AW_LETTER)
+#define AW_TILE_SUM AW_CAT(aw_tile_run_, AW_LETTER)
 #define AW_PER (AW_VECTOR_BYTES / (int)sizeof(AW_REAL)) /* lanes of one vector */
 #define AW_INLINE static inline __attribute__((always_inline))
 
@@ -58,9 +63,8 @@ AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *befor
 
 /* One node: `window` is the first of the nine cells of lane 0, f and g are the fractions, ud and wd
  * the velocity in cells. */
-AW_INLINE void AW_CAT(aw_tile_node_, AW_LETTER)(const AW_REAL *window, ptrdiff_t width, AW_LANES f,
-                                                AW_LANES g, AW_LANES ud, AW_LANES wd, AW_LANES mask,
-                                                AW_SUMS *acc)
+AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LANES g, AW_LANES ud,
+                       AW_LANES wd, AW_LANES mask, AW_SUMS *acc)
 {
     const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
     const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
@@ -92,12 +96,31 @@ AW_INLINE void AW_CAT(aw_tile_node_, AW_LETTER)(const AW_REAL *window, ptrdiff_t
     }
 }
 
+/* The same without rates. */
+AW_INLINE void AW_NODE_PLAIN(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LANES g,
+                             AW_LANES mask, AW_SUMS *acc)
+{
+    const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
+    const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g;
+    const AW_LANES w0 = half * fm * fm, w2 = half * fp * fp;
+    const AW_LANES wv[3] = {half * gm * gm * mask, (most - g * g) * mask, half * gp * gp * mask};
+#pragma GCC unroll 3
+    for (int q = 0; q < 3; ++q) {
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; ++k) {
+            const AW_REAL *cell = window + (q * AW_PLANES + k) * width;
+            AW_LANES before, now, after;
+            AW_CAT(aw_three_, AW_LETTER)(cell, &before, &now, &after);
+            acc->moment[k] += wv[q] * (now + w2 * (after - now) - w0 * (now - before));
+        }
+    }
+}
+
 /* Lanes of a vector whose nearest cells differ from lane to lane: each kind in turn. `i`, `j` are
  * the cells without the lanes' own steps; `node` is f, g, ud, wd of aw_tile_node. */
-static __attribute__((noinline)) void AW_CAT(aw_tile_mixed_,
-                                             AW_LETTER)(const aw_history_view *h,
-                                                        const AW_REAL *planes, int lane, int i,
-                                                        int j, const AW_LANES node[4], AW_SUMS *acc)
+static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *planes,
+                                               const int (*span)[2], int lane, int i, int j,
+                                               const AW_LANES node[4], int rates, AW_SUMS *acc)
 {
     const ptrdiff_t width = aw_plane_width(h);
     const AW_LANES zero = {0}, round = zero + AW_ROUND;
@@ -110,28 +133,34 @@ static __attribute__((noinline)) void AW_CAT(aw_tile_mixed_,
         const AW_WHICH like = left & (di == zero + di[first]) & (dj == zero + dj[first]);
         const AW_LANES mask = (AW_LANES)(like & (AW_WHICH)one);
         left &= ~like;
-        const double column = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
-        const double row = (double)dj[first] + j;
-        if (!(column >= 0.0 && column <= (double)(width - AW_PER - 2))) continue;
-        if (!(row >= 1 - AW_PAD && row <= h->nx + AW_PAD - 2)) continue;
-        const AW_REAL *window = planes + (ptrdiff_t)(row - 1.0 + AW_PAD) * AW_PLANES * width;
-        AW_CAT(aw_tile_node_, AW_LETTER)
-        (window + (ptrdiff_t)column, width, f, g, node[2], node[3], mask, acc);
+        const double at = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
+        const double line = (double)dj[first] + j - 1 + AW_PAD;
+        if (!(at >= 0.0 && at <= (double)(width - AW_PER - 2))) continue;
+        if (!(line >= 0.0 && line <= h->nx + 2 * AW_PAD - 3)) continue;
+        const int column = (int)at, row = (int)line;
+        if (aw_window_is_empty(span, row, column, AW_PER + 2)) continue;
+        const AW_REAL *window = planes + (ptrdiff_t)row * AW_PLANES * width + column;
+        if (rates)
+            AW_NODE(window, width, f, g, node[2], node[3], mask, acc);
+        else
+            AW_NODE_PLAIN(window, width, f, g, mask, acc);
     }
 }
 
-/* Sum of the nodes m .. m + count - 1 for the lanes lane .. lane + AW_PER - 1, from the angle whose
- * cosine and sine are c and s. */
-AW_INLINE void AW_CAT(aw_tile_batch_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
-                                                 const AW_REAL *planes, int lane, int count,
-                                                 double c, double s, double cd, double sd,
-                                                 AW_SUMS *sums, AW_SUMS *mixed)
+/* Sum of `count` nodes for the lanes lane .. lane + AW_PER - 1. `angle` has cosine and sine of the
+ * first node's angle and of the step; `rates` is a constant to the compiler.
+ * @return how many of the nodes were not empty */
+AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *planes,
+                           const int (*span)[2], int lane, int count, const double angle[4],
+                           int rates, AW_SUMS *sums, AW_SUMS *mixed)
 {
     const ptrdiff_t width = aw_plane_width(h);
     AW_SUMS acc = {{{0}}, {{0}}};
     const double a0 = arc->a, b0 = arc->b, r_s = arc->r_s, r_x = arc->r_x;
     const double turn_s = arc->turn_s, turn_x = arc->turn_x;
     const int columns = (int)width - AW_TILE - 2, rows = h->nx + 2 * AW_PAD - 3;
+    double c = angle[0], s = angle[1];
+    int done = 0;
     AW_LANES da, db, pa, qa, pb, qb, ud, wd, all = {0};
     for (int l = 0; l < AW_PER; ++l) {
         da[l] = (AW_REAL)arc->da[lane + l];
@@ -151,37 +180,45 @@ AW_INLINE void AW_CAT(aw_tile_batch_, AW_LETTER)(const aw_history_view *h, const
         const AW_LANES f = da + (AW_REAL)fa - (qa * si + pa * co);
         const AW_LANES g = db + (AW_REAL)fb + (qb * co - pb * si);
         const AW_LANES u = ud + (AW_REAL)(turn_s * s), w = wd - (AW_REAL)(turn_x * c);
-        const double next = c * cd - s * sd;
-        s = s * cd + c * sd;
+        const double next = c * angle[2] - s * angle[3];
+        s = s * angle[2] + c * angle[3];
         c = next;
         if (AW_CAT(aw_lanes_within_, AW_LETTER)(f, g)) {
             const int column = (int)ra - 1 + AW_TILE_PAD, row = (int)rb - 1 + AW_PAD;
             if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
+            if (aw_window_is_empty(span, row, column + lane, AW_PER + 2)) continue;
             const AW_REAL *window = planes + (ptrdiff_t)row * AW_PLANES * width + column + lane;
-            AW_CAT(aw_tile_node_, AW_LETTER)(window, width, f, g, u, w, all, &acc);
+            if (rates)
+                AW_NODE(window, width, f, g, u, w, all, &acc);
+            else
+                AW_NODE_PLAIN(window, width, f, g, all, &acc);
         } else {
             /* Copies, so that the numbers of the common case stay in registers. */
             const AW_LANES node[4] = {f, g, u, w};
-            AW_CAT(aw_tile_mixed_, AW_LETTER)(h, planes, lane, (int)ra, (int)rb, node, mixed);
+            AW_MIXED(h, planes, span, lane, (int)ra, (int)rb, node, rates, mixed);
         }
+        done++;
     }
     *sums = acc;
+    return done;
 }
 
-/* aw_tile_sum_scalar with lanes. */
-static void AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
-                                            const void *planes, double sum[AW_PLANES][AW_TILE])
+/* aw_tile_sum_scalar with lanes; `rates` is a constant to the compiler. */
+AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                          const int (*span)[2], int rates, double sum[AW_PLANES][AW_TILE])
 {
-    const double cd = cos(arc->step), sd = sin(arc->step);
+    double angle[4] = {0.0, 0.0, cos(arc->step), sin(arc->step)};
+    int done = 0;
     for (int k = 0; k < AW_PLANES; ++k)
         for (int l = 0; l < AW_TILE; ++l) sum[k][l] = 0.0;
     for (int m = 0; m < arc->n; m += AW_TILE_BATCH) {
         const int count = arc->n - m < AW_TILE_BATCH ? arc->n - m : AW_TILE_BATCH;
-        const double c = cos(arc->first + m * arc->step), s = sin(arc->first + m * arc->step);
+        angle[0] = cos(arc->first + m * arc->step);
+        angle[1] = sin(arc->first + m * arc->step);
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
             AW_SUMS acc, mixed = {{{0}}, {{0}}};
-            AW_CAT(aw_tile_batch_, AW_LETTER)
-            (h, arc, planes, lane, count, c, s, cd, sd, &acc, &mixed);
+            done += AW_PER *
+                    AW_BATCH_SUM(h, arc, planes, span, lane, count, angle, rates, &acc, &mixed);
             for (int k = 0; k < 3; ++k)
                 for (int l = 0; l < AW_PER; ++l) {
                     sum[k][lane + l] += (double)(acc.moment[k][l] + mixed.moment[k][l]);
@@ -189,17 +226,28 @@ static void AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_t
                 }
         }
     }
+    return done;
 }
 
-/* Lines of three slices weighted: w for the moments, d for their rates. */
+static int AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
+                                           const void *planes, const int (*span)[2],
+                                           double sum[AW_PLANES][AW_TILE])
+{
+    return arc->rates ? AW_TILE_SUM(h, arc, planes, span, 1, sum)
+                      : AW_TILE_SUM(h, arc, planes, span, 0, sum);
+}
+
+/* Lines of three slices weighted: w for the moments, d (or NULL) for their rates. */
 static void AW_CAT(aw_planes_combine_, AW_LETTER)(const void *const slice[3], const double w[3],
-                                                  const double d[3], size_t width, int row_first,
-                                                  int row_last, size_t first, size_t last,
+                                                  const double *d, size_t width, int row_first,
+                                                  int row_last, const int (*columns)[2],
                                                   void *planes)
 {
     const AW_REAL w0 = (AW_REAL)w[0], w1 = (AW_REAL)w[1], w2 = (AW_REAL)w[2];
-    const AW_REAL d0 = (AW_REAL)d[0], d1 = (AW_REAL)d[1], d2 = (AW_REAL)d[2];
-    for (int j = row_first; j <= row_last; ++j)
+    const AW_REAL d0 = (AW_REAL)(d ? d[0] : 0.0), d1 = (AW_REAL)(d ? d[1] : 0.0);
+    const AW_REAL d2 = (AW_REAL)(d ? d[2] : 0.0);
+    for (int j = row_first; j <= row_last; ++j) {
+        const int first = columns[j][0], last = columns[j][1];
         for (int k = 0; k < 3; ++k) {
             const size_t from = ((size_t)j * 3 + (size_t)k) * width;
             const AW_REAL *AW_RESTRICT a = (const AW_REAL *)slice[0] + from;
@@ -208,17 +256,28 @@ static void AW_CAT(aw_planes_combine_, AW_LETTER)(const void *const slice[3], co
             AW_REAL *AW_RESTRICT out =
                 (AW_REAL *)planes + ((size_t)j * AW_PLANES + (size_t)k) * width;
             AW_REAL *AW_RESTRICT rate = out + 3 * width;
+            if (!d) {
 #pragma omp simd
-            for (size_t i = first; i < last; ++i) {
+                for (int i = first; i < last; ++i) out[i] = w0 * a[i] + w1 * b[i] + w2 * e[i];
+                continue;
+            }
+#pragma omp simd
+            for (int i = first; i < last; ++i) {
                 out[i] = w0 * a[i] + w1 * b[i] + w2 * e[i];
                 rate[i] = d0 * a[i] + d1 * b[i] + d2 * e[i];
             }
         }
+    }
 }
 
 #undef AW_LANES
 #undef AW_LANES_LOOSE
 #undef AW_WHICH
 #undef AW_SUMS
+#undef AW_NODE
+#undef AW_NODE_PLAIN
+#undef AW_MIXED
+#undef AW_BATCH_SUM
+#undef AW_TILE_SUM
 #undef AW_PER
 #undef AW_INLINE

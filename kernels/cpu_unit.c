@@ -112,9 +112,10 @@ void aw_cpu_collect(aw_cpu_state *cpu, aw_work *work)
     for (int i = 0; i < cpu->threads; ++i) {
         aw_work *mine = &cpu->space[i].work;
         work->evaluations += mine->evaluations;
+        work->rated += mine->rated;
         work->nodes += mine->nodes;
         work->regions += mine->regions;
-        *mine = (aw_work){0, 0, 0};
+        *mine = (aw_work){0};
     }
 }
 

@@ -8,8 +8,9 @@
 
 /** A slice as lines of numbers (cpu_planes.c): nx + 2 AW_PAD rows of three lines. */
 typedef struct aw_cpu_pack {
-    uint64_t id; /* of the slice; 0: none, or one that must not be kept */
-    void *lines; /* owned */
+    uint64_t id;    /* of the slice; 0: none, or one that must not be kept */
+    void *lines;    /* owned */
+    int (*span)[2]; /* [nx + 2 AW_PAD], owned: columns that may be other than zero, from and to */
 } aw_cpu_pack;
 
 /** Slices that the unit holds as lines. */
@@ -28,6 +29,8 @@ typedef struct aw_cpu_rest {
 typedef struct aw_cpu_cluster_space {
     void *planes; /* of three parts */
     size_t planes_capacity;
+    int (*span)[2]; /* [3][2][nx + 2 AW_PAD]: of the planes, and columns to combine */
+    size_t span_capacity;
     aw_tile *tile;                       /* [AW_CLUSTER_TILES] */
     aw_tile_place *place;                /* [AW_CLUSTER_TILES] */
     double (*f)[5][AW_RESULTS][AW_TILE]; /* [AW_CLUSTER_TILES]: nodes of the current region */
@@ -76,10 +79,11 @@ void aw_cpu_packs_free(aw_cpu_packs *packs);
 /** Bytes of one slice as lines. */
 size_t aw_cpu_pack_bytes(const aw_history_view *h, int single);
 
-/** Combine the slices of f into planes (kernels/tile.h), where `box` [m] (aw_tile_span) lies and
- *  `margin` cells along and across beyond it. `room` holds three parts. */
+/** Combine the slices of f into the planes (kernels/tile.h) of `space`, where `box` [m]
+ *  (aw_tile_span) lies and `margin` cells along and across beyond it. */
 void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
-                        const double margin[2], void *room, aw_planes *planes);
+                        const double margin[2], int rates, aw_cpu_cluster_space *space,
+                        aw_planes *planes);
 
 void aw_cpu_cluster_free(aw_cpu_cluster_space *space);
 

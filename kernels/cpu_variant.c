@@ -166,6 +166,7 @@ static void inner_at(const aw_history_view *h, const aw_retarded *f, const aw_bl
             aw_arc_combine(f, p, arc.step, sum, f_in);
         }
         work->evaluations += (uint64_t)arc.n;
+        work->rated += (uint64_t)arc.n;
     }
 }
 
@@ -176,22 +177,20 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
     inner_at(h, &f, NULL, p, density, f_in, work);
 }
 
-static void tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                     int single, double sum[AW_PLANES][AW_TILE])
+static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                    const int (*span)[2], int single, double sum[AW_PLANES][AW_TILE])
 {
 #ifdef AW_VARIANT_SCALAR
-    aw_tile_sum_scalar(h, arc, planes, single, sum);
+    return aw_tile_sum_scalar(h, arc, planes, span, single, sum);
 #else
-    if (single)
-        aw_tile_sum_f(h, arc, planes, sum);
-    else
-        aw_tile_sum_d(h, arc, planes, sum);
+    return single ? aw_tile_sum_f(h, arc, planes, span, sum)
+                  : aw_tile_sum_d(h, arc, planes, span, sum);
 #endif
 }
 
 static void tile(const aw_history_view *h, const aw_retarded *f, const aw_planes *planes,
                  int single, const aw_tile *lanes, const aw_tile_place *place, double density,
-                 double f_in[AW_RESULTS][AW_TILE], aw_work *work)
+                 int rates, double f_in[AW_RESULTS][AW_TILE], aw_work *work)
 {
     for (unsigned k = 0; k < AW_RESULTS; ++k)
         for (int l = 0; l < AW_TILE; ++l) f_in[k][l] = f->nt ? 0.0 : (double)NAN;
@@ -202,25 +201,31 @@ static void tile(const aw_history_view *h, const aw_retarded *f, const aw_planes
             double sum[AW_PLANES][AW_TILE];
             aw_tile_arc arc;
             aw_tile_arc_of(h, f, place, i, density, planes->shape[t], &arc);
-            tile_sum(h, &arc, planes->cells[t], single, sum);
+            arc.rates = rates;
+            const uint64_t done =
+                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], single, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
-            if (t == 0) work->evaluations += (uint64_t)arc.n * (uint64_t)lanes->n;
+            if (t > 0) continue;
+            const uint64_t mine = done * (uint64_t)lanes->n / AW_TILE;
+            work->evaluations += mine;
+            work->rated += rates ? mine : 0;
         }
 }
 
-static void combine(const void *const slice[3], int single, const double w[3], const double d[3],
-                    size_t width, const int row[2], const size_t column[2], void *planes)
+static void combine(const void *const slice[3], int single, const double w[3], const double *d,
+                    size_t width, const int row[2], const int (*column)[2], void *planes)
 {
     if (single)
-        aw_planes_combine_f(slice, w, d, width, row[0], row[1], column[0], column[1], planes);
+        aw_planes_combine_f(slice, w, d, width, row[0], row[1], column, planes);
     else
-        aw_planes_combine_d(slice, w, d, width, row[0], row[1], column[0], column[1], planes);
+        aw_planes_combine_d(slice, w, d, width, row[0], row[1], column, planes);
 }
 
 static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                      double I[AW_RESULTS][AW_TILE], double error[AW_TILE])
+                      int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
+                      double coarse[AW_TILE])
 {
-    aw_tile_rule(f, h, scales, I, error);
+    aw_tile_rule(f, h, scales, fine, I, error, coarse);
 }
 
 static void blend(const aw_history_view *h, const aw_retarded *f, double *room, aw_blend *out)

@@ -36,7 +36,7 @@ extern "C" __global__ void aw_cuda_tile(aw_history_view h, const aw_tile *tile, 
     aw_tile_at(&h, &f, tile, &place);
     for (int i = 0; i < place.arcs.n; ++i) {
         aw_tile_arc_of(&h, &f, &place, i, density, shape, &arc);
-        aw_tile_sum_scalar(&h, &arc, planes, 1, sum);
+        aw_tile_sum_scalar(&h, &arc, planes, nullptr, 1, sum);
         aw_tile_turn(&f, tile, arc.step, sum, f_in);
     }
 }

@@ -53,11 +53,14 @@ typedef struct aw_cluster {
     size_t regions;
     double tolerance; /* of the sum of the errors of a point, in scales */
     double limit;     /* the same where regions are refused: it leaves room for what they become */
+    int fine;         /* 1: rates at all nodes of a region, 0: at every other (aw_tile_rule) */
     int begin;        /* 1: the sums at its points are begun anew; 0: they are added to */
     /* What is found: */
     float *worst;     /* [tiles][regions]: the largest error of a tile's points in a region */
     uint8_t *refused; /* [tiles][regions]: 1 where nothing was added, at no point of the tile */
     float *total;     /* [tiles]: the largest sum of a point's errors, refused ones too */
+    float *coarse;    /* [tiles]: by how much rates at every other node add to the errors, or would
+                       * (aw_tile_rule): sum over the regions, of each the worst point's */
 } aw_cluster;
 
 /** Sums that the evaluation of clusters adds to: the caller's. */

@@ -22,7 +22,8 @@ typedef struct aw_region {
 
 /* What work has been done. */
 typedef struct aw_work {
-    uint64_t evaluations; /* of the integrand (27 points each) */
+    uint64_t evaluations; /* of the integrand (27 points each) ... */
+    uint64_t rated;       /* ... of which so many with the rates of the moments */
     uint64_t nodes;       /* of the outer integral */
     uint64_t regions;     /* to which the rule was applied */
 } aw_work;

@@ -40,6 +40,9 @@ typedef struct aw_planes {
     int n;                    /* parts of equal spacing, 1 .. 3 */
     const void *cells[3];     /* borrowed; line 0 of the first padding row */
     const aw_slice *shape[3]; /* a slice with the part's spacings */
+    /* Where there may be something else than zeros, or NULL (anywhere): in rows j .. j + 2 of a
+     * part only in the columns span[j][0] .. span[j][1] - 1. Windows beyond are not read. */
+    const int (*span[3])[2];
 } aw_planes;
 
 /** Nodes of one arc for all lanes, in cells of one part, from its first node. At angle t, of which
@@ -50,6 +53,7 @@ typedef struct aw_planes {
  *  along the arc, so that all read the same cells (aw_tile_shift). */
 typedef struct aw_tile_arc {
     int n;
+    int rates; /* 1: rates are summed, too; 0: their sums are 0 */
     double first, step;
     double a, b, r_s, r_x;
     double da[AW_TILE], db[AW_TILE];
@@ -186,6 +190,7 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
     nodes.r = place->r;
     aw_arc_nodes(f, &place->arcs, i, density, &nodes);
     arc->n = nodes.n;
+    arc->rates = 1;
     arc->first = nodes.first;
     arc->step = nodes.step;
     arc->a = place->u_mid * inv_s + 0.5 * (h->ns - 1) - 0.5 * (AW_TILE - 1);
@@ -204,12 +209,21 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
                   0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), arc);
 }
 
+/** Whether the `columns` columns from `column` on are zero in the three rows from `row` on. */
+AW_FN int aw_window_is_empty(const int (*span)[2], int row, int column, int columns)
+{
+    return span && (column + columns <= span[row][0] || column >= span[row][1]);
+}
+
 /** Scalar sum over the nodes of an arc for every lane, in double: sum[0..2] the moments, sum[3..5]
- *  their rates along the path; overwritten. The reference of the vector form. */
-AW_FN void aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                              int single, double sum[AW_PLANES][AW_TILE])
+ *  their rates along the path; overwritten. The reference of the vector form.
+ *  @param[in] span  of the planes, or NULL
+ *  @return how many evaluations there were: a lane whose nine cells are empty has none */
+AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                             const int (*span)[2], int single, double sum[AW_PLANES][AW_TILE])
 {
     const ptrdiff_t width = aw_plane_width(h);
+    int evaluations = 0;
     for (int l = 0; l < AW_TILE; ++l) {
         double total[AW_PLANES] = {0.0};
         for (int m = 0; m < arc->n; ++m) {
@@ -220,6 +234,8 @@ AW_FN void aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, 
             const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
             const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
             double wu[3], wv[3], du[3], dv[3];
+            if (aw_window_is_empty(span, j - 1 + AW_PAD, i - 1 + AW_TILE_PAD, 3)) continue;
+            evaluations++;
             aw_spline(a - i, wu);
             aw_spline(b - j, wv);
             aw_spline_slope(a - i, du);
@@ -230,14 +246,16 @@ AW_FN void aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, 
                         const ptrdiff_t line = (ptrdiff_t)(j + q - 1 + AW_PAD) * AW_PLANES + k;
                         const ptrdiff_t at = line * width + i + p - 1 + AW_TILE_PAD;
                         const double g = aw_cell_get(planes, single, at);
-                        const double rate = aw_cell_get(planes, single, at + 3 * width);
                         total[k] += wv[q] * wu[p] * g;
+                        if (!arc->rates) continue;
+                        const double rate = aw_cell_get(planes, single, at + 3 * width);
                         total[3 + k] +=
                             (wv[q] * du[p] * ud + dv[q] * wd * wu[p]) * g + wv[q] * wu[p] * rate;
                     }
         }
         for (int k = 0; k < AW_PLANES; ++k) sum[k][l] = total[k];
     }
+    return evaluations;
 }
 
 /** aw_arc_turn for every lane: adds to f_in. */
@@ -264,14 +282,36 @@ AW_FN void aw_tile_turn(const aw_retarded *f, const aw_tile *tile, double step,
     }
 }
 
-/** aw_region_rule for every lane: five nodes of a region of length h [m]. Overwrites I, error. */
+/** Whether node k of a region's five has rates. */
+AW_FN int aw_tile_rated(int k, int fine) { return fine || k % 2 == 0; }
+
+/** aw_region_rule for every lane: five nodes of a region of length h [m]. Overwrites I, error.
+ *  Unless `fine`, rates are there at the ends and in the middle only (aw_tile_rated) and are
+ *  integrated by Simpson's rule on these. Their error is taken to be its difference from the
+ *  trapezoidal rule on the same nodes, |f0 - 2 f2 + f4| h/12, which is that rule's own: far too
+ *  much where rates are smooth, and enough where they are noise from node to node.
+ *  @param[out] coarse  by how much this error exceeds all others, whether `fine` or not */
 AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                        double I[AW_RESULTS][AW_TILE], double error[AW_TILE])
+                        int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
+                        double coarse[AW_TILE])
 {
     double bad[AW_TILE] = {0.0}; /* a maximum would lose a NaN */
-    for (int l = 0; l < AW_TILE; ++l) error[l] = 0.0;
+    for (int l = 0; l < AW_TILE; ++l) error[l] = coarse[l] = 0.0;
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         const double share = h / 84.0 / aw_scale_of(scales, k);
+        const double simple = h / 12.0 / aw_scale_of(scales, k);
+        const int rates = k >= AW_DPHI;
+        if (rates && !fine) {
+#pragma omp simd
+            for (int l = 0; l < AW_TILE; ++l) {
+                const double f0 = f[0][k][l], f2 = f[2][k][l], f4 = f[4][k][l];
+                const double e = simple * fabs(f0 - 2.0 * f2 + f4);
+                I[k][l] = h / 6.0 * (f0 + 4.0 * f2 + f4);
+                bad[l] += e - e;
+                coarse[l] = e > coarse[l] ? e : coarse[l];
+            }
+            continue;
+        }
 #pragma omp simd
         for (int l = 0; l < AW_TILE; ++l) {
             const double f0 = f[0][k][l], f1 = f[1][k][l], f2 = f[2][k][l], f3 = f[3][k][l];
@@ -280,11 +320,19 @@ AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const 
             const double s2 = h / 12.0 * (ends + 4.0 * (f1 + f3) + 2.0 * f2);
             const double e = share * aw_fourth_difference(f0, f1, f2, f3, f4);
             I[k][l] = s2 + (s2 - s1) / 15.0;
+            if (rates) {
+                const double c = simple * fabs(f0 - 2.0 * f2 + f4);
+                coarse[l] = c > coarse[l] ? c : coarse[l];
+            }
             bad[l] += e - e;
             error[l] = e > error[l] ? e : error[l];
         }
     }
-    for (int l = 0; l < AW_TILE; ++l) error[l] += bad[l];
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double all = fine || error[l] > coarse[l] ? error[l] : coarse[l];
+        coarse[l] = coarse[l] > error[l] ? coarse[l] - error[l] : 0.0;
+        error[l] = all + bad[l];
+    }
 }
 
 #endif

@@ -26,21 +26,24 @@ typedef struct aw_variant {
                     double sum[3][8]);
     /** The same of one part of a blend (aw_blend_sum_scalar). */
     void (*blend_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8]);
-    /** `inner_at` for the lanes of a placed tile; planes are float if `single`. */
+    /** `inner_at` for the lanes of a placed tile; planes are float if `single`. Without `rates`
+     *  those of the results are 0. */
     void (*tile)(const aw_history_view *h, const aw_retarded *f, const aw_planes *planes,
                  int single, const aw_tile *tile, const aw_tile_place *place, double density,
-                 double f_in[AW_RESULTS][AW_TILE], aw_work *work);
-    /** Its vector part alone, for tests (aw_tile_sum_scalar). */
-    void (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                     int single, double sum[AW_PLANES][AW_TILE]);
+                 int rates, double f_in[AW_RESULTS][AW_TILE], aw_work *work);
+    /** Its vector part alone, for tests (aw_tile_sum_scalar). Counts whole vectors: some of their
+     *  lanes may be empty. */
+    int (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                    const int (*span)[2], int single, double sum[AW_PLANES][AW_TILE]);
     /** aw_tile_rule, which see. */
     void (*tile_rule)(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                      double I[AW_RESULTS][AW_TILE], double error[AW_TILE]);
+                      int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
+                      double coarse[AW_TILE]);
     /** Weighted sum of three slices as lines (rows of three lines of `width` numbers) into planes,
-     *  for the rows row[0] .. row[1] and the columns column[0] .. column[1] - 1: w for the moments,
-     *  d for their rates. */
-    void (*combine)(const void *const slice[3], int single, const double w[3], const double d[3],
-                    size_t width, const int row[2], const size_t column[2], void *planes);
+     *  for the rows row[0] .. row[1], of row j the columns column[j][0] .. column[j][1] - 1: w
+     *  for the moments, d for their rates, which are left as they are if it is NULL. */
+    void (*combine)(const void *const slice[3], int single, const double w[3], const double *d,
+                    size_t width, const int row[2], const int (*column)[2], void *planes);
 } aw_variant;
 
 /** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "" for the fastest here.

@@ -25,7 +25,9 @@ void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
     row->refine += r->refine;
     row->learn += r->learn;
     row->evaluations += (double)r->work.evaluations;
+    row->rated += (double)r->work.rated;
     row->evaluated += (double)r->evaluated;
+    row->evaluated_rated += (double)r->rated;
     row->outer_nodes += (double)r->work.nodes;
     row->regions += (double)r->work.regions;
     row->leftovers += (double)r->leftovers;
@@ -33,10 +35,18 @@ void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
 
 void aw_bench_row_close(aw_bench_row *row)
 {
-    double *const sum[] = {&row->mean,      &row->predict,     &row->cluster, &row->upload,
-                           &row->evaluate,  &row->refine,      &row->learn,   &row->evaluations,
-                           &row->evaluated, &row->outer_nodes, &row->regions, &row->leftovers};
+    double *const sum[] = {&row->mean,      &row->predict,         &row->cluster,
+                           &row->upload,    &row->evaluate,        &row->refine,
+                           &row->learn,     &row->evaluations,     &row->rated,
+                           &row->evaluated, &row->evaluated_rated, &row->outer_nodes,
+                           &row->regions,   &row->leftovers};
     for (size_t i = 0; i < sizeof sum / sizeof *sum; ++i) *sum[i] /= (double)row->solves;
+}
+
+/* Mean of an evaluation, `share` of which have rates. */
+static double mean_of(double share, double with, double without)
+{
+    return share * with + (1.0 - share) * without;
 }
 
 void aw_bench_figure(const aw_bench_row *row, const aw_peak *peak, aw_bench_figures *out)
@@ -44,13 +54,19 @@ void aw_bench_figure(const aw_bench_row *row, const aw_peak *peak, aw_bench_figu
     const int combined = row->evaluated > 0.0;
     const double seconds = combined ? row->evaluate : row->refine;
     const double evaluations = combined ? row->evaluated : row->evaluations;
-    const double operations = combined ? AW_OPERATIONS_COMBINED : AW_OPERATIONS_27;
-    const double numbers = combined ? AW_NUMBERS_COMBINED : AW_NUMBERS_27;
+    const double share = row->evaluated_rated / row->evaluated;
+    const double operations =
+        combined ? mean_of(share, AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES) : AW_OPERATIONS_27;
+    const double numbers =
+        combined ? mean_of(share, AW_NUMBERS_COMBINED, AW_NUMBERS_VALUES) : AW_NUMBERS_27;
+    const double equivalent =
+        mean_of(row->rated / row->evaluations, AW_OPERATIONS_27, AW_OPERATIONS_27_VALUES);
     const double bytes = row->single ? sizeof(float) : sizeof(double);
-    out->equivalent = 1e-9 * AW_OPERATIONS_27 * row->evaluations / row->mean;
+    out->equivalent = 1e-9 * equivalent * row->evaluations / row->mean;
     out->kernel = 1e-9 * operations * evaluations / seconds;
     out->intensity = operations / (numbers * bytes);
     out->nanoseconds = 1e9 * seconds * (double)row->threads / evaluations;
+    out->rated = row->rated / row->evaluations;
     out->leftover = row->leftovers / row->regions;
     out->over = row->evaluations / (double)row->nodes / row->adaptive;
     out->learning = (row->cluster + row->predict + row->learn) / row->mean;

@@ -16,16 +16,19 @@ AW_BEGIN_DECLS
  *   cells likewise): for each of three rows and three moments the weighted value of three cells
  *   (5), its slope and its rate (11), and their shares of the sums (2 and 4). */
 #define AW_OPERATIONS_COMBINED 198.0
-/* Of these, such that the values alone would take. */
+/* Of these, such that the values alone take (on three numbers a cell). */
 #define AW_OPERATIONS_VALUES 63.0
 /* - On the cells of three slices (refinement): 27 cells, 3 moments, a value and a rate each, a
  *   multiplication and an addition each. Also the unit of 27-point equivalents, which measure
  *   what is computed rather than how. */
 #define AW_OPERATIONS_27 324.0
+/*   Of these, such that the values alone take. */
+#define AW_OPERATIONS_27_VALUES 162.0
 
 /* Numbers that an evaluation reads, counting each anew for every evaluation: most come from the
  * nearest cache. */
 #define AW_NUMBERS_COMBINED 54.0
+#define AW_NUMBERS_VALUES 27.0
 #define AW_NUMBERS_27 81.0
 
 /** What one measurement gives: means over its solves, of all threads together. */
@@ -36,8 +39,10 @@ typedef struct aw_bench_row {
     double tolerance;
     int single;        /* 1: moments of the part `evaluate` are of single precision */
     double mean, best; /* the stage of the potentials: mean and quickest of the solves [s] */
-    double predict, cluster, upload, evaluate, refine, learn;       /* parts of the mean [s] */
-    double evaluations, evaluated, outer_nodes, regions, leftovers; /* aw_report */
+    double predict, cluster, upload, evaluate, refine, learn; /* parts of the mean [s] */
+    double evaluations, rated;                                /* aw_work */
+    double evaluated, evaluated_rated;      /* of these, those of the part `evaluate` */
+    double outer_nodes, regions, leftovers; /* aw_report */
     /* NaN where they were not asked for: */
     double error_phi, error_psi;            /* aw_verify_solution */
     double adaptive;                        /* evaluations per point of the adaptive strategy */
@@ -60,6 +65,7 @@ typedef struct aw_bench_figures {
     double intensity;   /* these operations per byte read, by count */
     double peak_share;  /* of the processor's best in that precision; NaN without a peak */
     double nanoseconds; /* of a core's time for an evaluation, in that part */
+    double rated;       /* share of the evaluations that have rates */
     double leftover;    /* regions refused, of all */
     double over;        /* evaluations per point over those of the adaptive strategy; or NaN */
     double learning;    /* share of the stage that clusters, predicts and trains */

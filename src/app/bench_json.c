@@ -44,6 +44,7 @@ static void add_row(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
     aw_text_add_number(text, "refine", row->refine);
     aw_text_add_number(text, "learn", row->learn);
     aw_text_add(text, "}, \"evaluations\": %.0f", row->evaluations);
+    aw_text_add_number(text, "rated", f.rated);
     aw_text_add_number(text, "gflops", f.equivalent);
     aw_text_add(text, ", \"leftovers\": %.0f", row->leftovers);
     if (!isnan(row->error_phi)) {

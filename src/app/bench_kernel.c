@@ -45,23 +45,25 @@ static void planes_free(kernel_planes *planes)
 }
 
 /* What production has most of: across the grid a nearly straight arc of a distant circle (one node
- * a cell), whose lanes are shifted to read the same cells; and a circle inside the grid, whose
- * lanes now and then do not. Rows of points are turned a little against the grid's. */
-static void make_arc(int side, int circle, aw_tile_arc *arc)
+ * a cell), whose lanes are shifted to read the same cells, because rows of points are turned
+ * against the grid's; and a circle inside the grid (three nodes a cell),
+ * where rows are hardly turned and lanes now and then read different cells. */
+static void make_arc(int side, int circle, int rates, aw_tile_arc *arc)
 {
     const double n = side, r = circle ? 0.4 * n : 20.0 * n;
     memset(arc, 0, sizeof *arc);
     arc->r_s = arc->r_x = r;
     arc->a = circle ? 0.45 * n : 0.45 * n - r - 7.0;
     arc->b = 0.5 * n + 0.3;
-    arc->n = circle ? (int)(2.0 * AW_PI * r) : side;
+    arc->n = circle ? (int)(3.0 * 2.0 * AW_PI * r) : side;
+    arc->rates = rates;
     arc->step = circle ? 2.0 * AW_PI / arc->n : 1.0 / r;
     arc->first = circle ? 0.1 : -0.5 * n * arc->step;
     arc->turn_s = 0.3;
     arc->turn_x = 0.2;
     for (int l = 0; l < AW_TILE; ++l) {
         arc->da[l] = 1e-3 * (l - 7.5);
-        arc->db[l] = 0.02 * (l - 7.5);
+        arc->db[l] = (circle ? 1e-3 : 0.02) * (l - 7.5);
         arc->ud[l] = 0.3 + 0.01 * l;
         arc->wd[l] = -0.2 + 0.01 * l;
     }
@@ -79,7 +81,7 @@ static double time_arc(const aw_variant *variant, const kernel_planes *planes, i
         double seconds = 0.0, evaluations = 0.0;
         while (!(seconds >= RUN_TIME)) {
             for (int i = 0; i < 8; ++i)
-                variant->tile_sum(&planes->history, arc, cells, single, sum);
+                variant->tile_sum(&planes->history, arc, cells, NULL, single, sum);
             evaluations += 8.0 * (double)arc->n * AW_TILE;
             seconds = aw_now() - begin;
         }
@@ -90,28 +92,29 @@ static double time_arc(const aw_variant *variant, const kernel_planes *planes, i
 
 /* One line: a variant and precision on all grids. */
 static aw_status run_line(const aw_bench *b, const aw_variant *variant, int single, int circle,
-                          const aw_peak *peak, aw_text *line, aw_text *json)
+                          int rates, const aw_peak *peak, aw_text *line, aw_text *json)
 {
     aw_status status = AW_OK;
+    const double operations = rates ? AW_OPERATIONS_COMBINED : AW_OPERATIONS_VALUES;
     double share = 0.0;
-    aw_text_add(line, "%-9s %-7s %-7s", variant->name, single ? "single" : "double",
-                circle ? "circle" : "line");
+    aw_text_add(line, "%-9s %-7s %-7s %-6s", variant->name, single ? "single" : "double",
+                circle ? "circle" : "line", rates ? "yes" : "no");
     for (int g = 0; g < b->grids; ++g) {
         kernel_planes planes = {.wide = NULL};
         aw_tile_arc arc;
         status = planes_make((int)b->grid[g], &planes);
         if (status == AW_OK) {
-            make_arc((int)b->grid[g], circle, &arc);
+            make_arc((int)b->grid[g], circle, rates, &arc);
             const double ns = time_arc(variant, &planes, single, &arc);
-            share = AW_OPERATIONS_COMBINED / ns / peak->arithmetic[single];
+            share = operations / ns / peak->arithmetic[single];
             aw_text_add(line, " %8.2f", ns);
             aw_text_add(json,
                         "%s  {\"variant\": \"%s\", \"moments\": \"%s\", \"arc\": \"%s\", "
-                        "\"grid\": %ld, \"nanoseconds\": %.6g, \"gflops\": %.6g, "
+                        "\"rates\": %s, \"grid\": %ld, \"nanoseconds\": %.6g, \"gflops\": %.6g, "
                         "\"peak_share\": %.6g}",
                         json->n > 0 ? ",\n" : "[\n", variant->name, single ? "single" : "double",
-                        circle ? "circle" : "line", b->grid[g], ns, AW_OPERATIONS_COMBINED / ns,
-                        share);
+                        circle ? "circle" : "line", rates ? "true" : "false", b->grid[g], ns,
+                        operations / ns, share);
         }
         planes_free(&planes);
         AW_TRY(status);
@@ -128,7 +131,7 @@ aw_status aw_bench_kernel(const aw_bench *b)
     aw_text line = {.bytes = NULL}, json = {.bytes = NULL};
     aw_info("nanoseconds of an evaluation in the sums of a tile (16 points), one thread, random "
             "planes");
-    aw_text_add(&line, "%-9s %-7s %-7s", "variant", "moments", "nodes");
+    aw_text_add(&line, "%-9s %-7s %-7s %-6s", "variant", "moments", "nodes", "rates");
     for (int g = 0; g < b->grids; ++g) aw_text_add(&line, " %6ld^2", b->grid[g]);
     AW_TRY(line.status);
     aw_info("%s  %s", line.bytes, "of peak");
@@ -138,10 +141,12 @@ aw_status aw_bench_kernel(const aw_bench *b)
         AW_TRY(aw_peak_arithmetic(aw_variant_list(i)->name, 1, &peak));
         for (int single = 0; single < 2; ++single)
             for (int circle = 0; circle < 2; ++circle)
-                AW_TRY(run_line(b, aw_variant_list(i), single, circle, &peak, &line, &json));
+                for (int rates = 0; rates < 2; ++rates)
+                    AW_TRY(run_line(b, aw_variant_list(i), single, circle, rates, &peak, &line,
+                                    &json));
     }
-    aw_info("each %.0f operations on nine cells of six numbers; values without rates would take "
-            "%.0f on three; of peak: multiply-adds alone, last grid",
+    aw_info("with rates %.0f operations on nine cells of six numbers, "
+            "without %.0f on three; of peak: multiply-adds alone, last grid",
             AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES);
     aw_text_add(&json, "\n]\n");
     if (b->json) AW_TRY(aw_text_save(&json, b->json));

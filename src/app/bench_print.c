@@ -129,6 +129,7 @@ static void print_kernel(const aw_bench *b, const aw_bench_row *row, int rows, c
                            {"one core's time of an evaluation [ns]", "%.2f", {0}},
                            {"regions left over", "%.2f%%", {0}},
                            {"evaluations a point", "%.0f", {0}},
+                           {"  share that has rates", "%.1f%%", {0}},
                            {"  over those of the adaptive partition", "%.2f", {0}},
                            {"forecast off, by cell", "%.1f%%", {0}},
                            {"forecast off, by slice", "%.1f%%", {0}}};
@@ -143,6 +144,7 @@ static void print_kernel(const aw_bench *b, const aw_bench_row *row, int rows, c
                                 f.nanoseconds,
                                 100.0 * f.leftover,
                                 r->evaluations / (double)r->nodes,
+                                100.0 * f.rated,
                                 f.over,
                                 100.0 * r->forecast_cells,
                                 100.0 * r->forecast_slices};
@@ -176,7 +178,9 @@ void aw_bench_print_tables(const aw_bench *b, const aw_bench_row *row, int rows,
         aw_text_add(&line, "%s %.1f GB/s from %zu KiB", i == 0 ? "  a core reads" : ",",
                     peak->read[i], aw_peak_bytes(i) >> 10);
     end_line(&line);
-    aw_info("an evaluation is counted as %.0f operations on combined cells, %.0f in a refinement",
-            AW_OPERATIONS_COMBINED, AW_OPERATIONS_27);
+    aw_info(
+        "an evaluation is counted as %.0f operations on combined cells (%.0f without rates), %.0f "
+        "in a refinement",
+        AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES, AW_OPERATIONS_27);
     aw_text_free(&line);
 }

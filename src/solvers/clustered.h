@@ -34,6 +34,8 @@ typedef struct aw_tiling {
     aw_leftovers leftovers;
     double (*I)[AW_RESULTS]; /* [points] */
     double *error;           /* [points] */
+    float *coarse; /* [judged]: what rates at every other node added last, or would (aw_cluster) */
+    size_t judged; /* tiles for which that is known */
     aw_tiling_classes before;
     size_t cut_capacity, label_capacity, capacity[16];
 } aw_tiling;

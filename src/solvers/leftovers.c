@@ -13,7 +13,7 @@
 enum { AW_PARTS_MAX = 8, AW_TILE_REGIONS = 4096 };
 
 /* Workspaces by their place in aw_pass.capacity. */
-enum { CLUSTER, WORST, REFUSED, TILE, CUT, TOTAL };
+enum { CLUSTER, WORST, REFUSED, TILE, CUT, TOTAL, COARSE };
 
 void aw_pass_free(aw_pass *pass)
 {
@@ -23,6 +23,7 @@ void aw_pass_free(aw_pass *pass)
     aw_free(pass->tile);
     aw_free(pass->cut);
     aw_free(pass->total);
+    aw_free(pass->coarse);
     aw_cuts_free(&pass->cuts);
     memset(pass, 0, sizeof *pass);
 }
@@ -46,9 +47,11 @@ aw_status aw_pass_room(aw_pass *pass)
     AW_TRY(aw_grow((void **)&pass->worst, &pass->capacity[WORST], n, sizeof *pass->worst));
     AW_TRY(aw_grow((void **)&pass->refused, &pass->capacity[REFUSED], n, sizeof *pass->refused));
     AW_TRY(aw_grow((void **)&pass->total, &pass->capacity[TOTAL], tiles, sizeof *pass->total));
+    AW_TRY(aw_grow((void **)&pass->coarse, &pass->capacity[COARSE], tiles, sizeof *pass->coarse));
     n = tiles = 0;
     for (size_t c = 0; c < pass->clusters; ++c) {
         pass->cluster[c].total = &pass->total[tiles];
+        pass->cluster[c].coarse = &pass->coarse[tiles];
         tiles += pass->cluster[c].tiles;
         pass->cluster[c].worst = &pass->worst[n];
         pass->cluster[c].refused = &pass->refused[n];
@@ -81,7 +84,7 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
 {
     static const double limit[AW_PASSES] = AW_PASS_LIMITS;
     const aw_device_ops *ops = solver->device->ops;
-    const uint64_t before = report->work.evaluations;
+    const aw_work before = report->work;
     aw_status status = AW_OK;
     for (size_t c = 0; c < pass->clusters; ++c) {
         pass->cluster[c].tolerance = problem->tolerance;
@@ -94,7 +97,10 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     AW_TRY(ops->wait(solver->device->state));
     record_pass(pass, problem->record);
     /* What belongs to the time of `evaluate`. */
-    if (number == 0) report->evaluated += report->work.evaluations - before;
+    if (number == 0) {
+        report->evaluated += report->work.evaluations - before.evaluations;
+        report->rated += report->work.rated - before.rated;
+    }
 done:
     return status;
 }
@@ -142,6 +148,7 @@ static aw_status next_pass(const aw_pass *last, double tolerance, aw_pass *next)
         aw_cluster *one = &next->cluster[c];
         one->tile = &next->tile[c];
         one->tiles = 1;
+        one->fine = 1;
         one->region = (const double(*)[2]) & next->cuts.region[next->cut[c]];
         one->regions = next->cut[c + 1] - next->cut[c];
     }

@@ -23,8 +23,8 @@ typedef struct aw_pass {
     aw_tile_ref *tile; /* [clusters], of a pass over leftovers: their tiles */
     size_t *cut;       /* [clusters + 1]: where their regions begin in `cuts` */
     aw_cuts cuts;
-    float *total; /* likewise, a number a tile */
-    size_t capacity[6];
+    float *total, *coarse; /* likewise, a number a tile */
+    size_t capacity[7];
 } aw_pass;
 
 /** Where a point is in a pass. */

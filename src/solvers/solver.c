@@ -190,7 +190,7 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     const aw_slice *now = &problem->history->slice[0];
     const aw_scales one = {1.0, 1.0, 1.0};
     aw_status status = AW_OK;
-    aw_work work = {0, 0, 0};
+    aw_work work = {0};
     size_t stride = problem->points / ((size_t)AW_SCALE_POINTS * AW_SCALE_POINTS), n = 0;
     double most[AW_RESULTS] = {0.0}, I[AW_RESULTS] = {0.0};
     if (stride < 1) stride = 1;

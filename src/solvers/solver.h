@@ -15,7 +15,8 @@ typedef struct aw_report {
     uint64_t max_regions; /* most regions at one point, or of a class */
     double error;         /* worst error estimate of a point, in scales */
     size_t worst;         /* index of that point */
-    uint64_t evaluated;   /* of the work's evaluations, those of the part `evaluate` */
+    uint64_t evaluated;   /* of the work's evaluations, those of the part `evaluate` ... */
+    uint64_t rated;       /* ... of which so many with rates */
     int single;           /* 1: the moments of that part were of single precision */
     /* How far a forecast was off, where the problem records what is used (else 0): the mean of
      * |difference| over the mean of a tile's numbers of subregions, in cells of the starting

@@ -82,7 +82,7 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
     aw_status status = AW_OK;
     const aw_device_ops *ops = solver->device->ops;
     size_t begin[AW_POINT_BLOCK + 1], points = last - first, n;
-    const uint64_t before = report->work.evaluations;
+    const aw_work before = report->work;
     double start = aw_now();
     memset(solver->estimate, 0, points * sizeof *solver->estimate);
     AW_TRY(aw_solver_start(solver, problem, first, last, begin));
@@ -102,7 +102,8 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
         solver->region = list;
         solver->region_capacity = capacity;
     }
-    report->evaluated += report->work.evaluations - before;
+    report->evaluated += report->work.evaluations - before.evaluations;
+    report->rated += report->work.rated - before.rated;
     report->evaluate += aw_now() - start;
     start = aw_now();
     if (n > 0) AW_TRY(phase_two(solver, problem, points, begin, report));

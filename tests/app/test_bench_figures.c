@@ -5,19 +5,22 @@
 #include "src/app/bench.h"
 #include "tests/assert_close.h"
 
-/* Two solves of two threads: 3e9 evaluations in 2 s, 2e9 of them in the 1.5 s that evaluate. */
+/* Two solves of two threads: 3e9 evaluations in 2 s, 2e9 of them in the 1.5 s that evaluate. Half
+ * of these have rates, and half of all. */
 static aw_bench_row two_solves(int single)
 {
     aw_bench_row row;
-    const aw_report report = {.work = {.evaluations = 3000000000, .nodes = 8000, .regions = 1000},
-                              .evaluated = 2000000000,
-                              .leftovers = 50,
-                              .single = single,
-                              .predict = 0.02,
-                              .cluster = 0.03,
-                              .evaluate = 1.5,
-                              .refine = 0.4,
-                              .learn = 0.01};
+    const aw_report report = {
+        .work = {.evaluations = 3000000000, .rated = 1500000000, .nodes = 8000, .regions = 1000},
+        .evaluated = 2000000000,
+        .rated = 1000000000,
+        .leftovers = 50,
+        .single = single,
+        .predict = 0.02,
+        .cluster = 0.03,
+        .evaluate = 1.5,
+        .refine = 0.4,
+        .learn = 0.01};
     aw_bench_row_clear(&row);
     aw_bench_row_add(&row, &report, 1.8);
     aw_bench_row_add(&row, &report, 2.2);
@@ -39,11 +42,12 @@ static void figures_are_those_of_the_counts(void **state)
     /* 1e-14: a few roundings */
     assert_close(row.mean, 2.0, 1e-14, 0.0);
     assert_close(row.best, 1.8, 1e-14, 0.0);
-    assert_close(f.equivalent, 324.0 * 3.0 / 2.0, 1e-14, 0.0);
-    assert_close(f.kernel, 198.0 * 2.0 / 1.5, 1e-14, 0.0);
-    assert_close(f.peak_share, 198.0 * 2.0 / 1.5 / (2.0 * 400.0), 1e-14, 0.0);
+    assert_close(f.equivalent, 0.5 * (324.0 + 162.0) * 3.0 / 2.0, 1e-14, 0.0);
+    assert_close(f.kernel, 130.5 * 2.0 / 1.5, 1e-14, 0.0); /* (198 + 63)/2 */
+    assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 400.0), 1e-14, 0.0);
+    assert_close(f.rated, 0.5, 1e-14, 0.0);
     assert_close(f.nanoseconds, 1.5, 1e-14, 0.0); /* 2 threads, 1.5 s, 2e9 */
-    assert_close(f.intensity, 198.0 / (9.0 * 6.0 * 4.0), 1e-14, 0.0);
+    assert_close(f.intensity, 130.5 / (9.0 * 4.5 * 4.0), 1e-14, 0.0);
     assert_close(f.leftover, 0.05, 1e-14, 0.0);
     assert_close(f.over, 2.0, 1e-14, 0.0);
     assert_close(f.learning, 0.06 / 2.0, 1e-14, 0.0);
@@ -56,8 +60,8 @@ static void double_precision_reads_twice_and_has_a_peak_of_its_own(void **state)
     const aw_bench_row row = two_solves(0);
     aw_bench_figures f;
     aw_bench_figure(&row, &peak, &f);
-    assert_close(f.intensity, 198.0 / (9.0 * 6.0 * 8.0), 1e-14, 0.0);
-    assert_close(f.peak_share, 198.0 * 2.0 / 1.5 / (2.0 * 200.0), 1e-14, 0.0);
+    assert_close(f.intensity, 130.5 / (9.0 * 4.5 * 8.0), 1e-14, 0.0);
+    assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 200.0), 1e-14, 0.0);
 }
 
 static void adaptive_is_counted_where_it_works(void **state)

@@ -76,7 +76,7 @@ static void psi_is_phi_minus_v_dot_a_where_that_is_well_conditioned(void **state
     for (int i = 0; i < 60; ++i) {
         aw_field_point p = point_on(&h.orbit, H * (i % 7 - 3), H * (i % 5 - 2), gamma);
         double f[AW_RESULTS], r = 2e-6 * (i + 1) * (i + 1) / 10.0;
-        aw_work work = {0, 0, 0};
+        aw_work work = {0};
         variant->inner(&h, &p, r, 1.0, f, &work);
         /* terms of the size of phi: a few roundings each */
         assert_close(f[AW_PSI], f[AW_PHI] - p.beta * (p.ct * f[AW_AZ] + p.st * f[AW_AX]), 0.0,
@@ -99,7 +99,7 @@ static void psi_keeps_ten_digits_at_gamma_1e4(void **state)
     for (int i = 0; i < 60; ++i) {
         aw_field_point p = point_on(&h.orbit, H * (i % 7 - 3), H * (i % 5 - 2), gamma);
         double f[AW_RESULTS], r = 2e-6 * (i + 1);
-        aw_work work = {0, 0, 0};
+        aw_work work = {0};
         variant->inner(&h, &p, r, 1.0, f, &work);
         long double want = psi_by_difference(&h, &p, r, gamma);
         /* psi is down to 1e-8 of phi: a difference in double would be wrong by 1e-8 of psi, that in
@@ -131,7 +131,7 @@ static void single_precision_history_keeps_psi_to_rounding_of_its_cells(void **s
     for (int i = 0; i < 40; ++i) {
         aw_field_point p = point_on(&h.orbit, H * (i % 7 - 3), H * (i % 5 - 2), gamma);
         double exact[AW_RESULTS], f[AW_RESULTS], r = 2e-6 * (i + 1);
-        aw_work work = {0, 0, 0};
+        aw_work work = {0};
         variant->inner(&h, &p, r, 1.0, exact, &work);
         variant->inner(&k, &p, r, 1.0, f, &work);
         /* cells rounded to 6e-8; D is stored, not K: psi loses nothing more, but for its perp part,
@@ -151,7 +151,7 @@ static void a_history_that_does_not_reach_gives_nan(void **state)
     aw_history_view h = history_of(&s, &piece, 3.0);
     aw_field_point p = point_on(&h.orbit, 0.0, 0.0, 3.0);
     double f[AW_RESULTS];
-    aw_work work = {0, 0, 0};
+    aw_work work = {0};
     h.upstream = 0;
     variant->inner(&h, &p, 10.0, 1.0, f, &work);
     for (unsigned k = 0; k < AW_RESULTS; ++k) assert_true(isnan(f[k]));
@@ -168,7 +168,7 @@ static void at_zero_radius_the_integral_is_two_pi_times_the_density(void **state
     aw_history_view h = history_of(&s, &piece, gamma);
     aw_field_point p = point_on(&h.orbit, 0.0, 0.0, gamma);
     double f[AW_RESULTS], sigma = 0.0, w[3];
-    aw_work work = {0, 0, 0};
+    aw_work work = {0};
     aw_spline(-0.5, w); /* the centre lies in the middle of four nodes */
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i < 3; ++i)

@@ -48,7 +48,7 @@ static void inner_at(const beam *start, const aw_variant *variant, slices *s,
 {
     beam b = *start;
     aw_field_point p = *p0;
-    aw_work work = {0, 0, 0};
+    aw_work work = {0};
     b.now = ct;
     p.z += p.beta * p.ct * ct;
     p.x += p.beta * p.st * ct;
