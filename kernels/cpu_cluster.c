@@ -44,7 +44,10 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     double box[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL}, margin[2] = {0.0, 0.0};
     aw_planes planes = {.n = 0};
-    const int rates = aw_tile_rated(k, c->fine);
+    const aw_tile_how how = {.density = cpu->density,
+                             .single = cpu->packs.single,
+                             .rates = aw_tile_rated(k, c->fine),
+                             .batch = cpu->tuning.cluster_batch};
     for (size_t i = 0; i < c->tiles; ++i) {
         aw_tile_place *place = &space->place[i];
         aw_tile_at(&cpu->history, &f, &space->tile[i], place);
@@ -54,10 +57,10 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
         margin[1] = fmax(margin[1], 3.0 * fabs(place->u_half / f.hs - 0.5 * (AW_TILE - 1)));
     }
     if (f.nt > 0 && box[0] <= box[1])
-        aw_cpu_planes_make(cpu, &f, box, margin, rates, space, &planes);
+        aw_cpu_planes_make(cpu, &f, box, margin, how.rates, space, &planes);
     for (size_t i = 0; i < c->tiles; ++i)
-        cpu->variant->tile(&cpu->history, &f, &planes, cpu->packs.single, &space->tile[i],
-                           &space->place[i], cpu->density, rates, space->f[i][k], work);
+        cpu->variant->tile(&cpu->history, &f, &planes, &how, &space->tile[i], &space->place[i],
+                           space->f[i][k], work);
 }
 
 /* Region k of the cluster, whose nodes are there: accept or refuse it for each tile. */

@@ -8,7 +8,7 @@
  *
  * Errors of float: weights and cells are rounded to 6e-8 of themselves, independently from node to
  * node; positions are not (the whole number of cells is split off in double), and sums go over into
- * double every AW_TILE_BATCH nodes. docs/strategies.md, "Tiles", has what is
+ * double after a batch of nodes (aw_tuning). docs/strategies.md, "Tiles", has what is
  * seen. */
 
 #define AW_LANES AW_CAT(aw_lanes_, AW_LETTER)
@@ -211,8 +211,8 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
     int done = 0;
     for (int k = 0; k < AW_PLANES; ++k)
         for (int l = 0; l < AW_TILE; ++l) sum[k][l] = 0.0;
-    for (int m = 0; m < arc->n; m += AW_TILE_BATCH) {
-        const int count = arc->n - m < AW_TILE_BATCH ? arc->n - m : AW_TILE_BATCH;
+    for (int m = 0; m < arc->n; m += arc->batch) {
+        const int count = arc->n - m < arc->batch ? arc->n - m : arc->batch;
         angle[0] = cos(arc->first + m * arc->step);
         angle[1] = sin(arc->first + m * arc->step);
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {

@@ -6,8 +6,6 @@
 #include "kernels/variant.h"
 
 enum { AW_BATCH = 16 };
-/* Nodes of a tile whose sum may stay in single precision. */
-enum { AW_TILE_BATCH = 32 };
 
 #if defined __AVX512F__
 #define AW_VECTOR_BYTES 64
@@ -189,8 +187,8 @@ static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void
 }
 
 static void tile(const aw_history_view *h, const aw_retarded *f, const aw_planes *planes,
-                 int single, const aw_tile *lanes, const aw_tile_place *place, double density,
-                 int rates, double f_in[AW_RESULTS][AW_TILE], aw_work *work)
+                 const aw_tile_how *how, const aw_tile *lanes, const aw_tile_place *place,
+                 double f_in[AW_RESULTS][AW_TILE], aw_work *work)
 {
     for (unsigned k = 0; k < AW_RESULTS; ++k)
         for (int l = 0; l < AW_TILE; ++l) f_in[k][l] = f->nt ? 0.0 : (double)NAN;
@@ -200,15 +198,16 @@ static void tile(const aw_history_view *h, const aw_retarded *f, const aw_planes
         for (int t = 0; t < planes->n; ++t) {
             double sum[AW_PLANES][AW_TILE];
             aw_tile_arc arc;
-            aw_tile_arc_of(h, f, place, i, density, planes->shape[t], &arc);
-            arc.rates = rates;
+            aw_tile_arc_of(h, f, place, i, how->density, planes->shape[t], &arc);
+            arc.rates = how->rates;
+            arc.batch = how->batch;
             const uint64_t done =
-                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], single, sum);
+                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], how->single, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
             if (t > 0) continue;
             const uint64_t mine = done * (uint64_t)lanes->n / AW_TILE;
             work->evaluations += mine;
-            work->rated += rates ? mine : 0;
+            work->rated += how->rates ? mine : 0;
         }
 }
 

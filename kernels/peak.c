@@ -12,7 +12,7 @@
 
 /* A run lasts so long [s]; the best of so many counts. */
 #define RUN_TIME 0.01
-enum { RUNS = 8 };
+enum { RUNS = 24 };
 
 extern const aw_peak_loops aw_peak_loops_baseline;
 #ifdef AW_X86_VARIANTS

@@ -54,6 +54,7 @@ typedef struct aw_planes {
 typedef struct aw_tile_arc {
     int n;
     int rates; /* 1: rates are summed, too; 0: their sums are 0 */
+    int batch; /* nodes after which the vector form hands its sums over to double, at least 1 */
     double first, step;
     double a, b, r_s, r_x;
     double da[AW_TILE], db[AW_TILE];
@@ -180,7 +181,7 @@ AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
     }
 }
 
-/** Nodes of arc i of a placed tile in one part of the planes. */
+/** Nodes of arc i of a placed tile in one part of the planes, but for `rates` and `batch`. */
 AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
                           const aw_tile_place *place, int i, double density, const aw_slice *shape,
                           aw_tile_arc *arc)
@@ -190,7 +191,6 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
     nodes.r = place->r;
     aw_arc_nodes(f, &place->arcs, i, density, &nodes);
     arc->n = nodes.n;
-    arc->rates = 1;
     arc->first = nodes.first;
     arc->step = nodes.step;
     arc->a = place->u_mid * inv_s + 0.5 * (h->ns - 1) - 0.5 * (AW_TILE - 1);

@@ -10,7 +10,8 @@ static const aw_tuning_field fields[] = {
     {"sweep_group", offsetof(aw_tuning, sweep_group), 16, AW_GROUP_MAX, 256},
     {"sweep_pieces", offsetof(aw_tuning, sweep_pieces), 1, AW_PIECES_MAX, 16},
     {"blend_points", offsetof(aw_tuning, blend_points), 1, AW_GROUP_MAX + 1, 6},
-    {"cluster_tiles", offsetof(aw_tuning, cluster_tiles), 4, AW_CLUSTER_TILES, AW_CLUSTER_TILES}};
+    {"cluster_tiles", offsetof(aw_tuning, cluster_tiles), 4, AW_CLUSTER_TILES, AW_CLUSTER_TILES},
+    {"cluster_batch", offsetof(aw_tuning, cluster_batch), 8, AW_BATCH_MAX, 64}};
 
 enum { AW_FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -41,7 +42,7 @@ void aw_tuning_set(aw_tuning *tuning, const aw_tuning_field *field, int value)
 aw_status aw_tuning_resolve(const aw_tuning *asked, aw_tuning *out)
 {
     aw_status status = AW_OK;
-    aw_tuning tuning = {0, 0, 0, 0};
+    aw_tuning tuning = {0};
     for (int i = 0; i < (int)AW_FIELDS; ++i) aw_tuning_set(out, &fields[i], fields[i].initial);
     for (int i = 0; i < (int)AW_FIELDS; ++i) {
         const aw_tuning_field *field = &fields[i];

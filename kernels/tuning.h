@@ -13,6 +13,8 @@ AW_BEGIN_DECLS
 /** Most points of a group of a sweep (strategies hand over no more), and most of its pieces. */
 #define AW_GROUP_MAX 256
 #define AW_PIECES_MAX 128
+/** Most nodes of an arc that are summed in the precision of the moments. */
+#define AW_BATCH_MAX 256
 
 /** Run-time parameters of the CPU unit; of each, 0 stands for the default. Ranges and defaults are
  *  in the table below.
@@ -20,7 +22,8 @@ AW_BEGIN_DECLS
  *  Results depend on them by rounding only: they say which points share the combination of slices
  *  and which node is computed again, never which nodes there are. (A region whose error is within
  *  rounding of what is allowed may then be split, or not; both are right.) `cluster_tiles` changes
- *  not one bit. None may be chosen by the number of threads: results would depend on it.
+ *  not one bit; `cluster_batch` changes the rounding of single precision, some 1e-8. None may be
+ *  chosen by the number of threads: results would depend on it.
  *  Source: A. Sarje et al., "Tuning HipGISAXS on Multi and Many Core Supercomputers" (2013),
  *  III-A4: sizes of blocks depend on the machine and hardly on the problem, so that they are
  *  searched once per machine. Differs: one coordinate after the other, not exhaustively. */
@@ -32,6 +35,8 @@ typedef struct aw_tuning {
                         * more than a group has: never */
     int cluster_tiles; /* most tiles of a cluster; a cluster is one thread's, and its tiles share
                         * combined slices */
+    int cluster_batch; /* nodes of an arc after which a tile's sums are handed over to double: in
+                        * single precision more of them are a little less exact */
 } aw_tuning;
 
 /** Table of the parameters. */

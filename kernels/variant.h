@@ -9,6 +9,14 @@
 
 AW_BEGIN_DECLS
 
+/** How the sums of a tile are made. */
+typedef struct aw_tile_how {
+    double density; /* as in aw_arc_nodes */
+    int single;     /* 1: planes are float */
+    int rates;      /* 0: those of the results are 0 */
+    int batch;      /* aw_tile_arc */
+} aw_tile_how;
+
 /** One variant. `inner` gives f_in(r) = int dtheta' of all results at point p, overwritten.
  *  `arc_sum` is its vector part alone, for tests (aw_arc_sum_scalar says what it computes). */
 typedef struct aw_variant {
@@ -26,11 +34,10 @@ typedef struct aw_variant {
                     double sum[3][8]);
     /** The same of one part of a blend (aw_blend_sum_scalar). */
     void (*blend_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8]);
-    /** `inner_at` for the lanes of a placed tile; planes are float if `single`. Without `rates`
-     *  those of the results are 0. */
+    /** `inner_at` for the lanes of a placed tile. */
     void (*tile)(const aw_history_view *h, const aw_retarded *f, const aw_planes *planes,
-                 int single, const aw_tile *tile, const aw_tile_place *place, double density,
-                 int rates, double f_in[AW_RESULTS][AW_TILE], aw_work *work);
+                 const aw_tile_how *how, const aw_tile *tile, const aw_tile_place *place,
+                 double f_in[AW_RESULTS][AW_TILE], aw_work *work);
     /** Its vector part alone, for tests (aw_tile_sum_scalar). Counts whole vectors: some of their
      *  lanes may be empty. */
     int (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,

@@ -57,6 +57,7 @@ static void make_arc(int side, int circle, int rates, aw_tile_arc *arc)
     arc->b = 0.5 * n + 0.3;
     arc->n = circle ? (int)(3.0 * 2.0 * AW_PI * r) : side;
     arc->rates = rates;
+    arc->batch = 64;
     arc->step = circle ? 2.0 * AW_PI / arc->n : 1.0 / r;
     arc->first = circle ? 0.1 : -0.5 * n * arc->step;
     arc->turn_s = 0.3;

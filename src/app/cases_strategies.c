@@ -14,6 +14,10 @@
  * the overtaking length is 0.9 m, so that the circles of all steps but the first meet an edge. */
 #define SHORT_BEND 0.5
 #define LAST_S 1.0
+/* Rates also have the error of the inner rule, which a tolerance does not cover and the reference,
+ * with four times the nodes in angle, does not have: seen in `two-phase`, 3.8 tolerances at the first
+ * steps, where nothing has begun to bend and rates are noise about zero. */
+#define RATE_TOLERANCES 5.0
 /* By then the true bend's entrance is forgotten (0.9 m and the bunch's length). */
 #define STEADY_S 2.0
 
@@ -38,6 +42,7 @@ typedef struct contest {
     const char *name[STRATEGIES];
     int n;
     worst phi[STRATEGIES], psi[STRATEGIES];
+    worst rate[STRATEGIES];       /* of all rates, over their scale (aw_scales) */
     double leftovers[STRATEGIES]; /* largest share of the regions, after the third step */
     int steps;
 } contest;
@@ -65,10 +70,12 @@ done:
     return status;
 }
 
-static void note_worst(worst *w, const contest *c, const aw_reference *reference, unsigned k)
+static void note_worst(worst *w, const contest *c, const aw_reference *reference, unsigned k,
+                       double scale)
 {
     size_t node = 0;
-    const double error = aw_reference_error(reference, c->sim->result, c->sim->nodes, k, &node);
+    const double error =
+        aw_reference_error(reference, c->sim->result, c->sim->nodes, k, scale, &node);
     if (error <= w->error || isnan(w->error)) return;
     *w = (worst){error, c->sim->S_ref, node};
 }
@@ -92,8 +99,10 @@ static aw_status contest_step(contest *c, int compare)
         const double share = (double)report.leftovers / (double)report.work.regions;
         if (c->steps >= TAUGHT && !(share <= c->leftovers[i])) c->leftovers[i] = share;
         if (!compare) continue;
-        note_worst(&c->phi[i], c, &reference, AW_PHI);
-        note_worst(&c->psi[i], c, &reference, AW_PSI);
+        note_worst(&c->phi[i], c, &reference, AW_PHI, 0.0);
+        note_worst(&c->psi[i], c, &reference, AW_PSI, 0.0);
+        for (unsigned k = AW_DPHI; k < AW_RESULTS; ++k)
+            note_worst(&c->rate[i], c, &reference, k, sim->scales.rate);
     }
     c->steps++;
 done:
@@ -103,14 +112,16 @@ done:
 
 /* Check the worst, and say where it is: nodes in sigma from the centre. */
 static aw_status check_worst(aw_validation *v, const contest *c, const char *result,
-                             const char *strategy, const char *start, const worst *w)
+                             const char *strategy, const char *start, const worst *w,
+                             double tolerances)
 {
     const aw_grid_view *g = &c->sim->frame.grid;
     const size_t ns = (size_t)g->ns;
     char quantity[96];
     snprintf(quantity, sizeof quantity, "%s of %s, %s, worst step and node", result, strategy,
              start);
-    aw_status status = aw_check_add(v, quantity, w->error, 0.0, 1.0, c->sim->config->tolerance);
+    aw_status status =
+        aw_check_add(v, quantity, w->error, 0.0, 1.0, tolerances * c->sim->config->tolerance);
     aw_info("    at S = %.2f m, s = %.2f sigma, x = %.2f sigma", w->S,
             ((double)(w->node % ns) - 0.5 * (g->ns - 1)) * g->hs / c->sim->config->beam.sigma_s,
             ((double)(w->node / ns) - 0.5 * (g->nx - 1)) * g->hx / c->sim->config->beam.sigma_x);
@@ -142,8 +153,9 @@ static aw_status edges(aw_validation *v, int quiet, const char *start)
     }
     for (int i = 0; i < c.n; ++i) {
         const char *name = c.name[i];
-        AW_TRY(check_worst(v, &c, "phi", name, start, &c.phi[i]));
-        AW_TRY(check_worst(v, &c, "psi", name, start, &c.psi[i]));
+        AW_TRY(check_worst(v, &c, "phi", name, start, &c.phi[i], 1.0));
+        AW_TRY(check_worst(v, &c, "psi", name, start, &c.psi[i], 1.0));
+        AW_TRY(check_worst(v, &c, "rates", name, start, &c.rate[i], RATE_TOLERANCES));
         if (strcmp(name, "predictive") != 0) continue;
         snprintf(quantity, sizeof quantity, "left over by %s through the edges, %s", name, start);
         AW_TRY(aw_check_add(v, quantity, c.leftovers[i], 0.0, 1.0, 0.15));

@@ -45,13 +45,17 @@ typedef struct workload {
     stage stage[3];
 } workload;
 
-static const workload workloads[] = {{"two-phase",
-                                      2,
-                                      1,
-                                      {{"sweep_group", {32, 64, 128, 256}},
-                                       {"sweep_pieces", {4, 8, 16, 32, 64}},
-                                       {"blend_points", {3, 6, 12, 24}}}},
-                                     {"predictive", 0, 3, {{"cluster_tiles", {4, 8, 16, 32, 64}}}}};
+static const workload workloads[] = {
+    {"two-phase",
+     2,
+     1,
+     {{"sweep_group", {32, 64, 128, 256}},
+      {"sweep_pieces", {4, 8, 16, 32, 64}},
+      {"blend_points", {3, 6, 12, 24}}}},
+    {"predictive",
+     0,
+     3,
+     {{"cluster_tiles", {4, 8, 16, 32, 64}}, {"cluster_batch", {8, 16, 32, 64, 128}}}}};
 
 enum {
     TUNE_WORKLOADS = sizeof workloads / sizeof workloads[0],

@@ -44,10 +44,11 @@ done:
 }
 
 double aw_reference_error(const aw_reference *reference, const double *result, size_t nodes,
-                          unsigned k, size_t *node)
+                          unsigned k, double scale, size_t *node)
 {
-    double most = 0.0, worst = 0.0;
-    for (size_t i = 0; i < nodes; ++i) most = fmax(most, fabs(result[i * AW_RESULTS + k]));
+    double most = scale, worst = 0.0;
+    for (size_t i = 0; !(scale > 0.0) && i < nodes; ++i)
+        most = fmax(most, fabs(result[i * AW_RESULTS + k]));
     for (size_t i = 0; i < reference->n; ++i) {
         const size_t at = reference->first + i * reference->stride;
         const double off = result[at * AW_RESULTS + k] - reference->result[i * AW_RESULTS + k];
@@ -66,8 +67,8 @@ aw_status aw_verify_solution(const aw_simulation *sim, size_t points, double *er
     aw_reference reference = {.result = NULL};
     *error_phi = *error_psi = NAN;
     AW_TRY(aw_reference_make(sim, points, 0, &reference));
-    *error_phi = aw_reference_error(&reference, sim->result, sim->nodes, AW_PHI, NULL);
-    *error_psi = aw_reference_error(&reference, sim->result, sim->nodes, AW_PSI, NULL);
+    *error_phi = aw_reference_error(&reference, sim->result, sim->nodes, AW_PHI, 0.0, NULL);
+    *error_psi = aw_reference_error(&reference, sim->result, sim->nodes, AW_PSI, 0.0, NULL);
 done:
     aw_reference_free(&reference);
     return status;

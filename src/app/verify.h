@@ -22,11 +22,12 @@ aw_status aw_reference_make(const aw_simulation *simulation, size_t points, size
                             aw_reference *reference);
 void aw_reference_free(aw_reference *reference);
 
-/** Largest |difference| of result k over its largest magnitude on the grid; a NaN stays one.
+/** Largest |difference| of result k over `scale`; a NaN stays one.
  *  @param[in]  result  [nodes][AW_RESULTS]
+ *  @param[in]  scale   0: the largest magnitude of the result on the grid
  *  @param[out] node    where it is; may be NULL */
 double aw_reference_error(const aw_reference *reference, const double *result, size_t nodes,
-                          unsigned k, size_t *node);
+                          unsigned k, double scale, size_t *node);
 
 /** A solved step against the reference at about `points` nodes.
  *  @param[out] error_phi  largest |difference| of phi over max |phi| of the grid

@@ -28,7 +28,7 @@ typedef struct aw_config {
     double tolerance;
     char solver[AW_NAME_MAX];
     int forecast_neighbours; /* aw_forecast (src/solvers/solver.h), field by field */
-    int forecast_classes;    /* 0: the longer side of the grid */
+    int forecast_classes;    /* 0: the longer side of the grid, up to 64 */
     int forecast_conversion; /* an aw_conversion */
     int forecast_merge;      /* an aw_merge */
     int history_single;      /* 1: history in single precision */

@@ -61,7 +61,7 @@ static const aw_field table[] = {
     {"numerics.forecast_neighbours", AW_FIELD_INT, AT(forecast_neighbours), "1", 1.0, 64.0, 0, NULL,
      NULL, "a whole number of neighbours from 1 to 64, e.g. 1"},
     {"numerics.forecast_classes", AW_FIELD_INT, AT(forecast_classes), "0", 0.0, 4096.0, 0, NULL,
-     NULL, "a whole number of classes up to 4096, or 0 for the longer side of the grid"},
+     NULL, "a whole number of classes up to 4096, or 0 for the grid's longer side up to 64"},
     {"numerics.forecast_conversion", AW_FIELD_CHOICE, AT(forecast_conversion), "even",
      WORDS("even|uniform|adaptive"), "even, uniform or adaptive"},
     {"numerics.forecast_merge", AW_FIELD_CHOICE, AT(forecast_merge), "most", WORDS("most|mean"),

@@ -11,6 +11,11 @@
 /* Workspaces by their place in aw_tiling.capacity. */
 enum { TILE, MIDDLE, WHERE, BEGIN, SORTED, ORIGIN, INTEGRAL, ERROR, COARSE };
 
+/* Classes unless another number is asked for: the longer side of the grid, up to this many. More
+ * save a per cent of the evaluations each time they double, and cost as many combinations of
+ * slices (docs/strategies.md). */
+enum { AW_CLASSES_MOST = 64 };
+
 /* How much of the tolerance rates at every other node may add to the errors of a tile: then a class
  * takes them so. Regions are then shorter by a per cent, and cost a quarter less each. */
 #define AW_COARSE_SHARE 0.5
@@ -77,7 +82,8 @@ size_t aw_tiling_classes_for(const aw_tiling *t, const aw_problem *problem,
 {
     const size_t columns = problem->columns, rows = problem->points / columns;
     const size_t longer = rows > columns ? rows : columns;
-    const size_t wanted = forecast->classes > 0 ? (size_t)forecast->classes : longer;
+    const size_t usual = longer < AW_CLASSES_MOST ? longer : AW_CLASSES_MOST;
+    const size_t wanted = forecast->classes > 0 ? (size_t)forecast->classes : usual;
     return wanted < t->tiles ? wanted : t->tiles;
 }
 

@@ -56,7 +56,7 @@ typedef enum aw_merge { AW_MERGE_MOST, AW_MERGE_MEAN } aw_merge;
 typedef struct aw_forecast {
     aw_forecast_source source;
     int neighbours; /* k of the regression, 1 .. 64 */
-    int classes;    /* clusters of tiles; 0: as many as the grid's longer side has nodes */
+    int classes; /* clusters of tiles; 0: as many as the grid's longer side has nodes, up to 64 */
     aw_conversion conversion; /* of a pattern to a partition */
     aw_merge merge;
     double least;  /* subregions a cell gets at least; below 1 cells may be joined */

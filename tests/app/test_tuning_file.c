@@ -13,8 +13,11 @@ typedef struct fixture {
 } fixture;
 
 static const aw_tuning_key key = {"1.2.3", "A CPU (tm) @ 2.0GHz: #1", "avx2", 2};
-static const aw_tuning tuned = {
-    .sweep_group = 100, .sweep_pieces = 8, .blend_points = 257, .cluster_tiles = 16};
+static const aw_tuning tuned = {.sweep_group = 100,
+                                .sweep_pieces = 8,
+                                .blend_points = 257,
+                                .cluster_tiles = 16,
+                                .cluster_batch = 64};
 static const aw_tuning zeros;
 
 static int setup(void **state)
@@ -100,8 +103,9 @@ static void another_version_cpu_or_variant_is_stale(void **state)
 
 #define GOOD_KEY \
     "key: {version: 1.2.3, cpu: 'A CPU (tm) @ 2.0GHz: #1', variant: avx2, threads: 2}\n"
-#define GOOD_UNIT \
-    "cpu_unit: {sweep_group: 64, sweep_pieces: 8, blend_points: 6, cluster_tiles: 64}\n"
+#define GOOD_UNIT                                                                       \
+    "cpu_unit: {sweep_group: 64, sweep_pieces: 8, blend_points: 6, cluster_tiles: 64, " \
+    "cluster_batch: 32}\n"
 
 static void a_damaged_file_is_ignored(void **state)
 {

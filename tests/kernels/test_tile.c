@@ -104,8 +104,10 @@ static void vector_sums_are_the_scalar_ones(void **state)
     for (int trial = 0; trial < 60; ++trial) {
         const double stretch = trial % 3 == 0 ? 0.0 : trial % 3 == 1 ? 1e-3 : 0.3;
         const double most = trial % 2 ? 0.5 : 6.2;
-        aw_tile_arc arc = {
-            .n = 100 + trial, .rates = trial % 4 > 0, .first = uniform(&random, -3.0, 3.0)};
+        aw_tile_arc arc = {.n = 100 + trial,
+                           .rates = trial % 4 > 0,
+                           .batch = 1 + trial,
+                           .first = uniform(&random, -3.0, 3.0)};
         double ours[AW_PLANES][AW_TILE], ref[AW_PLANES][AW_TILE], largest[AW_PLANES] = {0.0};
         arc.step = most / arc.n;
         arc.a = uniform(&random, -10.0, NS);
