@@ -14,9 +14,9 @@
  * the overtaking length is 0.9 m, so that the circles of all steps but the first meet an edge. */
 #define SHORT_BEND 0.5
 #define LAST_S 1.0
-/* Rates also have the error of the inner rule, which no tolerance covers and the reference, with four
- * times the nodes in angle, does not have: seen in `two-phase`, 3.8 tolerances at the first steps,
- * where nothing has begun to bend and rates are noise about zero. */
+/* Rates also have the error of the inner rule, which no tolerance covers and the reference, with
+ * four times the nodes in angle, does not have: seen in `two-phase`, 3.8 tolerances at the first
+ * steps, where nothing has begun to bend and rates are noise about zero. */
 #define RATE_TOLERANCES 5.0
 /* By then the true bend's entrance is forgotten (0.9 m and the bunch's length). */
 #define STEADY_S 2.0
