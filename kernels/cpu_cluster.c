@@ -32,7 +32,7 @@ static aw_status space_grow(aw_cpu_cluster_space *space, const aw_history_view *
         return AW_ERR_NOMEM;
     AW_TRY(aw_grow(&space->planes, &space->planes_capacity, 3 * aw_planes_size(h), sizeof(double)));
     AW_TRY(aw_grow((void **)&space->span, &space->span_capacity,
-                   (size_t)6 * (size_t)(h->nx + 2 * AW_PAD), sizeof *space->span));
+                   (size_t)4 * (size_t)(h->nx + 2 * AW_PAD), sizeof *space->span));
 done:
     return status;
 }

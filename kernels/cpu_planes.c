@@ -22,6 +22,14 @@ void aw_cpu_packs_free(aw_cpu_packs *packs)
     memset(packs, 0, sizeof *packs);
 }
 
+/* Grow the span [from, to) so that it holds another; one of no length holds nothing. */
+static void widen(int from, int to, int span[2])
+{
+    if (from >= to) return;
+    if (span[0] >= span[1] || from < span[0]) span[0] = from;
+    if (span[1] < to) span[1] = to;
+}
+
 static void pack_slice(const aw_history_view *h, const aw_slice *slice, int single,
                        const aw_cpu_pack *pack)
 {
@@ -36,11 +44,8 @@ static void pack_slice(const aw_history_view *h, const aw_slice *slice, int sing
             for (ptrdiff_t i = 0; i < row; ++i) {
                 const double value =
                     aw_cell_get(slice->cells, h->single, (j * row + i) * AW_COMPONENTS + k);
-                if (value != 0.0) { /* or not a number */
-                    const int at = left + (int)i;
-                    if (span[0] >= span[1] || at < span[0]) span[0] = at;
-                    if (at >= span[1]) span[1] = at + 1;
-                }
+                if (value != 0.0) /* or not a number */
+                    widen(left + (int)i, left + (int)i + 1, span);
                 if (single)
                     ((float *)lines)[to + i] = (float)value;
                 else
@@ -108,13 +113,6 @@ static void range_of(double lo, double hi, double spacing, int nodes, int pad, i
     if (out[1] < out[0]) out[1] = out[0];
 }
 
-static void widen(const int from[2], int span[2])
-{
-    if (from[0] >= from[1]) return;
-    if (span[0] >= span[1] || from[0] < span[0]) span[0] = from[0];
-    if (span[1] < from[1]) span[1] = from[1];
-}
-
 /* Columns of the rows row[0] .. row[1] where windows may find something in one of three slices, and
  * those to combine, within column[]: all that such windows read. */
 static void spans_of(const aw_history_view *h, const int (*const slice[3])[2], const int row[2],
@@ -124,12 +122,12 @@ static void spans_of(const aw_history_view *h, const int (*const slice[3])[2], c
     for (int j = row[0]; j <= row[1]; ++j) {
         span[j][0] = span[j][1] = 0;
         for (int q = j; q < j + 3 && q < rows; ++q)
-            for (int t = 0; t < 3; ++t) widen(slice[t][q], span[j]);
+            for (int t = 0; t < 3; ++t) widen(slice[t][q][0], slice[t][q][1], span[j]);
     }
     for (int j = row[0]; j <= row[1]; ++j) {
         int all[2] = {0, 0};
         for (int q = j - 2; q <= j; ++q) /* windows that read this row */
-            if (q >= row[0]) widen(span[q], all);
+            if (q >= row[0]) widen(span[q][0], span[q][1], all);
         const int reach = AW_TILE + 2;
         all[0] = all[0] > column[0] + reach ? all[0] - reach : column[0];
         all[1] = all[1] + reach < column[1] ? all[1] + reach : column[1];
@@ -168,11 +166,11 @@ void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const dou
         range_of(box[0], box[1], shape->hs, h->ns, AW_TILE_PAD, width, margin[0], column);
         range_of(box[2], box[3], shape->hx, h->nx, AW_PAD, rows, margin[1], row);
         row[1]--;
-        int(*span)[2] = &space->span[(size_t)planes->n * 2 * (size_t)rows];
+        int(*span)[2] = &space->span[planes->n * rows], (*columns)[2] = &space->span[3 * rows];
         void *out = (char *)space->planes + (size_t)planes->n * size;
-        spans_of(h, spans, row, column, span, span + rows);
+        spans_of(h, spans, row, column, span, columns);
         cpu->variant->combine(lines, cpu->packs.single, w, rates ? d : NULL, (size_t)width, row,
-                              (const int(*)[2])(span + rows), out);
+                              (const int(*)[2])columns, out);
         planes->cells[planes->n] = out;
         planes->span[planes->n] = (const int(*)[2])span;
         planes->shape[planes->n++] = shape;

@@ -16,7 +16,6 @@
 #define AW_WHICH AW_CAT(aw_lanes_which_, AW_LETTER)
 #define AW_SUMS AW_CAT(aw_tile_sums_, AW_LETTER)
 #define AW_NODE AW_CAT(aw_tile_node_, AW_LETTER)
-#define AW_NODE_PLAIN AW_CAT(aw_tile_plain_, AW_LETTER)
 #define AW_MIXED AW_CAT(aw_tile_mixed_, AW_LETTER)
 #define AW_BATCH_SUM AW_CAT(aw_tile_batch_, AW_LETTER)
 #define AW_TILE_SUM AW_CAT(aw_tile_run_, AW_LETTER)
@@ -62,9 +61,9 @@ AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *befor
 }
 
 /* One node: `window` is the first of the nine cells of lane 0, f and g are the fractions, ud and wd
- * the velocity in cells. */
+ * the velocity in cells. `rates` is a constant to the compiler, here and below. */
 AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LANES g, AW_LANES ud,
-                       AW_LANES wd, AW_LANES mask, AW_SUMS *acc)
+                       AW_LANES wd, AW_LANES mask, int rates, AW_SUMS *acc)
 {
     const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
     const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
@@ -78,40 +77,20 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
             /* Of the three cells the middle one and the steps to its neighbours: the weights' sum
              * is one and that of their slopes zero, and subtractions have units of their own. */
             const AW_REAL *cell = window + (q * AW_PLANES + k) * width;
-            const AW_REAL *change = cell + 3 * width;
-            AW_LANES before, now, after, rate_before, rate, rate_after;
-            AW_CAT(aw_three_, AW_LETTER)(cell, &before, &now, &after);
-            AW_CAT(aw_three_, AW_LETTER)(change, &rate_before, &rate, &rate_after);
-            const AW_LANES down = now - before, up = after - now;
-            const AW_LANES rate_down = rate - rate_before, rate_up = rate_after - rate;
-            AW_LANES value = now + w2 * up, slope = rate + w2 * rate_up;
-            value -= w0 * down;
-            slope -= w0 * rate_down;
-            slope += d0 * down;
-            slope += d2 * up;
-            acc->moment[k] += wv[q] * value;
-            acc->rate[k] += wv[q] * slope;
-            acc->rate[k] += dv[q] * value;
-        }
-    }
-}
-
-/* The same without rates. */
-AW_INLINE void AW_NODE_PLAIN(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LANES g,
-                             AW_LANES mask, AW_SUMS *acc)
-{
-    const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
-    const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g;
-    const AW_LANES w0 = half * fm * fm, w2 = half * fp * fp;
-    const AW_LANES wv[3] = {half * gm * gm * mask, (most - g * g) * mask, half * gp * gp * mask};
-#pragma GCC unroll 3
-    for (int q = 0; q < 3; ++q) {
-#pragma GCC unroll 3
-        for (int k = 0; k < 3; ++k) {
-            const AW_REAL *cell = window + (q * AW_PLANES + k) * width;
             AW_LANES before, now, after;
             AW_CAT(aw_three_, AW_LETTER)(cell, &before, &now, &after);
-            acc->moment[k] += wv[q] * (now + w2 * (after - now) - w0 * (now - before));
+            const AW_LANES down = now - before, up = after - now;
+            AW_LANES value = now + w2 * up;
+            value -= w0 * down;
+            acc->moment[k] += wv[q] * value;
+            if (!rates) continue;
+            AW_CAT(aw_three_, AW_LETTER)(cell + 3 * width, &before, &now, &after);
+            AW_LANES slope = now + w2 * (after - now);
+            slope -= w0 * (now - before);
+            slope += d0 * down;
+            slope += d2 * up;
+            acc->rate[k] += wv[q] * slope;
+            acc->rate[k] += dv[q] * value;
         }
     }
 }
@@ -140,15 +119,15 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
         const int column = (int)at, row = (int)line;
         if (aw_window_is_empty(span, row, column, AW_PER + 2)) continue;
         const AW_REAL *window = planes + (ptrdiff_t)row * AW_PLANES * width + column;
-        if (rates)
-            AW_NODE(window, width, f, g, node[2], node[3], mask, acc);
+        if (rates) /* a constant for each */
+            AW_NODE(window, width, f, g, node[2], node[3], mask, 1, acc);
         else
-            AW_NODE_PLAIN(window, width, f, g, mask, acc);
+            AW_NODE(window, width, f, g, node[2], node[3], mask, 0, acc);
     }
 }
 
 /* Sum of `count` nodes for the lanes lane .. lane + AW_PER - 1. `angle` has cosine and sine of the
- * first node's angle and of the step; `rates` is a constant to the compiler.
+ * first node's angle and of the step.
  * @return how many of the nodes were not empty */
 AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *planes,
                            const int (*span)[2], int lane, int count, const double angle[4],
@@ -188,10 +167,7 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
             if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
             if (aw_window_is_empty(span, row, column + lane, AW_PER + 2)) continue;
             const AW_REAL *window = planes + (ptrdiff_t)row * AW_PLANES * width + column + lane;
-            if (rates)
-                AW_NODE(window, width, f, g, u, w, all, &acc);
-            else
-                AW_NODE_PLAIN(window, width, f, g, all, &acc);
+            AW_NODE(window, width, f, g, u, w, all, rates, &acc);
         } else {
             /* Copies, so that the numbers of the common case stay in registers. */
             const AW_LANES node[4] = {f, g, u, w};
@@ -203,16 +179,17 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     return done;
 }
 
-/* aw_tile_sum_scalar with lanes; `rates` is a constant to the compiler. */
+/* aw_tile_sum_scalar with lanes. */
 AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                          const int (*span)[2], int rates, double sum[AW_PLANES][AW_TILE])
+                          const int (*span)[2], int batch, int rates,
+                          double sum[AW_PLANES][AW_TILE])
 {
     double angle[4] = {0.0, 0.0, cos(arc->step), sin(arc->step)};
     int done = 0;
     for (int k = 0; k < AW_PLANES; ++k)
         for (int l = 0; l < AW_TILE; ++l) sum[k][l] = 0.0;
-    for (int m = 0; m < arc->n; m += arc->batch) {
-        const int count = arc->n - m < arc->batch ? arc->n - m : arc->batch;
+    for (int m = 0; m < arc->n; m += batch) {
+        const int count = arc->n - m < batch ? arc->n - m : batch;
         angle[0] = cos(arc->first + m * arc->step);
         angle[1] = sin(arc->first + m * arc->step);
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
@@ -231,10 +208,10 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
 
 static int AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
                                            const void *planes, const int (*span)[2],
-                                           double sum[AW_PLANES][AW_TILE])
+                                           const aw_tile_how *how, double sum[AW_PLANES][AW_TILE])
 {
-    return arc->rates ? AW_TILE_SUM(h, arc, planes, span, 1, sum)
-                      : AW_TILE_SUM(h, arc, planes, span, 0, sum);
+    return how->rates ? AW_TILE_SUM(h, arc, planes, span, how->batch, 1, sum)
+                      : AW_TILE_SUM(h, arc, planes, span, how->batch, 0, sum);
 }
 
 /* Lines of three slices weighted: w for the moments, d (or NULL) for their rates. */
@@ -275,7 +252,6 @@ static void AW_CAT(aw_planes_combine_, AW_LETTER)(const void *const slice[3], co
 #undef AW_WHICH
 #undef AW_SUMS
 #undef AW_NODE
-#undef AW_NODE_PLAIN
 #undef AW_MIXED
 #undef AW_BATCH_SUM
 #undef AW_TILE_SUM

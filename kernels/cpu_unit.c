@@ -109,13 +109,11 @@ static size_t cpu_cluster_tiles(const void *state)
 
 void aw_cpu_collect(aw_cpu_state *cpu, aw_work *work)
 {
+    const aw_work none = {0};
     for (int i = 0; i < cpu->threads; ++i) {
         aw_work *mine = &cpu->space[i].work;
-        work->evaluations += mine->evaluations;
-        work->rated += mine->rated;
-        work->nodes += mine->nodes;
-        work->regions += mine->regions;
-        *mine = (aw_work){0};
+        aw_work_add(work, mine, &none);
+        *mine = none;
     }
 }
 

@@ -29,7 +29,7 @@ typedef struct aw_cpu_rest {
 typedef struct aw_cpu_cluster_space {
     void *planes; /* of three parts */
     size_t planes_capacity;
-    int (*span)[2]; /* [3][2][nx + 2 AW_PAD]: of the planes, and columns to combine */
+    int (*span)[2]; /* [3 + 1][nx + 2 AW_PAD]: of each part, and columns to combine */
     size_t span_capacity;
     aw_tile *tile;                       /* [AW_CLUSTER_TILES] */
     aw_tile_place *place;                /* [AW_CLUSTER_TILES] */

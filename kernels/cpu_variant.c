@@ -176,13 +176,13 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
 }
 
 static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                    const int (*span)[2], int single, double sum[AW_PLANES][AW_TILE])
+                    const int (*span)[2], const aw_tile_how *how, double sum[AW_PLANES][AW_TILE])
 {
 #ifdef AW_VARIANT_SCALAR
-    return aw_tile_sum_scalar(h, arc, planes, span, single, sum);
+    return aw_tile_sum_scalar(h, arc, planes, span, how, sum);
 #else
-    return single ? aw_tile_sum_f(h, arc, planes, span, sum)
-                  : aw_tile_sum_d(h, arc, planes, span, sum);
+    return how->single ? aw_tile_sum_f(h, arc, planes, span, how, sum)
+                       : aw_tile_sum_d(h, arc, planes, span, how, sum);
 #endif
 }
 
@@ -199,10 +199,8 @@ static void tile(const aw_history_view *h, const aw_retarded *f, const aw_planes
             double sum[AW_PLANES][AW_TILE];
             aw_tile_arc arc;
             aw_tile_arc_of(h, f, place, i, how->density, planes->shape[t], &arc);
-            arc.rates = how->rates;
-            arc.batch = how->batch;
             const uint64_t done =
-                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], how->single, sum);
+                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], how, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
             if (t > 0) continue;
             const uint64_t mine = done * (uint64_t)lanes->n / AW_TILE;

@@ -26,8 +26,8 @@ extern "C" __global__ void aw_cuda_inner(aw_history_view h, const aw_field_point
 
 /* One thread, arc i of a tile: the sums of all lanes over combined planes. */
 extern "C" __global__ void aw_cuda_tile(aw_history_view h, const aw_tile *tile, double r,
-                                        double density, const aw_slice *shape, const void *planes,
-                                        double f_in[AW_RESULTS][AW_TILE])
+                                        const aw_tile_how *how, const aw_slice *shape,
+                                        const void *planes, double f_in[AW_RESULTS][AW_TILE])
 {
     const aw_retarded f = aw_retarded_at(&h, r);
     aw_tile_place place;
@@ -35,8 +35,8 @@ extern "C" __global__ void aw_cuda_tile(aw_history_view h, const aw_tile *tile, 
     double sum[AW_PLANES][AW_TILE];
     aw_tile_at(&h, &f, tile, &place);
     for (int i = 0; i < place.arcs.n; ++i) {
-        aw_tile_arc_of(&h, &f, &place, i, density, shape, &arc);
-        aw_tile_sum_scalar(&h, &arc, planes, nullptr, 1, sum);
+        aw_tile_arc_of(&h, &f, &place, i, how->density, shape, &arc);
+        aw_tile_sum_scalar(&h, &arc, planes, nullptr, how, sum);
         aw_tile_turn(&f, tile, arc.step, sum, f_in);
     }
 }

@@ -28,6 +28,15 @@ typedef struct aw_work {
     uint64_t regions;     /* to which the rule was applied */
 } aw_work;
 
+/** Add to `sum` what was done from `before` to `now`. */
+AW_FN void aw_work_add(aw_work *sum, const aw_work *now, const aw_work *before)
+{
+    sum->evaluations += now->evaluations - before->evaluations;
+    sum->rated += now->rated - before->rated;
+    sum->nodes += now->nodes - before->nodes;
+    sum->regions += now->regions - before->regions;
+}
+
 /** Count a region `times` in the cells between `edge`s: a cell that it fills a part of gets that
  *  part of the count.
  *  @param[in,out] count  [cells] */

@@ -53,8 +53,6 @@ typedef struct aw_planes {
  *  along the arc, so that all read the same cells (aw_tile_shift). */
 typedef struct aw_tile_arc {
     int n;
-    int rates; /* 1: rates are summed, too; 0: their sums are 0 */
-    int batch; /* nodes after which the vector form hands its sums over to double, at least 1 */
     double first, step;
     double a, b, r_s, r_x;
     double da[AW_TILE], db[AW_TILE];
@@ -62,6 +60,14 @@ typedef struct aw_tile_arc {
     double ud[AW_TILE], wd[AW_TILE]; /* rates of the circle's centre [cells/m] ... */
     double turn_s, turn_x;           /* ... to which turn_s s and -turn_x c are added */
 } aw_tile_arc;
+
+/** How the sums of a tile are made. */
+typedef struct aw_tile_how {
+    double density; /* as in aw_arc_nodes */
+    int single;     /* 1: planes are float */
+    int rates;      /* 1: rates are summed, too; 0: their sums are 0 */
+    int batch;      /* nodes after which the vector form hands sums over to double, at least 1 */
+} aw_tile_how;
 
 /* Arcs up to this angle have their lanes shifted: over longer ones no shift serves. */
 #define AW_SHIFT_RANGE 1.0
@@ -181,7 +187,7 @@ AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
     }
 }
 
-/** Nodes of arc i of a placed tile in one part of the planes, but for `rates` and `batch`. */
+/** Nodes of arc i of a placed tile in one part of the planes. */
 AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
                           const aw_tile_place *place, int i, double density, const aw_slice *shape,
                           aw_tile_arc *arc)
@@ -220,7 +226,8 @@ AW_FN int aw_window_is_empty(const int (*span)[2], int row, int column, int colu
  *  @param[in] span  of the planes, or NULL
  *  @return how many evaluations there were: a lane whose nine cells are empty has none */
 AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                             const int (*span)[2], int single, double sum[AW_PLANES][AW_TILE])
+                             const int (*span)[2], const aw_tile_how *how,
+                             double sum[AW_PLANES][AW_TILE])
 {
     const ptrdiff_t width = aw_plane_width(h);
     int evaluations = 0;
@@ -245,10 +252,10 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
                     for (int k = 0; k < 3; ++k) {
                         const ptrdiff_t line = (ptrdiff_t)(j + q - 1 + AW_PAD) * AW_PLANES + k;
                         const ptrdiff_t at = line * width + i + p - 1 + AW_TILE_PAD;
-                        const double g = aw_cell_get(planes, single, at);
+                        const double g = aw_cell_get(planes, how->single, at);
                         total[k] += wv[q] * wu[p] * g;
-                        if (!arc->rates) continue;
-                        const double rate = aw_cell_get(planes, single, at + 3 * width);
+                        if (!how->rates) continue;
+                        const double rate = aw_cell_get(planes, how->single, at + 3 * width);
                         total[3 + k] +=
                             (wv[q] * du[p] * ud + dv[q] * wd * wu[p]) * g + wv[q] * wu[p] * rate;
                     }
@@ -299,9 +306,8 @@ AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const 
     for (int l = 0; l < AW_TILE; ++l) error[l] = coarse[l] = 0.0;
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         const double share = h / 84.0 / aw_scale_of(scales, k);
-        const double simple = h / 12.0 / aw_scale_of(scales, k);
-        const int rates = k >= AW_DPHI;
-        if (rates && !fine) {
+        if (k >= AW_DPHI) {
+            const double simple = h / 12.0 / aw_scale_of(scales, k);
 #pragma omp simd
             for (int l = 0; l < AW_TILE; ++l) {
                 const double f0 = f[0][k][l], f2 = f[2][k][l], f4 = f[4][k][l];
@@ -310,7 +316,7 @@ AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const 
                 bad[l] += e - e;
                 coarse[l] = e > coarse[l] ? e : coarse[l];
             }
-            continue;
+            if (!fine) continue;
         }
 #pragma omp simd
         for (int l = 0; l < AW_TILE; ++l) {
@@ -320,10 +326,6 @@ AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const 
             const double s2 = h / 12.0 * (ends + 4.0 * (f1 + f3) + 2.0 * f2);
             const double e = share * aw_fourth_difference(f0, f1, f2, f3, f4);
             I[k][l] = s2 + (s2 - s1) / 15.0;
-            if (rates) {
-                const double c = simple * fabs(f0 - 2.0 * f2 + f4);
-                coarse[l] = c > coarse[l] ? c : coarse[l];
-            }
             bad[l] += e - e;
             error[l] = e > error[l] ? e : error[l];
         }

@@ -9,14 +9,6 @@
 
 AW_BEGIN_DECLS
 
-/** How the sums of a tile are made. */
-typedef struct aw_tile_how {
-    double density; /* as in aw_arc_nodes */
-    int single;     /* 1: planes are float */
-    int rates;      /* 0: those of the results are 0 */
-    int batch;      /* aw_tile_arc */
-} aw_tile_how;
-
 /** One variant. `inner` gives f_in(r) = int dtheta' of all results at point p, overwritten.
  *  `arc_sum` is its vector part alone, for tests (aw_arc_sum_scalar says what it computes). */
 typedef struct aw_variant {
@@ -41,7 +33,7 @@ typedef struct aw_variant {
     /** Its vector part alone, for tests (aw_tile_sum_scalar). Counts whole vectors: some of their
      *  lanes may be empty. */
     int (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
-                    const int (*span)[2], int single, double sum[AW_PLANES][AW_TILE]);
+                    const int (*span)[2], const aw_tile_how *how, double sum[AW_PLANES][AW_TILE]);
     /** aw_tile_rule, which see. */
     void (*tile_rule)(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
                       int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],

@@ -26,8 +26,8 @@ void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
     row->learn += r->learn;
     row->evaluations += (double)r->work.evaluations;
     row->rated += (double)r->work.rated;
-    row->evaluated += (double)r->evaluated;
-    row->evaluated_rated += (double)r->rated;
+    row->evaluated += (double)r->evaluated.evaluations;
+    row->evaluated_rated += (double)r->evaluated.rated;
     row->outer_nodes += (double)r->work.nodes;
     row->regions += (double)r->work.regions;
     row->leftovers += (double)r->leftovers;
@@ -67,6 +67,7 @@ void aw_bench_figure(const aw_bench_row *row, const aw_peak *peak, aw_bench_figu
     out->intensity = operations / (numbers * bytes);
     out->nanoseconds = 1e9 * seconds * (double)row->threads / evaluations;
     out->rated = row->rated / row->evaluations;
+    out->kernel_rated = combined ? share : 1.0;
     out->leftover = row->leftovers / row->regions;
     out->over = row->evaluations / (double)row->nodes / row->adaptive;
     out->learning = (row->cluster + row->predict + row->learn) / row->mean;

@@ -60,15 +60,16 @@ void aw_bench_row_close(aw_bench_row *row);
 
 /** What follows from a row. */
 typedef struct aw_bench_figures {
-    double equivalent;  /* 27-point equivalents over the whole stage [1e9/s] */
-    double kernel;      /* counted operations over the part that evaluates [1e9/s] */
-    double intensity;   /* these operations per byte read, by count */
-    double peak_share;  /* of the processor's best in that precision; NaN without a peak */
-    double nanoseconds; /* of a core's time for an evaluation, in that part */
-    double rated;       /* share of the evaluations that have rates */
-    double leftover;    /* regions refused, of all */
-    double over;        /* evaluations per point over those of the adaptive strategy; or NaN */
-    double learning;    /* share of the stage that clusters, predicts and trains */
+    double equivalent;   /* 27-point equivalents over the whole stage [1e9/s] */
+    double kernel;       /* counted operations over the part that evaluates [1e9/s] */
+    double intensity;    /* these operations per byte read, by count */
+    double peak_share;   /* of the processor's best in that precision; NaN without a peak */
+    double nanoseconds;  /* of a core's time for an evaluation, in that part */
+    double rated;        /* share of the evaluations that have rates ... */
+    double kernel_rated; /* ... and of those of the part that evaluates */
+    double leftover;     /* regions refused, of all */
+    double over;         /* evaluations per point over those of the adaptive strategy; or NaN */
+    double learning;     /* share of the stage that clusters, predicts and trains */
 } aw_bench_figures;
 
 /** The part that evaluates is `evaluate`, or `refine` where there is no such part (adaptive).

@@ -11,6 +11,7 @@ static void add_figures(aw_text *text, const aw_bench_row *row, const aw_peak *p
     aw_bench_figure(row, peak, &f);
     aw_text_add(text, ", \"moments\": \"%s\"", row->single ? "single" : "double");
     aw_text_add_number(text, "gflops_kernel", f.kernel);
+    aw_text_add_number(text, "kernel_rated", f.kernel_rated);
     aw_text_add_number(text, "intensity", f.intensity);
     aw_text_add_number(text, "nanoseconds", f.nanoseconds);
     aw_text_add_number(text, "over_adaptive", f.over);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/tuning.h"
 #include "kernels/variant.h"
 #include "src/app/bench.h"
 #include "src/base/memory.h"
@@ -46,9 +47,9 @@ static void planes_free(kernel_planes *planes)
 
 /* What production has most of: across the grid a nearly straight arc of a distant circle (one node
  * a cell), whose lanes are shifted to read the same cells, because rows of points are turned
- * against the grid's; and a circle inside the grid (three nodes a cell),
- * where rows are hardly turned and lanes now and then read different cells. */
-static void make_arc(int side, int circle, int rates, aw_tile_arc *arc)
+ * against the grid's; and a circle inside the grid (three nodes a cell), where rows are hardly
+ * turned and lanes now and then read different cells. */
+static void make_arc(int side, int circle, aw_tile_arc *arc)
 {
     const double n = side, r = circle ? 0.4 * n : 20.0 * n;
     memset(arc, 0, sizeof *arc);
@@ -56,8 +57,6 @@ static void make_arc(int side, int circle, int rates, aw_tile_arc *arc)
     arc->a = circle ? 0.45 * n : 0.45 * n - r - 7.0;
     arc->b = 0.5 * n + 0.3;
     arc->n = circle ? (int)(3.0 * 2.0 * AW_PI * r) : side;
-    arc->rates = rates;
-    arc->batch = 64;
     arc->step = circle ? 2.0 * AW_PI / arc->n : 1.0 / r;
     arc->first = circle ? 0.1 : -0.5 * n * arc->step;
     arc->turn_s = 0.3;
@@ -72,17 +71,17 @@ static void make_arc(int side, int circle, int rates, aw_tile_arc *arc)
 }
 
 /* Nanoseconds of an evaluation. */
-static double time_arc(const aw_variant *variant, const kernel_planes *planes, int single,
-                       const aw_tile_arc *arc)
+static double time_arc(const aw_variant *variant, const kernel_planes *planes,
+                       const aw_tile_how *how, const aw_tile_arc *arc)
 {
-    const void *cells = single ? (const void *)planes->narrow : (const void *)planes->wide;
+    const void *cells = how->single ? (const void *)planes->narrow : (const void *)planes->wide;
     double sum[AW_PLANES][AW_TILE], best = HUGE_VAL;
     for (int run = 0; run < RUNS; ++run) {
         const double begin = aw_now();
         double seconds = 0.0, evaluations = 0.0;
         while (!(seconds >= RUN_TIME)) {
             for (int i = 0; i < 8; ++i)
-                variant->tile_sum(&planes->history, arc, cells, NULL, single, sum);
+                variant->tile_sum(&planes->history, arc, cells, NULL, how, sum);
             evaluations += 8.0 * (double)arc->n * AW_TILE;
             seconds = aw_now() - begin;
         }
@@ -96,6 +95,8 @@ static aw_status run_line(const aw_bench *b, const aw_variant *variant, int sing
                           int rates, const aw_peak *peak, aw_text *line, aw_text *json)
 {
     aw_status status = AW_OK;
+    const aw_tile_how how = {
+        .single = single, .rates = rates, .batch = aw_tuning_find("cluster_batch")->initial};
     const double operations = rates ? AW_OPERATIONS_COMBINED : AW_OPERATIONS_VALUES;
     double share = 0.0;
     aw_text_add(line, "%-9s %-7s %-7s %-6s", variant->name, single ? "single" : "double",
@@ -105,8 +106,8 @@ static aw_status run_line(const aw_bench *b, const aw_variant *variant, int sing
         aw_tile_arc arc;
         status = planes_make((int)b->grid[g], &planes);
         if (status == AW_OK) {
-            make_arc((int)b->grid[g], circle, rates, &arc);
-            const double ns = time_arc(variant, &planes, single, &arc);
+            make_arc((int)b->grid[g], circle, &arc);
+            const double ns = time_arc(variant, &planes, &how, &arc);
             share = operations / ns / peak->arithmetic[single];
             aw_text_add(line, " %8.2f", ns);
             aw_text_add(json,

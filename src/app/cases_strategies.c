@@ -205,6 +205,6 @@ done:
 const aw_case aw_case_strategies = {
     .name = "strategies",
     .claim = "every strategy agrees with the adaptive rule at a 1000 times smaller tolerance",
-    .seconds = 300,
+    .seconds = 180,
     .full = 1,
     .run = strategies};

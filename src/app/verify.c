@@ -47,8 +47,8 @@ double aw_reference_error(const aw_reference *reference, const double *result, s
                           unsigned k, double scale, size_t *node)
 {
     double most = scale, worst = 0.0;
-    for (size_t i = 0; !(scale > 0.0) && i < nodes; ++i)
-        most = fmax(most, fabs(result[i * AW_RESULTS + k]));
+    if (scale == 0.0)
+        for (size_t i = 0; i < nodes; ++i) most = fmax(most, fabs(result[i * AW_RESULTS + k]));
     for (size_t i = 0; i < reference->n; ++i) {
         const size_t at = reference->first + i * reference->stride;
         const double off = result[at * AW_RESULTS + k] - reference->result[i * AW_RESULTS + k];

@@ -17,7 +17,7 @@ enum { TILE, MIDDLE, WHERE, BEGIN, SORTED, ORIGIN, INTEGRAL, ERROR, COARSE };
 enum { AW_CLASSES_MOST = 64 };
 
 /* How much of the tolerance rates at every other node may add to the errors of a tile: then a class
- * takes them so. Regions are then shorter by a per cent, and cost a quarter less each. */
+ * takes them so. Regions are then shorter by a per cent, and cost a fifth less each. */
 #define AW_COARSE_SHARE 0.5
 
 void aw_tiling_free(aw_tiling *t)
@@ -110,10 +110,9 @@ done:
 /* Whether a class needs rates at all nodes: some of its tiles do, or nothing is known of them. */
 static int is_fine(const aw_tiling *t, size_t class, double tolerance)
 {
+    if (t->judged != t->tiles) return 1;
     for (size_t i = t->begin[class]; i < t->begin[class + 1]; ++i)
-        if (t->judged != t->tiles ||
-            !((double)t->coarse[t->origin[i]] <= AW_COARSE_SHARE * tolerance))
-            return 1;
+        if (!((double)t->coarse[t->origin[i]] <= AW_COARSE_SHARE * tolerance)) return 1;
     return 0;
 }
 

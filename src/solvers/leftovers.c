@@ -97,10 +97,7 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     AW_TRY(ops->wait(solver->device->state));
     record_pass(pass, problem->record);
     /* What belongs to the time of `evaluate`. */
-    if (number == 0) {
-        report->evaluated += report->work.evaluations - before.evaluations;
-        report->rated += report->work.rated - before.rated;
-    }
+    if (number == 0) aw_work_add(&report->evaluated, &report->work, &before);
 done:
     return status;
 }

@@ -15,8 +15,7 @@ typedef struct aw_report {
     uint64_t max_regions; /* most regions at one point, or of a class */
     double error;         /* worst error estimate of a point, in scales */
     size_t worst;         /* index of that point */
-    uint64_t evaluated;   /* of the work's evaluations, those of the part `evaluate` ... */
-    uint64_t rated;       /* ... of which so many with rates */
+    aw_work evaluated;    /* of the work, that of the part `evaluate` */
     int single;           /* 1: the moments of that part were of single precision */
     /* How far a forecast was off, where the problem records what is used (else 0): the mean of
      * |difference| over the mean of a tile's numbers of subregions, in cells of the starting
@@ -51,7 +50,7 @@ typedef enum aw_forecast_source {
 /** Which of the coming partitions of a class's tiles become the class's. */
 typedef enum aw_merge { AW_MERGE_MOST, AW_MERGE_MEAN } aw_merge;
 
-/** Parameters of `heuristic` and `predictive`; docs/strategies.md, has what was measured.
+/** Parameters of `heuristic` and `predictive`; docs/strategies.md has what was measured.
  *  None changes an answer beyond the tolerance. */
 typedef struct aw_forecast {
     aw_forecast_source source;

@@ -102,8 +102,7 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
         solver->region = list;
         solver->region_capacity = capacity;
     }
-    report->evaluated += report->work.evaluations - before.evaluations;
-    report->rated += report->work.rated - before.rated;
+    aw_work_add(&report->evaluated, &report->work, &before);
     report->evaluate += aw_now() - start;
     start = aw_now();
     if (n > 0) AW_TRY(phase_two(solver, problem, points, begin, report));

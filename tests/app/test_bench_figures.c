@@ -12,8 +12,7 @@ static aw_bench_row two_solves(int single)
     aw_bench_row row;
     const aw_report report = {
         .work = {.evaluations = 3000000000, .rated = 1500000000, .nodes = 8000, .regions = 1000},
-        .evaluated = 2000000000,
-        .rated = 1000000000,
+        .evaluated = {.evaluations = 2000000000, .rated = 1000000000},
         .leftovers = 50,
         .single = single,
         .predict = 0.02,
@@ -46,6 +45,7 @@ static void figures_are_those_of_the_counts(void **state)
     assert_close(f.kernel, 130.5 * 2.0 / 1.5, 1e-14, 0.0); /* (198 + 63)/2 */
     assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 400.0), 1e-14, 0.0);
     assert_close(f.rated, 0.5, 1e-14, 0.0);
+    assert_close(f.kernel_rated, 0.5, 1e-14, 0.0);
     assert_close(f.nanoseconds, 1.5, 1e-14, 0.0); /* 2 threads, 1.5 s, 2e9 */
     assert_close(f.intensity, 130.5 / (9.0 * 4.5 * 4.0), 1e-14, 0.0);
     assert_close(f.leftover, 0.05, 1e-14, 0.0);

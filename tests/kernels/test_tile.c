@@ -104,10 +104,7 @@ static void vector_sums_are_the_scalar_ones(void **state)
     for (int trial = 0; trial < 60; ++trial) {
         const double stretch = trial % 3 == 0 ? 0.0 : trial % 3 == 1 ? 1e-3 : 0.3;
         const double most = trial % 2 ? 0.5 : 6.2;
-        aw_tile_arc arc = {.n = 100 + trial,
-                           .rates = trial % 4 > 0,
-                           .batch = 1 + trial,
-                           .first = uniform(&random, -3.0, 3.0)};
+        aw_tile_arc arc = {.n = 100 + trial, .first = uniform(&random, -3.0, 3.0)};
         double ours[AW_PLANES][AW_TILE], ref[AW_PLANES][AW_TILE], largest[AW_PLANES] = {0.0};
         arc.step = most / arc.n;
         arc.a = uniform(&random, -10.0, NS);
@@ -123,7 +120,8 @@ static void vector_sums_are_the_scalar_ones(void **state)
             arc.wd[l] = uniform(&random, -1.0, 1.0);
         }
         aw_tile_shift(most, arc.first + 0.5 * most, &arc);
-        aw_tile_sum_scalar(&h, &arc, d, NULL, 0, ref);
+        aw_tile_how how = {.rates = trial % 4 > 0, .batch = 1 + trial};
+        aw_tile_sum_scalar(&h, &arc, d, NULL, &how, ref);
         for (int k = 0; k < AW_PLANES; ++k)
             for (int l = 0; l < AW_TILE; ++l) largest[k] = fmax(largest[k], fabs(ref[k][l]));
         /* Some hundred nodes of size 1 that partly cancel; in single precision each is rounded to
@@ -131,9 +129,10 @@ static void vector_sums_are_the_scalar_ones(void **state)
         for (int single = 0; single < 2; ++single) {
             const double allowed = single ? 2e-5 : 1e-12;
             const int all = arc.n * AW_TILE;
+            how.single = single;
             const int seen =
                 variant->tile_sum(&h, &arc, single ? (const void *)f : (const void *)d,
-                                  trial % 5 ? (const int(*)[2])span : NULL, single, ours);
+                                  trial % 5 ? (const int(*)[2])span : NULL, &how, ours);
             assert_in_range(seen, 0, all);
             if (seen < all) empty++;
             for (int k = 0; k < AW_PLANES; ++k)

@@ -77,6 +77,8 @@ static void enter_all(field *f)
     how = enter(f, "one class, five neighbours", "predictive");
     how->classes = 1;
     how->neighbours = 5;
+    enter(f, "a class for every tile", "predictive")->classes = 1 << 20;
+    enter(f, "heuristic, off", "heuristic")->source = AW_FORECAST_OFF;
     how = enter(f, "long regions", "predictive");
     how->least = 0.05;
     how->budget = 30.0;
@@ -102,7 +104,7 @@ static aw_status solve(entrant *e, const aw_problem *problem, double scale, doub
 }
 
 /* A beam of a third of the length in a sharper bend, for those that are to have seen one. Its grid
- * has another shape: a unit knows slices by ids that count within one history. */
+ * has another shape, as that of another run may. */
 static void show_another_beam(field *f)
 {
     bench_params params = f->b.params;
