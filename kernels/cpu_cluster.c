@@ -30,9 +30,7 @@ static aw_status space_grow(aw_cpu_cluster_space *space, const aw_history_view *
     if (!space->rest) space->rest = aw_alloc(AW_CLUSTER_TILES, sizeof *space->rest);
     if (!space->tile || !space->place || !space->f || !space->start || !space->rest)
         return AW_ERR_NOMEM;
-    AW_TRY(aw_grow(&space->planes, &space->planes_capacity, 3 * aw_planes_size(h), sizeof(double)));
-    AW_TRY(aw_grow((void **)&space->span, &space->span_capacity,
-                   (size_t)4 * (size_t)(h->nx + 2 * AW_PAD), sizeof *space->span));
+    AW_TRY(aw_cpu_planes_grow(space, h));
 done:
     return status;
 }
@@ -57,7 +55,8 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
         margin[1] = fmax(margin[1], 3.0 * fabs(place->u_half / f.hs - 0.5 * (AW_TILE - 1)));
     }
     if (f.nt > 0 && box[0] <= box[1])
-        aw_cpu_planes_make(cpu, &f, box, margin, how.rates, space, &planes);
+        aw_cpu_planes_make(cpu->variant, &cpu->history, &cpu->packs, &f, box, margin, how.rates,
+                           space, &planes);
     for (size_t i = 0; i < c->tiles; ++i)
         cpu->variant->tile(&cpu->history, &f, &planes, &how, &space->tile[i], &space->place[i],
                            space->f[i][k], work);
@@ -171,7 +170,7 @@ aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
             longest = fmax(longest, cluster[c].region[cluster[c].regions - 1][1]);
     const double oldest = longest / h->cdt + 3.0;
     const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
-    AW_TRY(aw_cpu_packs_hold(&cpu->packs, h, slices, single, cpu->threads));
+    AW_TRY(aw_cpu_packs_hold(&cpu->packs, h, slices, single, 0, cpu->threads));
     for (int i = 0; i < cpu->threads; ++i) AW_TRY(space_grow(&cpu->space[i].cluster, h));
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t c = 0; c < (ptrdiff_t)n; ++c) {

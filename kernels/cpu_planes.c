@@ -30,29 +30,47 @@ static void widen(int from, int to, int span[2])
     if (span[1] < to) span[1] = to;
 }
 
-static void pack_slice(const aw_history_view *h, const aw_slice *slice, int single,
-                       const aw_cpu_pack *pack)
+/* Write a line of n numbers, `step` apart in `cells`, from column `to` of line `line` on. */
+static void pack_line(const void *cells, int from_single, ptrdiff_t first, ptrdiff_t step, int n,
+                      int single, void *line, ptrdiff_t to, int span[2])
 {
-    const ptrdiff_t width = aw_plane_width(h), row = h->ns + 2 * AW_PAD;
-    const int left = AW_TILE_PAD - AW_PAD;
-    void *lines = pack->lines;
-    for (ptrdiff_t j = 0; j < h->nx + 2 * AW_PAD; ++j) {
+    for (ptrdiff_t i = 0; i < n; ++i) {
+        const double value = aw_cell_get(cells, from_single, first + i * step);
+        const int column = (int)(to + i);
+        if (value != 0.0) /* or not a number */
+            widen(column, column + 1, span);
+        if (single)
+            ((float *)line)[column] = (float)value;
+        else
+            ((double *)line)[column] = value;
+    }
+}
+
+/* A slice as it is, or coarser. h is the history's, `shape` has the nodes of the lines. */
+static aw_status pack_slice(const aw_history_view *h, const aw_history_view *shape,
+                            const aw_slice *slice, const aw_cpu_packs *packs,
+                            const aw_cpu_pack *pack)
+{
+    const ptrdiff_t width = aw_plane_width(shape), row = h->ns + 2 * AW_PAD;
+    const size_t size = packs->single ? sizeof(float) : sizeof(double);
+    double *cells = NULL;
+    if (packs->coarse && aw_cpu_coarse_cells(h, slice, packs->coarse, &cells) != AW_OK)
+        return AW_ERR_NOMEM;
+    for (ptrdiff_t j = 0; j < shape->nx + 2 * AW_PAD; ++j) {
         int *span = pack->span[j];
         span[0] = span[1] = 0;
         for (ptrdiff_t k = 0; k < 3; ++k) {
-            const ptrdiff_t to = (j * 3 + k) * width + left;
-            for (ptrdiff_t i = 0; i < row; ++i) {
-                const double value =
-                    aw_cell_get(slice->cells, h->single, (j * row + i) * AW_COMPONENTS + k);
-                if (value != 0.0) /* or not a number */
-                    widen(left + (int)i, left + (int)i + 1, span);
-                if (single)
-                    ((float *)lines)[to + i] = (float)value;
-                else
-                    ((double *)lines)[to + i] = value;
-            }
+            void *line = (char *)pack->lines + (size_t)((j * 3 + k) * width) * size;
+            const ptrdiff_t node = j - AW_PAD, first = (k * shape->nx + node) * shape->ns;
+            if (!cells)
+                pack_line(slice->cells, h->single, j * row * AW_COMPONENTS + k, AW_COMPONENTS,
+                          (int)row, packs->single, line, AW_TILE_PAD - AW_PAD, span);
+            else if (node >= 0 && node < shape->nx)
+                pack_line(cells, 0, first, 1, shape->ns, packs->single, line, AW_TILE_PAD, span);
         }
     }
+    aw_free(cells);
+    return AW_OK;
 }
 
 /* Move what is held to where the history has it now. */
@@ -71,31 +89,49 @@ static void packs_follow(aw_cpu_packs *packs, const aw_history_view *h, size_t n
 }
 
 aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_t n, int single,
-                            int threads)
+                            int coarse, int threads)
 {
     aw_status status = AW_OK;
-    const size_t bytes = aw_cpu_pack_bytes(h, single);
-    if (packs->ns != h->ns || packs->nx != h->nx || packs->single != single)
+    aw_history_view shape = *h;
+    int failed = 0;
+    shape.ns = aw_cpu_coarse_nodes(h->ns, coarse);
+    shape.nx = aw_cpu_coarse_nodes(h->nx, coarse);
+    const size_t bytes = aw_cpu_pack_bytes(&shape, single);
+    if (packs->ns != shape.ns || packs->nx != shape.nx || packs->single != single)
         aw_cpu_packs_free(packs);
-    packs->ns = h->ns;
-    packs->nx = h->nx;
+    packs->ns = shape.ns;
+    packs->nx = shape.nx;
     packs->single = single;
+    packs->coarse = coarse;
     AW_TRY(aw_grow((void **)&packs->pack, &packs->capacity, n, sizeof *packs->pack));
     packs_follow(packs, h, n);
     for (size_t i = 0; i < n; ++i) {
         aw_cpu_pack *pack = &packs->pack[i];
         if (!pack->lines) pack->lines = aw_alloc(1, bytes);
-        if (!pack->span) pack->span = aw_alloc((size_t)(h->nx + 2 * AW_PAD), sizeof *pack->span);
+        if (!pack->span) pack->span = aw_alloc((size_t)(shape.nx + 2 * AW_PAD), sizeof *pack->span);
         if (!pack->lines || !pack->span) return AW_ERR_NOMEM;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)n; ++i) {
         const aw_slice *slice = &h->slice[i];
         if (slice->id != 0 && packs->pack[i].id == slice->id) continue;
-        pack_slice(h, slice, single, &packs->pack[i]);
-        packs->pack[i].id = slice->id;
+        const aw_status packed = pack_slice(h, &shape, slice, packs, &packs->pack[i]);
+        packs->pack[i].id = packed == AW_OK ? slice->id : 0;
+#pragma omp atomic
+        failed |= packed != AW_OK;
     }
     packs->n = n;
+    if (failed) status = AW_ERR_NOMEM;
+done:
+    return status;
+}
+
+aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view *h)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow(&space->planes, &space->planes_capacity, 3 * aw_planes_size(h), sizeof(double)));
+    AW_TRY(aw_grow((void **)&space->span, &space->span_capacity,
+                   (size_t)4 * (size_t)(h->nx + 2 * AW_PAD), sizeof *space->span));
 done:
     return status;
 }
@@ -137,12 +173,12 @@ static void spans_of(const aw_history_view *h, const int (*const slice[3])[2], c
     }
 }
 
-void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
+void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
+                        const aw_cpu_packs *packs, const aw_retarded *f, const double box[4],
                         const double margin[2], int rates, aw_cpu_cluster_space *space,
                         aw_planes *planes)
 {
-    const aw_history_view *h = &cpu->history;
-    const size_t size = aw_planes_size(h) * (cpu->packs.single ? sizeof(float) : sizeof(double));
+    const size_t size = aw_planes_size(h) * (packs->single ? sizeof(float) : sizeof(double));
     const int width = aw_plane_width(h), rows = h->nx + 2 * AW_PAD;
     planes->n = 0;
     for (int first = 0; first < f->nt; ++first) {
@@ -157,7 +193,7 @@ void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const dou
         for (int t = 0; t < 3; ++t) {
             const aw_slice *s = f->slice[t];
             const int like = t < f->nt && s->hs == shape->hs && s->hx == shape->hx;
-            const aw_cpu_pack *pack = &cpu->packs.pack[(like ? s : shape) - h->slice];
+            const aw_cpu_pack *pack = &packs->pack[(like ? s : shape) - h->slice];
             lines[t] = pack->lines;
             spans[t] = (const int(*)[2])pack->span;
             w[t] = like ? f->w[t] : 0.0;
@@ -169,8 +205,8 @@ void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const dou
         int(*span)[2] = &space->span[planes->n * rows], (*columns)[2] = &space->span[3 * rows];
         void *out = (char *)space->planes + (size_t)planes->n * size;
         spans_of(h, spans, row, column, span, columns);
-        cpu->variant->combine(lines, cpu->packs.single, w, rates ? d : NULL, (size_t)width, row,
-                              (const int(*)[2])columns, out);
+        variant->combine(lines, packs->single, w, rates ? d : NULL, (size_t)width, row,
+                         (const int(*)[2])columns, out);
         planes->cells[planes->n] = out;
         planes->span[planes->n] = (const int(*)[2])span;
         planes->shape[planes->n++] = shape;

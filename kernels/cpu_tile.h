@@ -70,6 +70,23 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
     const AW_LANES w0 = half * fm * fm, w2 = half * fp * fp, d0 = fm * ud, d2 = fp * ud;
     const AW_LANES wv[3] = {half * gm * gm * mask, (most - g * g) * mask, half * gp * gp * mask};
     const AW_LANES dv[3] = {-gm * wm, -(g + g) * wm, gp * wm};
+#ifdef __AVX512F__
+    if (!rates) { /* few operations to a load: three loads cost less than moving one about */
+        const AW_LANES w1 = most - f * f;
+#pragma GCC unroll 3
+        for (int q = 0; q < 3; ++q) {
+            const AW_REAL *cell = window + q * AW_PLANES * width;
+            const AW_LANES a = wv[q] * w0, b = wv[q] * w1, c = wv[q] * w2;
+#pragma GCC unroll 3
+            for (int k = 0; k < 3; ++k, cell += width) {
+                acc->moment[k] += a * *(const AW_LANES_LOOSE *)cell;
+                acc->moment[k] += b * *(const AW_LANES_LOOSE *)(cell + 1);
+                acc->moment[k] += c * *(const AW_LANES_LOOSE *)(cell + 2);
+            }
+        }
+        return;
+    }
+#endif
 #pragma GCC unroll 3
     for (int q = 0; q < 3; ++q) {
 #pragma GCC unroll 3

@@ -32,6 +32,7 @@ static void cpu_close(void *state)
     aw_free(cpu->space);
     aw_free(cpu->group);
     aw_cpu_packs_free(&cpu->packs);
+    aw_cpu_integrate_free(cpu);
     aw_free(cpu);
 }
 
@@ -92,7 +93,7 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
     aw_status status = AW_OK;
     cpu->history = *history;
     cpu->point = point;
-    (void)points;
+    cpu->points = points;
     for (int i = 0; i < cpu->threads; ++i) {
         aw_cpu_space *space = &cpu->space[i];
         AW_TRY(aw_grow((void **)&space->blend, &space->blend_capacity, aw_blend_size(history),
@@ -149,5 +150,6 @@ const aw_device_ops aw_cpu_ops = {
     .sweep = aw_cpu_sweep,
     .refine = cpu_refine,
     .evaluate = aw_cpu_evaluate,
+    .integrate = aw_cpu_integrate,
     .wait = cpu_wait,
 };

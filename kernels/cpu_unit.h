@@ -2,6 +2,7 @@
 /* State of the CPU unit, and its operations that have files of their own. */
 #ifndef AW_KERNELS_CPU_UNIT_H
 #define AW_KERNELS_CPU_UNIT_H
+#include "kernels/device.h"
 #include "kernels/refine.h"
 #include "kernels/tuning.h"
 #include "kernels/variant.h"
@@ -18,7 +19,16 @@ typedef struct aw_cpu_packs {
     aw_cpu_pack *pack; /* [n], owned: pack i is slice i of the history, if it is held */
     size_t n, capacity;
     int ns, nx, single; /* of all of them */
+    int coarse;         /* how often their spacings are doubled */
 } aw_cpu_packs;
+
+/** The history with spacings doubled a number of times. */
+typedef struct aw_cpu_level {
+    aw_history_view h; /* its slices have no cells, only lines */
+    aw_slice *slice;   /* [h.n], owned */
+    size_t capacity;
+    aw_cpu_packs packs;
+} aw_cpu_level;
 
 /** Sums over the regions of a tile that are refused so far. */
 typedef struct aw_cpu_rest {
@@ -47,6 +57,26 @@ typedef struct aw_cpu_space {
     aw_cpu_cluster_space cluster;
 } aw_cpu_space;
 
+/** Tiles of a whole grid whose lanes are `stride` points of a row apart. */
+typedef struct aw_cpu_tiles {
+    aw_tile_ref *tile; /* [n], owned; count lanes from point `first` on */
+    size_t n, capacity;
+    int stride;
+} aw_cpu_tiles;
+
+/** A node of a shared rule, and what the beam looks like from there. */
+typedef struct aw_cpu_table {
+    aw_projection at;
+    float *value; /* [n][order + 1][AW_PROJECTION_WIDTH], owned */
+    size_t capacity;
+    void *raw; /* [order + 1][n] entries in double, owned: values in the tabulated directions */
+    size_t raw_capacity;
+    int direct; /* 1: there is no table, the node is evaluated at every point */
+} aw_cpu_table;
+
+/* Nodes that are tabulated together. */
+enum { AW_SHARED_BATCH = 32 };
+
 typedef struct aw_cpu_state {
     const aw_variant *variant;
     int threads;
@@ -54,10 +84,15 @@ typedef struct aw_cpu_state {
     aw_tuning tuning; /* no zeros */
     aw_history_view history;
     const aw_field_point *point;
+    size_t points;
     aw_cpu_space *space;        /* [threads] */
     struct aw_cpu_group *group; /* of one sweep */
     size_t group_capacity;
     aw_cpu_packs packs;
+    aw_cpu_table *batch;          /* [AW_SHARED_BATCH] */
+    aw_cpu_cluster_space *shared; /* planes of shared nodes */
+    aw_cpu_level level[AW_COARSE_MAX + 1];
+    aw_cpu_tiles tiles[AW_COARSE_MAX + 1];
     char text[192];
 } aw_cpu_state;
 
@@ -70,10 +105,11 @@ aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work);
 
-/** Hold the first n slices of the history as lines; what is held already is kept.
+/** Hold the first n slices of the history as lines, with spacings doubled `coarse` times (always
+ *  the same for one object); what is held already is kept.
  *  @return AW_OK or AW_ERR_NOMEM */
 aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_t n, int single,
-                            int threads);
+                            int coarse, int threads);
 void aw_cpu_packs_free(aw_cpu_packs *packs);
 
 /** Bytes of one slice as lines. */
@@ -81,9 +117,38 @@ size_t aw_cpu_pack_bytes(const aw_history_view *h, int single);
 
 /** Combine the slices of f into the planes (kernels/tile.h) of `space`, where `box` [m]
  *  (aw_tile_span) lies and `margin` cells along and across beyond it. */
-void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
+void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
+                        const aw_cpu_packs *packs, const aw_retarded *f, const double box[4],
                         const double margin[2], int rates, aw_cpu_cluster_space *space,
                         aw_planes *planes);
+
+/** Nodes along an axis after so many coarsenings. */
+int aw_cpu_coarse_nodes(int n, int coarse);
+
+/** A slice on the coarser grid: [3][nx][ns] numbers, without padding, owned by the caller.
+ *  @return AW_OK or AW_ERR_NOMEM */
+aw_status aw_cpu_coarse_cells(const aw_history_view *h, const aw_slice *slice, int coarse,
+                              double **cells);
+
+/** Make a level of the history, with lines of its first n slices. @return AW_OK or AW_ERR_NOMEM */
+aw_status aw_cpu_level_make(aw_cpu_level *level, const aw_history_view *h, int coarse, size_t n,
+                            int threads);
+void aw_cpu_level_free(aw_cpu_level *level);
+
+/** Room for the planes of one node. @return AW_OK or AW_ERR_NOMEM */
+aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view *h);
+
+/** kernels/device.h, `integrate`. */
+aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
+void aw_cpu_integrate_free(aw_cpu_state *cpu);
+
+/** Tabulate what the beam looks like from a node.
+ *  @param[in] corner  corners of the grid of the points
+ *  @return 1; 0: it takes more than it saves, or it cannot be (kernels/projection.h) */
+int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
+                      const aw_field_point corner[4], size_t points, const aw_scales *scales,
+                      aw_cpu_space *space, aw_cpu_table *t);
+void aw_cpu_table_free(aw_cpu_table *t);
 
 void aw_cpu_cluster_free(aw_cpu_cluster_space *space);
 

@@ -230,6 +230,8 @@ static void blend(const aw_history_view *h, const aw_retarded *f, double *room, 
     aw_blend_make(h, f, room, out);
 }
 
+#include "kernels/cpu_look_up.h"
+
 #define AW_TEXT_(name) #name
 #define AW_TEXT(name) AW_TEXT_(name)
 
@@ -243,4 +245,5 @@ const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
                                                     .tile = tile,
                                                     .tile_sum = tile_sum,
                                                     .tile_rule = tile_rule,
+                                                    .look_up = aw_look_up,
                                                     .combine = combine};

@@ -69,6 +69,31 @@ typedef struct aw_clustered {
     double *error;           /* [points]: of their errors */
 } aw_clustered;
 
+/* Most coarsenings of the moments. */
+#define AW_COARSE_MAX 3
+
+/** A node of the outer integral that all points share. */
+typedef struct aw_shared_node {
+    double r, weight; /* [m]; the weight is that of f_in(r) in the sums of phi, A and psi */
+    double rate;      /* the same in the sums of the rates; 0: they are not wanted here */
+    double density;   /* of the inner rule's nodes, times the unit's (aw_arc_rate) */
+    double step; /* how much further ahead of the beam than at the node before the circle is [m] */
+    int coarse;  /* how often the spacings of the moments are doubled, 0 .. AW_COARSE_MAX */
+} aw_shared_node;
+
+/** A rule on nodes that all points of a grid share. Everything is borrowed. */
+typedef struct aw_shared {
+    const aw_shared_node *node; /* [nodes], in any order */
+    size_t nodes;
+    size_t columns;               /* points per row of the grid */
+    const aw_field_point *common; /* whose velocity all points take, or NULL: each its own. What
+                                    * the beam looks like from a node is tabulated only with one */
+    double table_error;           /* of one node's table in the sums, in scales; 0: no tables */
+    double (*I)[AW_RESULTS];      /* [points]: to which the sums are added */
+    size_t tables, directions;    /* out: nodes that were tabulated, and directions in all */
+    size_t offsets;               /* out: offsets in all of the tables */
+} aw_shared;
+
 /** Operations of a kind of unit. Optional ones may be NULL. A call may return before the work is
  *  done; what it fills is valid after `wait`, which also reports errors of the calls before it. */
 typedef struct aw_device_ops {
@@ -108,6 +133,13 @@ typedef struct aw_device_ops {
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*evaluate)(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work);
+
+    /** Sum over shared nodes at every point. Where all points see the beam from outside, its
+     *  projections are tabulated (kernels/projection.h), with as many directions and offsets as
+     *  their error needs; other nodes are evaluated at every point. Moments are rounded to single
+     *  precision. May be NULL.
+     *  @return AW_OK, AW_ERR_NOMEM. */
+    aw_status (*integrate)(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
 
     aw_status (*wait)(void *state);
 } aw_device_ops;

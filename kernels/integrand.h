@@ -146,8 +146,9 @@ AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *least
  *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes
  *  a cell are far worse than one.) An arc that is slanted crosses cells diagonally and takes two;
  *  one that does so at every slant, because it is curved, takes three. Angles are meant in cells:
- *  where those are long and thin, an arc turns from one axis to the other within a hair. */
-AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi)
+ *  where those are long and thin, an arc turns from one axis to the other within a hair. All that
+ *  times `density`, but at least one node to a cell. */
+AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double density)
 {
     double s_least, s_most, x_least, x_most, slant = 1.0;
     double s_lo = fabs(sin(lo)), c_lo = fabs(cos(lo)), s_hi = fabs(sin(hi)), c_hi = fabs(cos(hi));
@@ -160,11 +161,12 @@ AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi)
     if (s_most < x_least) slant = s_most / x_least;
     if (x_most < s_least) slant = x_most / s_least;
     double most = s_most > x_most ? s_most : x_most;
-    if (slant <= 0.1) return most;
-    return (slant == 1.0 || f->r < aw_near_radius(f) ? 3.0 : 2.0) * most;
+    const double slanted = slant == 1.0 || f->r < aw_near_radius(f) ? 3.0 : 2.0;
+    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), 1.0) * most;
 }
 
-/** Choose the nodes of an arc: uniform in angle, `density` (a whole number) times aw_arc_rate. The
+/** Choose the nodes of an arc: uniform in angle, as many as aw_arc_rate says; `density` is a whole
+ *  number, or less than one where moments are smooth enough for fewer on slanted arcs. The
  *  moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no error of
  *  ends. The outer integrand must not jump with r', or no outer rule converges: the step of an open
  *  arc is not rounded (its last node may lie in the empty cells beyond the box), and the number of
@@ -173,7 +175,7 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
                         aw_arc *arc)
 {
     double lo = arcs->lo[i], range = arcs->hi[i] - lo;
-    double wanted = density * aw_arc_rate(f, lo, arcs->hi[i]) * f->r * range;
+    double wanted = aw_arc_rate(f, lo, arcs->hi[i], density) * f->r * range;
     if (arcs->whole) {
         arc->n = 16; /* 16, 20, 25, 31 .. */
         while (arc->n < wanted) arc->n += arc->n / 4;

@@ -161,6 +161,17 @@ AW_FN void aw_tile_span(const aw_tile_place *place, double box[4])
     }
 }
 
+/* Largest shift of a lane along its arc: a small part of the shortest circle that has lanes. */
+#define AW_SHIFT_MOST 0.5
+
+/** sin(a), to 2e-13 for |a| <= AW_SHIFT_MOST, as a polynomial that vectors can do. */
+AW_FN double aw_small_sine(double a)
+{
+    const double q = a * a;
+    const double tail = 1.0 / 362880.0 - q * (1.0 / 39916800.0);
+    return a * (1.0 + q * (-1.0 / 6.0 + q * (1.0 / 120.0 + q * (-1.0 / 5040.0 + q * tail))));
+}
+
 /** Shift every lane's nodes along the arc so that at its middle the lanes' offsets in one direction
  *  vanish: rows of points that are turned against the rows of the slice would else fall into
  *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long
@@ -172,12 +183,18 @@ AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
     const double tangent_a = -arc->r_s * s, tangent_b = arc->r_x * c;
     const int across = fabs(tangent_b) >= fabs(tangent_a);
     int wanted = range <= AW_SHIFT_RANGE;
+    const double inverse = across ? -1.0 / tangent_b : -1.0 / tangent_a;
+    const double *offset = across ? arc->db : arc->da;
+    double furthest = 0.0;
     for (int l = 0; l < AW_TILE; ++l)
-        if (!across && !(fabs(arc->da[l]) <= 0.5)) wanted = 0;
+        furthest = fabs(offset[l]) <= furthest ? furthest : fabs(offset[l]);
+    if (!(furthest * fabs(inverse) <= AW_SHIFT_MOST)) wanted = 0;
+    if (!across && !(furthest <= 0.5)) wanted = 0;
+    const double scale = wanted ? inverse : 0.0;
+#pragma omp simd
     for (int l = 0; l < AW_TILE; ++l) {
-        double shift = across ? -arc->db[l] / tangent_b : -arc->da[l] / tangent_a;
-        if (!wanted) shift = 0.0;
-        const double half = sin(0.5 * shift), turned = sin(shift);
+        const double shift = scale * offset[l];
+        const double half = aw_small_sine(0.5 * shift), turned = aw_small_sine(shift);
         arc->pa[l] = arc->r_s * 2.0 * half * half;
         arc->qa[l] = arc->r_s * turned;
         arc->pb[l] = arc->r_x * 2.0 * half * half;

@@ -3,6 +3,7 @@
 #ifndef AW_KERNELS_VARIANT_H
 #define AW_KERNELS_VARIANT_H
 #include "kernels/blend.h"
+#include "kernels/projection.h"
 #include "kernels/region.h"
 #include "kernels/tile.h"
 #include "src/base/status.h"
@@ -38,6 +39,10 @@ typedef struct aw_variant {
     void (*tile_rule)(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
                       int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
                       double coarse[AW_TILE]);
+    /** Add a table (kernels/projection.h) at AW_TILE points to sum.
+     *  @param[in] table  [n][order + 1][AW_PROJECTION_WIDTH] */
+    void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],
+                    const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH]);
     /** Weighted sum of three slices as lines (rows of three lines of `width` numbers) into planes,
      *  for the rows row[0] .. row[1], of row j the columns column[j][0] .. column[j][1] - 1: w
      *  for the moments, d for their rates, which are left as they are if it is NULL. */

@@ -3,15 +3,8 @@
 
 #include <math.h>
 
+#include "kernels/slope.h"
 #include "src/base/units.h"
-
-/* Five-point first derivative, in units of 1/(12 h): weights for node k of a line whose window
- * begins at node 0, by the node's place (0..4) in the window. */
-static const double slope[5][5] = {{-25, 48, -36, 16, -3},
-                                   {-3, -10, 18, -6, 1},
-                                   {1, -8, 0, 8, -1},
-                                   {-1, 6, -18, 10, 3},
-                                   {3, -16, 36, -48, 25}};
 
 /* phi - v.A at q with the velocity of p, and c A_z, c A_x there. */
 static void held_velocity(const aw_field_point *p, const aw_field_point *q, const double *I,
@@ -29,11 +22,12 @@ static void held_velocity(const aw_field_point *p, const aw_field_point *q, cons
 static void derive(const aw_field_point *point, const double *result, size_t at, int i, int n,
                    size_t stride, double h, double out[3])
 {
-    int first = i - 2 < 0 ? 0 : (i + 2 > n - 1 ? n - 5 : i - 2);
+    int first;
+    const double *slope = aw_slope_weights(i, n, &first);
     out[0] = out[1] = out[2] = 0.0;
-    for (int k = 0; k < 5; ++k) {
+    for (int k = 0; k < AW_SLOPE_NODES; ++k) {
         size_t q = at + (size_t)(first + k) * stride - (size_t)i * stride;
-        double held[3], w = slope[i - first][k] / (12.0 * h);
+        double held[3], w = slope[k] / (AW_SLOPE_UNIT * h);
         held_velocity(&point[at], &point[q], &result[q * AW_RESULTS], held);
         for (int c = 0; c < 3; ++c) out[c] += w * held[c];
     }

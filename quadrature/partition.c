@@ -67,25 +67,24 @@ done:
     return status;
 }
 
-/* How far the circle about p has run ahead of the beam's centre, r' - |p - centre|.
- * @param[out] reach  half diagonal of the beam's box there [m], or NULL
- * @param[out] cell   distance along the line of sight over which a sum across it varies [m], or
- *                    NULL: what a cell of the grid covers there in its longer projection */
-static double lead(const aw_history_view *h, const aw_field_point *p, double r, double *reach,
-                   double *cell)
+aw_sight aw_sight_at(const aw_history_view *h, const aw_field_point *p, double r)
 {
-    aw_retarded f = aw_retarded_at(h, r);
-    double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
-    if (reach) *reach = hypot(f.half_s, f.half_x);
-    if (cell) {
-        double along = fabs(dz * f.cg + dx * f.sg), across = fabs(-dz * f.sg + dx * f.cg);
-        *cell = d > 0.0 ? fmax(along * f.hs, across * f.hx) / d : fmin(f.hs, f.hx);
+    const aw_retarded f = aw_retarded_at(h, r);
+    const double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
+    aw_sight sight = {.lead = r - d,
+                      .reach = hypot(f.half_s, f.half_x),
+                      .extent = fmin(f.half_s, f.half_x),
+                      .cell = fmin(f.hs, f.hx)};
+    if (d > 0.0) {
+        const double along = fabs(dz * f.cg + dx * f.sg) / d;
+        const double across = fabs(-dz * f.sg + dx * f.cg) / d;
+        sight.extent = along * f.half_s + across * f.half_x;
+        sight.cell = fmax(along * f.hs, across * f.hx);
     }
-    return r - d;
+    return sight;
 }
 
-/* Radii at which the beam's centre crossed a change of curvature, as the next one beyond r. */
-static double next_edge(const aw_history_view *h, double r)
+double aw_next_edge(const aw_history_view *h, double r)
 {
     double best = HUGE_VAL;
     for (int i = 1; i < h->orbit.n; ++i) {
@@ -113,11 +112,13 @@ static double near_step(const aw_history_view *h, double r, double cell)
 static double next_break(const aw_history_view *h, const aw_field_point *p, double r, double cell,
                          double half)
 {
-    double stored = (h->n - 1) * h->cdt, here = lead(h, p, r, NULL, NULL), swept;
+    const double stored = (h->n - 1) * h->cdt, here = aw_sight_at(h, p, r).lead;
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
-    while (r > half && step > 0.1 * cell &&
-           lead(h, p, r + step, NULL, &swept) - here > AW_SWEEP_CELLS * swept)
+    while (r > half && step > 0.1 * cell) {
+        const aw_sight there = aw_sight_at(h, p, r + step);
+        if (!(there.lead - here > AW_SWEEP_CELLS * there.cell)) break;
         step *= 0.5;
+    }
     double next = r + step;
     if (r < stored * (1.0 - 1e-12)) {
         double begin = rint(r / h->cdt); /* slices passed */
@@ -130,7 +131,7 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
         }
         if (next > stored) next = stored;
     }
-    double edge = next_edge(h, r);
+    double edge = aw_next_edge(h, r);
     if (next > edge - 0.01 * cell) next = edge;
     return next < h->r_cut ? next : h->r_cut;
 }
@@ -156,14 +157,16 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
 {
     aw_status status = AW_OK;
     const aw_slice *now = &history->slice[0];
-    double cell = fmin(now->hs, now->hx), reach = 0.0, r = 0.0;
+    double cell = fmin(now->hs, now->hx), r = 0.0;
     double usable = history->upstream ? HUGE_VAL : (history->n - 3) * history->cdt;
     partition->n = 0;
     AW_TRY(check_frames(history));
     AW_TRY(partition_add(partition, history, 0.0));
     /* Every point lies within `half` of the centre, so its circle has left the box when the
      * centre's circle is ahead by that much more. */
-    while (r < history->r_cut && !(lead(history, centre, r, &reach, NULL) > reach + half)) {
+    while (r < history->r_cut) {
+        const aw_sight sight = aw_sight_at(history, centre, r);
+        if (sight.lead > sight.reach + half) break;
         double next = next_break(history, centre, r, cell, half);
         if (!isfinite(next) || !(next > r))
             AW_TRY(aw_error(AW_ERR_NONFINITE, "the partition of r' fails at %g m", r));
@@ -196,10 +199,11 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
         else
             lo = middle;
     }
-    double a = partition->box[lo].r, b = partition->box[hi].r, reach;
+    double a = partition->box[lo].r, b = partition->box[hi].r;
     for (int i = 0; i < 16; ++i) { /* to 1e-5 of a step: the moments vanish there */
         double middle = 0.5 * (a + b);
-        if (lead(history, p, middle, &reach, NULL) > reach)
+        const aw_sight sight = aw_sight_at(history, p, middle);
+        if (sight.lead > sight.reach)
             b = middle;
         else
             a = middle;

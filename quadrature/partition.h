@@ -16,6 +16,20 @@ typedef struct aw_box {
     double half_s, half_x; /* [m] */
 } aw_box;
 
+/** How a point sees the beam at t - r/c. */
+typedef struct aw_sight {
+    double lead;   /* how far the circle has run ahead of the beam's centre, r - |p - centre| [m] */
+    double reach;  /* half diagonal of the beam's box [m] */
+    double extent; /* half extent of the box along the line of sight [m] */
+    double cell;   /* distance along the line of sight over which a sum across it varies [m]: what
+                    * a cell of the grid covers there in its longer projection */
+} aw_sight;
+
+aw_sight aw_sight_at(const aw_history_view *history, const aw_field_point *p, double r);
+
+/** The next radius beyond r at which the beam's centre crossed a change of curvature. */
+double aw_next_edge(const aw_history_view *history, double r);
+
 /** Break points in r' that all field points share; owned, free with aw_partition_free. */
 typedef struct aw_partition {
     aw_box *box;    /* [n] at the break points: r ascends, box[0].r = 0 */

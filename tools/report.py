@@ -51,6 +51,9 @@ COLUMNS = (
     ("F_x_mean_eV_per_m", "Transverse force, mean", "eV/m"),
     ("F_x_peak_eV_per_m", "Transverse force, peak", "eV/m"),
     ("evaluations", "Evaluations of the integrand", ""),
+    ("error_estimate", "Error of the potentials, estimated, over their largest", ""),
+    ("error_sampled", "Error of the potentials, at points computed again", ""),
+    ("fell_back", "1: the solver left the step to predictive", ""),
     *((f"seconds_{part}", f"Time of this step, {part}", "s") for part in PARTS),
 )
 

@@ -9,7 +9,7 @@ void aw_bench_row_clear(aw_bench_row *row)
     memset(row, 0, sizeof *row);
     row->best = HUGE_VAL;
     row->error_phi = row->error_psi = row->adaptive = NAN;
-    row->forecast_cells = row->forecast_slices = NAN;
+    row->forecast_cells = row->forecast_slices = row->sampled = NAN;
 }
 
 void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
@@ -31,6 +31,10 @@ void aw_bench_row_add(aw_bench_row *row, const aw_report *r, double seconds)
     row->outer_nodes += (double)r->work.nodes;
     row->regions += (double)r->work.regions;
     row->leftovers += (double)r->leftovers;
+    row->fell_back += r->fell_back;
+    row->rule[0] = r->rule[0];
+    row->rule[1] = r->rule[1];
+    if (r->samples > 0 && !(r->sampled <= row->sampled)) row->sampled = r->sampled;
 }
 
 void aw_bench_row_close(aw_bench_row *row)

@@ -47,6 +47,9 @@ typedef struct aw_bench_row {
     double error_phi, error_psi;            /* aw_verify_solution */
     double adaptive;                        /* evaluations per point of the adaptive strategy */
     double forecast_cells, forecast_slices; /* aw_report */
+    double sampled;                         /* aw_report, the worst of the solves */
+    int fell_back;                          /* solves that were left to another strategy */
+    int rule[2];                            /* of the last solve (aw_report) */
 } aw_bench_row;
 
 /** A row of NaN and zeros. */

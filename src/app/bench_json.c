@@ -48,6 +48,10 @@ static void add_row(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
     aw_text_add_number(text, "rated", f.rated);
     aw_text_add_number(text, "gflops", f.equivalent);
     aw_text_add(text, ", \"leftovers\": %.0f", row->leftovers);
+    if (!isnan(row->sampled)) {
+        aw_text_add_number(text, "error_sampled", row->sampled);
+        aw_text_add(text, ", \"fell_back\": %d", row->fell_back);
+    }
     if (!isnan(row->error_phi)) {
         aw_text_add_number(text, "error_phi", row->error_phi);
         aw_text_add_number(text, "error_psi", row->error_psi);

@@ -27,6 +27,9 @@ void aw_bench_print_row(const aw_bench *b, const aw_bench_row *row)
     aw_info("%5d %9zu %-10s %9.3f %9.3f %9.3f %11.0f %9.1f %9.2f %8.2f%%", row->grid,
             row->particles, row->solver, row->mean, row->best, row->refine,
             row->evaluations / nodes, row->outer_nodes / nodes, f.equivalent, 100.0 * f.leftover);
+    if (!isnan(row->sampled) || row->fell_back > 0)
+        aw_info("      sampled error %.2g at worst; rules %d near and %d far; %d of %d fell back",
+                row->sampled, row->rule[0], row->rule[1], row->fell_back, row->solves);
     if (b->verify)
         aw_info("      against adaptive at %.1g: phi %.2g, psi %.2g of their maxima (asked %.1g)",
                 b->tolerance * 1e-3, row->error_phi, row->error_psi, b->tolerance);

@@ -20,6 +20,8 @@ static aw_status with_options(const aw_validation *validation, aw_status status,
 {
     if (status != AW_OK) return status;
     config->threads = validation->threads;
+    if (validation->solver)
+        snprintf(config->solver, sizeof config->solver, "%s", validation->solver);
     config->tuning = validation->tuning;
     return AW_OK;
 }
@@ -92,12 +94,13 @@ void aw_strip_free(aw_strip *strip)
 }
 
 aw_status aw_case_points(const aw_simulation *simulation, aw_solver *solver,
-                         const aw_field_point *point, size_t n, double tolerance, aw_scales *scales,
-                         double *result)
+                         const aw_field_point *point, size_t n, size_t columns, double tolerance,
+                         aw_scales *scales, double *result)
 {
     aw_status status = AW_OK;
     aw_report report;
     aw_problem problem = aw_simulation_problem(simulation, point, n, tolerance);
+    problem.columns = columns;
     if (scales->phi == 0.0) AW_TRY(aw_solver_scales(solver, &problem, scales));
     problem.scales = *scales;
     AW_TRY(aw_solver_solve(solver, &problem, result, NULL, &report));
@@ -114,8 +117,8 @@ aw_status aw_strip_solve(aw_simulation *simulation, aw_strip *strip)
     strip->grid.nx = AW_STRIP_ROWS; /* even, as the grid's: the same rows about the centre */
     aw_frame_points(&strip->grid, &config->lattice->orbit, config->beam.gamma, strip->point);
     AW_TRY(aw_case_points(simulation, simulation->solver, strip->point,
-                          (size_t)strip->grid.ns * AW_STRIP_ROWS, config->tolerance, &scales,
-                          strip->result));
+                          (size_t)strip->grid.ns * AW_STRIP_ROWS, (size_t)strip->grid.ns,
+                          config->tolerance, &scales, strip->result));
     aw_forces_from_potentials(&strip->grid, strip->point, strip->result, &strip->forces);
 done:
     return status;

@@ -21,6 +21,7 @@ typedef struct aw_validation {
     const char *name;      /* of the case that runs */
     const char *directory; /* for tables and pictures, borrowed; NULL: write none */
     int threads;           /* 0: what OpenMP chooses */
+    const char *solver;    /* of cases that do not choose their own; NULL: two-phase */
     aw_tuning tuning;      /* of the CPU unit; zeros: the defaults */
     double mark;           /* time of the last check */
     aw_check *check;       /* owned by validate.c */
@@ -88,10 +89,11 @@ double aw_strip_at(const aw_simulation *simulation, const aw_strip *strip, const
                    double s);
 
 /** Potentials at chosen points, by a solver of the caller's: [n][AW_RESULTS].
+ *  @param[in] columns  points per row where they are a grid, 0 otherwise
  *  @return as aw_solver_solve. */
 aw_status aw_case_points(const aw_simulation *simulation, aw_solver *solver,
-                         const aw_field_point *point, size_t n, double tolerance, aw_scales *scales,
-                         double *result);
+                         const aw_field_point *point, size_t n, size_t columns, double tolerance,
+                         aw_scales *scales, double *result);
 
 /** Write a table of numbers to DIR/name.csv, and let validation/plot.py draw it, if -o was given.
  *  @param[in] value  [rows][columns]

@@ -42,7 +42,7 @@ static aw_status sheet(aw_validation *v)
     AW_TRY(aw_case_begin(config, &sim));
     AW_TRY(aw_case_to(sim, 0.4)); /* part of the history is stored slices, part upstream */
     sheet_points(sim, point);
-    AW_TRY(aw_case_points(sim, sim->solver, point, SHEET_POINTS, config->tolerance, &scales,
+    AW_TRY(aw_case_points(sim, sim->solver, point, SHEET_POINTS, 0, config->tolerance, &scales,
                           &result[0][0]));
     for (int i = 0; i < SHEET_POINTS; ++i) {
         double s = (i % SIDE - SIDE / 2) * AW_LCLS_SIGMA, x = (i / SIDE - SIDE / 2) * AW_LCLS_SIGMA;

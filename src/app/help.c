@@ -41,8 +41,10 @@ static const char inspect_text[] =
 
 static const char validate_text[] =
     "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
+    "              [--solver S]\n"
     "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference,\n"
-    "and ends with exit status 5 if a check failed.\n";
+    "and ends with exit status 5 if a check failed. --solver: by which one (two-phase), where\n"
+    "a case does not compare solvers.\n";
 
 static const char bench_text[] =
     "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"

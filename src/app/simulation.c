@@ -257,6 +257,9 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     force_stats(sim->Fs, sim->particles->n, &row->F_s_mean, &row->F_s_peak);
     force_stats(sim->Fn, sim->particles->n, &row->F_x_mean, &row->F_x_peak);
     row->evaluations = (double)sim->report.work.evaluations;
+    row->error_estimate = sim->report.error;
+    row->fell_back = (double)sim->report.fell_back;
+    if (sim->report.samples > 0) row->error_sampled = sim->report.sampled;
 }
 
 double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)

@@ -171,7 +171,7 @@ static aw_status write_json(const aw_validation *validation, const char *path)
 /* ------------------------------------------------------------------------------------- command */
 
 typedef struct request {
-    const char *json, *directory;
+    const char *json, *directory, *solver;
     int list, full, help, threads;
     int chosen[AW_CASES], any;
 } request;
@@ -198,13 +198,11 @@ static aw_status choose(request *r, const char *name)
 
 static aw_status read_request(int argc, char **argv, request *r)
 {
-    static const struct option known[] = {{"list", no_argument, NULL, 'l'},
-                                          {"full", no_argument, NULL, 'f'},
-                                          {"json", required_argument, NULL, 'j'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"list", no_argument, NULL, 'l'},         {"full", no_argument, NULL, 'f'},
+        {"json", required_argument, NULL, 'j'},   {"threads", required_argument, NULL, 't'},
+        {"solver", required_argument, NULL, 's'}, {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     aw_status status = AW_OK;
     long number = 0;
     int option;
@@ -217,6 +215,7 @@ static aw_status read_request(int argc, char **argv, request *r)
         case 'h': r->help = 1; break;
         case 'j': r->json = optarg; break;
         case 'o': r->directory = optarg; break;
+        case 's': r->solver = optarg; break;
         case 't':
             AW_TRY(aw_option_number("--threads", optarg, 1, 4096, &number));
             r->threads = (int)number;
@@ -286,6 +285,7 @@ aw_status aw_validate_command(int argc, char **argv)
         return aw_error(AW_ERR_IO, "%s: cannot be made: %s", r.directory, strerror(errno));
     validation.directory = r.directory;
     validation.threads = r.threads;
+    validation.solver = r.solver;
     aw_tuning_load(&validation.tuning);
     AW_TRY(run_cases(&validation, &r));
 done:

@@ -19,7 +19,7 @@ struct aw_monitor {
     char *path; /* owned; for messages */
 };
 
-/* Longest row: a long and 20 numbers of at most 24 characters with their commas. */
+/* Longest row: a long and 23 numbers of at most 24 characters with their commas. */
 typedef struct line {
     char text[1024];
     size_t n;
@@ -28,8 +28,9 @@ typedef struct line {
 static const char HEADER[] =
     "step,time_s,s_ref_m,charge_C,energy_change_mean_eV,energy_change_rms_eV,sigma_s_m,sigma_x_m,"
     "emittance_x_m,emittance_x_dispersion_free_m,F_s_mean_eV_per_m,F_s_peak_eV_per_m,"
-    "F_x_mean_eV_per_m,F_x_peak_eV_per_m,evaluations,seconds_deposit,seconds_potentials,"
-    "seconds_forces,seconds_gather,seconds_push,seconds_output\n";
+    "F_x_mean_eV_per_m,F_x_peak_eV_per_m,evaluations,error_estimate,error_sampled,"
+    "fell_back,seconds_deposit,seconds_potentials,seconds_forces,seconds_gather,seconds_push,"
+    "seconds_output\n";
 
 const char *aw_part_name(aw_part part)
 {
@@ -45,6 +46,7 @@ void aw_monitor_row_clear(aw_monitor_row *row)
     row->energy_change_mean = row->energy_change_rms = NAN;
     row->sigma_s = row->sigma_x = row->emittance_x = row->emittance_x_dispersion_free = NAN;
     row->F_s_mean = row->F_s_peak = row->F_x_mean = row->F_x_peak = row->evaluations = NAN;
+    row->error_estimate = row->error_sampled = row->fell_back = NAN;
     for (int i = 0; i < AW_PARTS; ++i) row->seconds[i] = NAN;
 }
 
@@ -124,7 +126,10 @@ aw_status aw_monitor_write(aw_monitor *monitor, const aw_monitor_row *row)
                             row->F_s_peak,
                             row->F_x_mean,
                             row->F_x_peak,
-                            row->evaluations};
+                            row->evaluations,
+                            row->error_estimate,
+                            row->error_sampled,
+                            row->fell_back};
     line l;
     l.n = (size_t)snprintf(l.text, sizeof l.text, "%ld", row->step);
     for (size_t i = 0; i < sizeof value / sizeof *value; ++i) add_exact(&l, value[i]);

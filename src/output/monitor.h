@@ -35,7 +35,10 @@ typedef struct aw_monitor_row {
     double F_s_mean, F_s_peak;          /* along the design tangent [eV/m]; the peak is signed */
     double F_x_mean, F_x_peak;          /* along the design normal [eV/m] */
     double evaluations;                 /* of the integrand, a whole number */
-    double seconds[AW_PARTS];           /* of this step */
+    double error_estimate;              /* worst of a point, in the solver's scales */
+    double error_sampled;     /* worst of the points recomputed, where a solver does that */
+    double fell_back;         /* 1: the solver left the step to another; 0: it did not */
+    double seconds[AW_PARTS]; /* of this step */
 } aw_monitor_row;
 
 /** All numbers "not computed". */

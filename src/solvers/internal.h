@@ -21,11 +21,16 @@ struct aw_solver {
     size_t visit_capacity;
     aw_estimate estimate[AW_POINT_BLOCK];
     aw_forecast forecast;
-    void *memory; /* what the strategy keeps from call to call; its own */
+    aw_scales scales; /* of the last result, where a strategy keeps them; phi 0: none */
+    void *memory;     /* what the strategy keeps from call to call; its own */
 };
 
 extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase, aw_strategy_heuristic,
-    aw_strategy_predictive;
+    aw_strategy_predictive, aw_strategy_projection;
+
+/** Let the scales of this result be those of the next call, without a coarse pass. `result` is of
+ *  all points of a grid. */
+void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const double *result);
 
 /** Fill solver->visit: tiles of neighbouring points of a grid, one after the other. */
 aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);

@@ -17,7 +17,8 @@
 #define AW_SIGMA_CELLS 8.0
 
 static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase,
-                                                &aw_strategy_heuristic, &aw_strategy_predictive};
+                                                &aw_strategy_heuristic, &aw_strategy_predictive,
+                                                &aw_strategy_projection};
 
 enum {
     AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
@@ -48,8 +49,8 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         return AW_OK;
     }
     return aw_error(AW_ERR_ARG,
-                    "solver '%s' is not known (expected adaptive, two-phase, heuristic or "
-                    "predictive)",
+                    "solver '%s' is not known (expected adaptive, two-phase, heuristic, "
+                    "predictive or projection)",
                     strategy);
 }
 
@@ -185,6 +186,27 @@ static aw_status check_points(const aw_problem *problem)
     return AW_OK;
 }
 
+/* Keep the larger of |I| and the largest so far of each result; a NaN stays. */
+static void keep_most(const double I[AW_RESULTS], double most[AW_RESULTS])
+{
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        if (!(fabs(I[k]) <= most[k]) && !isnan(most[k])) most[k] = fabs(I[k]);
+}
+
+static aw_scales scales_of(const double most[AW_RESULTS], const aw_slice *now)
+{
+    const double rate = fmax(most[AW_DPHI], fmax(most[AW_DAZ], most[AW_DAX]));
+    const double force = fmax(rate, most[AW_PSI] / (AW_SIGMA_CELLS * fmax(now->hs, now->hx)));
+    return (aw_scales){most[AW_PHI], most[AW_PSI], AW_RATE_SCALE * force};
+}
+
+void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const double *result)
+{
+    double most[AW_RESULTS] = {0.0};
+    for (size_t i = 0; i < problem->points; ++i) keep_most(&result[i * AW_RESULTS], most);
+    solver->scales = scales_of(most, &problem->history->slice[0]);
+}
+
 aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
 {
     const aw_slice *now = &problem->history->slice[0];
@@ -196,6 +218,10 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     if (stride < 1) stride = 1;
     if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
     AW_TRY(check_points(problem));
+    if (solver->scales.phi > 0.0) {
+        *scales = solver->scales;
+        return AW_OK;
+    }
     AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
     for (size_t i = stride / 2; i < problem->points; i += stride) {
         AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + solver->partition->n,
@@ -211,20 +237,16 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
         const aw_region *q = &solver->region[i];
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[k] += q->I[k];
         if (i + 1 < n && q[1].point == q->point) continue;
-        for (unsigned k = 0; k < AW_RESULTS; ++k)
-            if (!(fabs(I[k]) <= most[k]) && !isnan(most[k])) most[k] = fabs(I[k]);
+        keep_most(I, most);
         memset(I, 0, sizeof I);
     }
-    const double phi = most[AW_PHI], psi = most[AW_PSI];
-    const double rate = fmax(most[AW_DPHI], fmax(most[AW_DAZ], most[AW_DAX]));
-    if (!isfinite(phi) || !isfinite(psi) || !isfinite(rate) || !(phi > 0.0) || !(psi > 0.0))
+    *scales = scales_of(most, now);
+    if (!(scales->phi > 0.0 && scales->psi > 0.0 && isfinite(scales->phi + scales->psi)) ||
+        !isfinite(scales->rate))
         AW_TRY(aw_error(AW_ERR_NONFINITE,
                         "the scales of phi, psi and the rates are %g, %g and %g: the moments "
                         "hold no charge or a NaN",
-                        phi, psi, rate));
-    scales->phi = phi;
-    scales->psi = psi;
-    scales->rate = AW_RATE_SCALE * fmax(rate, psi / (AW_SIGMA_CELLS * fmax(now->hs, now->hx)));
+                        scales->phi, scales->psi, scales->rate / AW_RATE_SCALE));
 done:
     return status;
 }

@@ -21,8 +21,14 @@ typedef struct aw_report {
      * |difference| over the mean of a tile's numbers of subregions, in cells of the starting
      * partition and in slice intervals. */
     double forecast_cells, forecast_slices;
+    /* Of a strategy that judges itself by a sample of points, recomputed adaptively: their worst
+     * error in scales, how many they were, and whether the step was left to another strategy. */
+    double sampled;
+    uint64_t samples;
+    int fell_back;
+    int rule[2]; /* which of its rules it has used near and far, 0: the coarsest */
     /* Seconds of wall time by part. */
-    double predict, cluster, upload, evaluate, refine, learn, total;
+    double predict, cluster, upload, evaluate, refine, learn, sample, total;
 } aw_report;
 
 /** One call's input; everything is borrowed. */

@@ -12,7 +12,7 @@
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
 
-enum { COLUMNS = 21 };
+enum { COLUMNS = 24 };
 
 typedef struct fixture {
     char dir[SCRATCH_PATH];
@@ -115,14 +115,17 @@ static void longest_numbers_fit_into_a_row(void **state)
                           .F_s_peak = worst,
                           .F_x_mean = worst,
                           .F_x_peak = worst,
-                          .evaluations = worst};
+                          .evaluations = worst,
+                          .error_estimate = worst,
+                          .error_sampled = worst,
+                          .fell_back = worst};
     for (int i = 0; i < AW_PARTS; ++i) row.seconds[i] = worst;
     assert_ok(aw_monitor_open(f->path, &monitor));
     assert_ok(aw_monitor_write(monitor, &row));
     assert_ok(aw_monitor_close(monitor));
     char *text = scratch_read(f->path, NULL), *cell[COLUMNS + 1];
     assert_int_equal(cells_of(text, 1, cell), COLUMNS);
-    for (int i = 1; i < 15; ++i) assert_true(strtod(cell[i], NULL) == worst);
+    for (int i = 1; i < 18; ++i) assert_true(strtod(cell[i], NULL) == worst);
     free(text);
 }
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CPU unit's rule on nodes that all points share: a batch of nodes is tabulated, or its slices
+ * combined, by the threads together; then every thread takes its tiles through the batch. A point's
+ * sum runs over the nodes in one order, whatever the number of threads. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/cpu_unit.h"
+#include "src/base/memory.h"
+
+/* Nodes whose combined planes are in memory together. */
+enum { AW_SHARED_PLANES = 8 };
+
+static aw_status batch_grow(aw_cpu_state *cpu)
+{
+    aw_status status = AW_OK;
+    for (int i = 0; i < cpu->threads; ++i)
+        AW_TRY(aw_cpu_planes_grow(&cpu->space[i].cluster, &cpu->history));
+    if (!cpu->batch) cpu->batch = aw_alloc(AW_SHARED_BATCH, sizeof *cpu->batch);
+    if (!cpu->shared) cpu->shared = aw_alloc(AW_SHARED_PLANES, sizeof *cpu->shared);
+    if (!cpu->batch || !cpu->shared) return AW_ERR_NOMEM;
+    for (int i = 0; i < AW_SHARED_PLANES; ++i)
+        AW_TRY(aw_cpu_planes_grow(&cpu->shared[i], &cpu->history));
+done:
+    return status;
+}
+
+/* Tiles of a level: neighbouring lanes are a cell of it apart. */
+static aw_status tiles_make(aw_cpu_tiles *tiles, size_t points, size_t columns, int stride)
+{
+    aw_status status = AW_OK;
+    const size_t rows = points / columns, s = (size_t)stride;
+    tiles->n = 0;
+    tiles->stride = stride;
+    for (size_t j = 0; j < rows; ++j)
+        for (size_t phase = 0; phase < s && phase < columns; ++phase) {
+            const size_t lanes = (columns - phase + s - 1) / s;
+            for (size_t i = 0; i < lanes; i += AW_TILE) {
+                AW_TRY(aw_grow((void **)&tiles->tile, &tiles->capacity, tiles->n + 1,
+                               sizeof *tiles->tile));
+                tiles->tile[tiles->n++] =
+                    (aw_tile_ref){.first = (uint32_t)(j * columns + phase + i * s),
+                                  .count = (uint32_t)(lanes - i < AW_TILE ? lanes - i : AW_TILE)};
+            }
+        }
+done:
+    return status;
+}
+
+/* The points of a tile; with the velocity of `common`, if there is one. */
+static void take(const aw_cpu_state *cpu, const aw_field_point *common, const aw_tile_ref *ref,
+                 int stride, aw_tile *tile)
+{
+    aw_field_point point[AW_TILE];
+    for (uint32_t l = 0; l < ref->count; ++l) {
+        const aw_field_point *p = &cpu->point[ref->first + l * (uint32_t)stride];
+        point[l] = common ? *common : *p;
+        point[l].z = p->z;
+        point[l].x = p->x;
+    }
+    aw_tile_take(point, (int)ref->count, tile);
+}
+
+/* All tables of the batch at one tile. */
+static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, size_t first,
+                    int count)
+{
+    float sum[AW_TILE][AW_PROJECTION_WIDTH] = {{0.0F}};
+    double z[AW_TILE], x[AW_TILE];
+    for (int l = 0; l < AW_TILE; ++l) {
+        const aw_field_point *p = &cpu->point[first + (size_t)(l < count ? l : count - 1)];
+        z[l] = p->z;
+        x[l] = p->x;
+    }
+    for (int i = 0; i < n; ++i) {
+        const aw_cpu_table *t = &cpu->batch[i];
+        if (t->direct || t->at.n == 0) continue;
+        cpu->variant->look_up(&t->at, t->value, z, x, sum);
+    }
+    for (int l = 0; l < count; ++l)
+        for (unsigned k = 0; k < AW_RESULTS; ++k)
+            shared->I[first + (size_t)l][k] += (double)sum[l][k];
+}
+
+/* Nodes i[0 .. n-1] of the batch, of one level, whose planes are made, at one tile. */
+static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
+                     const int *i, int n, const aw_retarded *f, const aw_planes *planes,
+                     const aw_tile_ref *ref, aw_work *work)
+{
+    const int coarse = node[i[0]].coarse;
+    const aw_history_view *h = &cpu->level[coarse].h;
+    const size_t stride = (size_t)cpu->tiles[coarse].stride;
+    aw_tile tile;
+    take(cpu, shared->common, ref, (int)stride, &tile);
+    for (int b = 0; b < n; ++b) {
+        const aw_shared_node *q = &node[i[b]];
+        const aw_tile_how how = {.density = q->density * cpu->density,
+                                 .single = 1,
+                                 .rates = q->rate != 0.0,
+                                 .batch = cpu->tuning.cluster_batch};
+        double f_in[AW_RESULTS][AW_TILE];
+        aw_tile_place place;
+        aw_tile_at(h, &f[b], &tile, &place);
+        cpu->variant->tile(h, &f[b], &planes[b], &how, &tile, &place, f_in, work);
+        for (size_t l = 0; l < ref->count; ++l)
+            for (unsigned k = 0; k < AW_RESULTS; ++k)
+                shared->I[ref->first + l * stride][k] +=
+                    (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
+    }
+}
+
+/* The nodes of the batch that have no table, a few of one level at a time. */
+static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
+                         int n)
+{
+    aw_retarded f[AW_SHARED_PLANES];
+    aw_planes planes[AW_SHARED_PLANES];
+    int mine[AW_SHARED_PLANES];
+    for (int next = 0; next < n;) {
+        int b = 0;
+        for (; next < n && b < AW_SHARED_PLANES; ++next) {
+            if (!cpu->batch[next].direct) continue;
+            if (b > 0 && node[next].coarse != node[mine[0]].coarse) break;
+            mine[b++] = next;
+        }
+        if (b == 0) return;
+        const aw_cpu_level *level = &cpu->level[node[mine[0]].coarse];
+        const aw_cpu_tiles *tiles = &cpu->tiles[node[mine[0]].coarse];
+#pragma omp parallel num_threads(cpu->threads)
+        {
+            aw_work *work = &cpu->space[omp_get_thread_num()].work;
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < b; ++i) {
+                f[i] = aw_retarded_at(&level->h, node[mine[i]].r);
+                const double box[4] = {-f[i].half_s, f[i].half_s, -f[i].half_x, f[i].half_x};
+                const double margin[2] = {AW_TILE_PAD, AW_PAD};
+                planes[i].n = 0;
+                if (f[i].nt > 0)
+                    aw_cpu_planes_make(cpu->variant, &level->h, &level->packs, &f[i], box, margin,
+                                       node[mine[i]].rate != 0.0, &cpu->shared[i], &planes[i]);
+            }
+#pragma omp for schedule(dynamic, 4)
+            for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
+                evaluate(cpu, shared, node, mine, b, f, planes, &tiles->tile[t], work);
+        }
+    }
+}
+
+/* Tables of the batch where they serve, and what they give. */
+static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
+                         int n, const aw_field_point corner[4], const aw_scales *scales)
+{
+    const aw_cpu_tiles *tiles = &cpu->tiles[0];
+#pragma omp parallel num_threads(cpu->threads)
+    {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < n; ++i)
+            cpu->batch[i].direct =
+                !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
+                                   &cpu->space[omp_get_thread_num()], &cpu->batch[i]);
+#pragma omp for schedule(dynamic, 16)
+        for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
+            look_up(cpu, shared, n, tiles->tile[t].first, (int)tiles->tile[t].count);
+    }
+}
+
+/* The levels that the nodes ask for, with the slices that they need. */
+static aw_status levels_make(aw_cpu_state *cpu, const aw_shared *shared)
+{
+    const aw_history_view *h = &cpu->history;
+    aw_status status = AW_OK;
+    for (int coarse = 0; coarse <= AW_COARSE_MAX; ++coarse) {
+        double longest = -1.0;
+        for (size_t i = 0; i < shared->nodes; ++i)
+            if (shared->node[i].coarse == coarse) longest = fmax(longest, shared->node[i].r);
+        if (coarse == 0) AW_TRY(tiles_make(&cpu->tiles[0], cpu->points, shared->columns, 1));
+        if (longest < 0.0) continue;
+        const double oldest = longest / h->cdt + 3.0;
+        const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
+        AW_TRY(aw_cpu_level_make(&cpu->level[coarse], h, coarse, slices, cpu->threads));
+        AW_TRY(tiles_make(&cpu->tiles[coarse], cpu->points, shared->columns, 1 << coarse));
+    }
+done:
+    return status;
+}
+
+aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
+{
+    aw_cpu_state *cpu = state;
+    const size_t columns = shared->columns, points = cpu->points;
+    const aw_field_point corner[4] = {cpu->point[0], cpu->point[columns - 1],
+                                      cpu->point[points - columns], cpu->point[points - 1]};
+    aw_status status = AW_OK;
+    shared->tables = shared->directions = shared->offsets = 0;
+    AW_TRY(batch_grow(cpu));
+    AW_TRY(levels_make(cpu, shared));
+    for (size_t first = 0; first < shared->nodes; first += AW_SHARED_BATCH) {
+        const size_t left = shared->nodes - first;
+        const int n = left < AW_SHARED_BATCH ? (int)left : AW_SHARED_BATCH;
+        const aw_shared_node *node = &shared->node[first];
+        batch_tables(cpu, shared, node, n, corner, scales);
+        batch_direct(cpu, shared, node, n);
+        for (int i = 0; i < n; ++i) {
+            const aw_cpu_table *t = &cpu->batch[i];
+            if (t->direct || t->at.n == 0) continue;
+            shared->tables++;
+            shared->directions += (size_t)t->at.order + 1;
+            shared->offsets += (size_t)t->at.n;
+        }
+    }
+    aw_cpu_collect(cpu, work);
+done:
+    return status;
+}
+
+void aw_cpu_integrate_free(aw_cpu_state *cpu)
+{
+    for (int i = 0; cpu->batch && i < AW_SHARED_BATCH; ++i) aw_cpu_table_free(&cpu->batch[i]);
+    for (int i = 0; cpu->shared && i < AW_SHARED_PLANES; ++i) aw_cpu_cluster_free(&cpu->shared[i]);
+    for (int i = 0; i <= AW_COARSE_MAX; ++i) {
+        aw_cpu_level_free(&cpu->level[i]);
+        aw_free(cpu->tiles[i].tile);
+    }
+    aw_free(cpu->batch);
+    aw_free(cpu->shared);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "quadrature/panels.h"
+
+#include <gsl/gsl_integration.h>
+#include <math.h>
+#include <string.h>
+
+#include "quadrature/partition.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+/* A panel is halved at most so often: 1e-6 of a metre out of a kilometre. */
+enum { AW_HALVINGS = 30 };
+
+void aw_panels_free(aw_panels *panels)
+{
+    aw_free(panels->node);
+    memset(panels, 0, sizeof *panels);
+}
+
+/* How much further the circle about the centre runs ahead of the beam from a to b [m].
+ * @param[out] part  of the beam's box along the line of sight */
+static double lead(const aw_history_view *h, const aw_field_point *centre, double a, double b,
+                   double *part)
+{
+    const aw_sight from = aw_sight_at(h, centre, a), to = aw_sight_at(h, centre, b);
+    const double more = fabs(to.lead - from.lead);
+    *part = more / (2.0 * to.extent);
+    return more;
+}
+
+/* Weights for three of a panel's nodes on [-1, 1], the middle and two at +-x, exact to the third
+ * order. Of the pairs the one nearest to 0.8, between Gauss's (0.77) and Simpson's (1). */
+static void rate_weights(const gsl_integration_glfixed_table *rule, int order, double *weight)
+{
+    double best = HUGE_VAL, x, w;
+    int pair = order - 1;
+    for (int i = order / 2 + 1; i < order; ++i) {
+        gsl_integration_glfixed_point(-1.0, 1.0, (size_t)i, &x, &w, rule);
+        if (!(fabs(x - 0.8) < fabs(best - 0.8))) continue;
+        best = x;
+        pair = i;
+    }
+    for (int i = 0; i < order; ++i) weight[i] = 0.0;
+    weight[pair] = weight[order - 1 - pair] = 1.0 / (3.0 * best * best);
+    weight[order / 2] = 2.0 - 2.0 * weight[pair];
+}
+
+static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
+                           const aw_panels_how *how, const gsl_integration_glfixed_table *rule)
+{
+    aw_status status = AW_OK;
+    double rate[AW_PANEL_ORDER];
+    rate_weights(rule, how->order, rate);
+    AW_TRY(aw_grow((void **)&panels->node, &panels->capacity, panels->n + (size_t)how->order,
+                   sizeof *panels->node));
+    for (int i = 0; i < how->order; ++i) {
+        aw_shared_node *node = &panels->node[panels->n++];
+        node->coarse = 0;
+        node->density = how->density;
+        node->step = swept / how->order;
+        /* In the logarithm, but for a panel that begins at 0. */
+        if (a > 0.0) {
+            gsl_integration_glfixed_point(log(a), log(b), (size_t)i, &node->r, &node->weight, rule);
+            node->r = exp(node->r);
+            node->weight *= node->r;
+        } else {
+            gsl_integration_glfixed_point(a, b, (size_t)i, &node->r, &node->weight, rule);
+        }
+        node->rate = how->few_rates ? rate[i] * (a > 0.0 ? log(b / a) * node->r : b - a) / 2.0
+                                    : node->weight;
+        while (node->coarse < how->coarsest && node->r > ldexp(how->cells, node->coarse + 1))
+            node->coarse++;
+    }
+    panels->panels++;
+done:
+    return status;
+}
+
+aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
+                        const aw_field_point *centre, double from, double to,
+                        const aw_panels_how *how)
+{
+    aw_status status = AW_OK;
+    gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc((size_t)how->order);
+    if (how->order < 3 || how->order > AW_PANEL_ORDER || how->order % 2 == 0)
+        AW_TRY(aw_error(AW_ERR_ARG, "a panel cannot have %d nodes", how->order));
+    if (!rule) return aw_error(AW_ERR_NOMEM, "out of memory for a rule of %d nodes", how->order);
+    for (double a = from; a < to;) {
+        const double edge = fmin(aw_next_edge(history, a), to);
+        const double slower = fmax(1.0, a * a / (how->bunch * how->bunch));
+        double b = fmin(fmax(how->ratio * a, a + how->first), edge);
+        b = fmin(b, a + how->order * how->spacing * slower);
+        /* No short remainder: two panels of equal ratio instead. */
+        if (b < edge && a > 0.0 && b * sqrt(how->ratio) > edge) b = sqrt(a * edge);
+        double part, swept = lead(history, centre, a, b, &part);
+        for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {
+            b = sqrt(a * b);
+            swept = lead(history, centre, a, b, &part);
+        }
+        AW_TRY(add_panel(panels, a, b, swept, how, rule));
+        a = b;
+    }
+done:
+    gsl_integration_glfixed_table_free(rule);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gauss-Legendre panels in r' that all points of a grid share. */
+#ifndef AW_QUADRATURE_PANELS_H
+#define AW_QUADRATURE_PANELS_H
+#include "kernels/device.h"
+#include "kernels/view.h"
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/* Most nodes of a panel. */
+#define AW_PANEL_ORDER 31
+
+/** How fine a rule is. */
+typedef struct aw_panels_how {
+    int order;      /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
+    double ratio;   /* of a panel's end to its beginning, at most, > 1 */
+    double sweep;   /* of the beam's box along the line of sight, the part that the circle sweeps
+                     * through within a panel, at most */
+    double first;   /* a panel may be that long whatever the ratio (near r' = 0) [m] */
+    double spacing; /* of nodes, at most [m], on circles smaller than the bunch; HUGE_VAL: any */
+    double bunch;   /* its size: larger circles change slower, by (r'/bunch)^2 [m] */
+    double cells;   /* least radius of circles over cells that are used there: coarser ones wherever
+                     * they can be; HUGE_VAL: never coarser ones */
+    double density; /* of the inner rule (aw_shared_node) */
+    int coarsest;   /* 0 .. AW_COARSE_MAX */
+    int few_rates;  /* 1: three nodes of a panel are enough for the rates */
+} aw_panels_how;
+
+/** Nodes; owned, free with aw_panels_free. */
+typedef struct aw_panels {
+    aw_shared_node *node;
+    size_t n, capacity, panels;
+} aw_panels;
+
+void aw_panels_free(aw_panels *panels);
+
+/** Add panels that fill [from, to], with breaks where the beam's centre crossed a change of
+ *  curvature.
+ *  @param[in] centre  of the grid
+ *  @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
+                        const aw_field_point *centre, double from, double to,
+                        const aw_panels_how *how);
+
+AW_END_DECLS
+#endif

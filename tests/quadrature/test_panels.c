@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Panels of shared nodes: what they integrate exactly, where they break, and what they refuse. */
+#include <string.h>
+
+#include "quadrature/panels.h"
+#include "quadrature/partition.h"
+#include "tests/assert_close.h"
+#include "tests/slice_fixture.h"
+
+enum { NODES = 16, SLICES = 24 };
+#define H 2e-5
+#define CDT 0.02
+#define GAMMA 1e3
+
+/* A bend of 10 m radius that began at S = 0, seen from further on. */
+typedef struct stage {
+    aw_orbit_piece piece[2];
+    slices s;
+    aw_history_view h;
+    aw_field_point centre;
+} stage;
+
+static void stage_open(stage *g, double S)
+{
+    g->piece[0] = (aw_orbit_piece){.S = 0.0};
+    g->piece[1] = (aw_orbit_piece){.S = 0.0, .kappa = 0.1};
+    slices_new(&g->s, SLICES, NODES, NODES, 0, H, H);
+    for (int i = 0; i < SLICES; ++i) g->s.slice[i].S = S - beta_of(GAMMA) * CDT * i;
+    g->h = slices_view(&g->s, (aw_orbit_view){g->piece, 2}, CDT, GAMMA, 1e4);
+    g->centre = point_on(&g->h.orbit, S, 0.0, GAMMA);
+}
+
+static const aw_panels_how usual = {.order = 9,
+                                    .ratio = 2.0,
+                                    .sweep = 0.25,
+                                    .first = 1e-4,
+                                    .spacing = HUGE_VAL,
+                                    .bunch = 1e-4,
+                                    .cells = 1e-3,
+                                    .density = 1.0,
+                                    .coarsest = 2};
+
+static double sum_of(const aw_panels *p, double (*f)(double r), int rates)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < p->n; ++i)
+        sum += (rates ? p->node[i].rate : p->node[i].weight) * f(p->node[i].r);
+    return sum;
+}
+
+static double one(double r) { return r * 0.0 + 1.0; }
+static double square(double r) { return r * r; }
+/* kink where the bend begins, at r' = 0.13/beta */
+static double kink(double r) { return fabs(r - 0.13 / beta_of(GAMMA)); }
+
+static void smooth_functions_are_integrated(void **state)
+{
+    const double to = 0.3;
+    aw_panels p = {.node = NULL};
+    stage g;
+    (void)state;
+    stage_open(&g, 0.13);
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, to, &usual));
+    /* in the logarithm an octave of e^3y with nine nodes is exact to 1e-15 */
+    assert_close(sum_of(&p, one, 0), to, 1e-12, 0.0);
+    assert_close(sum_of(&p, square, 0), to * to * to / 3.0, 1e-12, 0.0);
+    assert_close(sum_of(&p, one, 1), to, 1e-12, 0.0);
+    const double edge = 0.13 / beta_of(GAMMA), rest = to - edge;
+    assert_close(sum_of(&p, kink, 0), 0.5 * (edge * edge + rest * rest), 1e-10, 0.0);
+    aw_panels_free(&p);
+    slices_free(&g.s);
+}
+
+/* Three nodes of a panel, for the rates: exact to the third order in the logarithm, so off by the
+ * fourth, (log 2/2)^5/60 or less of a panel of r'^2. */
+static void few_rates_are_integrated(void **state)
+{
+    aw_panels_how how = usual;
+    aw_panels p = {.node = NULL};
+    size_t rated = 0;
+    stage g;
+    (void)state;
+    stage_open(&g, 0.13);
+    how.few_rates = 1;
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &how));
+    for (size_t i = 0; i < p.n; ++i) {
+        assert_true(p.node[i].rate >= 0.0 && p.node[i].weight > 0.0);
+        rated += p.node[i].rate > 0.0;
+    }
+    assert_int_equal(rated, 3 * p.panels);
+    assert_close(sum_of(&p, one, 1), 0.3, 1e-3, 0.0);
+    assert_close(sum_of(&p, square, 1), 0.009, 5e-3, 0.0);
+    aw_panels_free(&p);
+    slices_free(&g.s);
+}
+
+/* Circles over a mesh of cells: finer where the beam is swept, coarser moments further away. */
+static void panels_follow_the_beam(void **state)
+{
+    aw_panels_how how = usual;
+    aw_panels p = {.node = NULL}, fine = {.node = NULL};
+    stage g;
+    (void)state;
+    stage_open(&g, 2.0);
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1.5, &how));
+    for (size_t i = 0; i < p.n; ++i) {
+        const double r = p.node[i].r;
+        assert_int_equal(p.node[i].coarse, r > 4e-3 ? 2 : (r > 2e-3 ? 1 : 0));
+    }
+    how.sweep = 0.05;
+    assert_ok(aw_panels_add(&fine, &g.h, &g.centre, 0.0, 1.5, &how));
+    assert_true(fine.n > p.n);
+    /* No panel sweeps through more than that part of the box. */
+    for (size_t i = 0; i + 8 < fine.n; i += 9) {
+        const aw_sight a = aw_sight_at(&g.h, &g.centre, fine.node[i].r);
+        const aw_sight b = aw_sight_at(&g.h, &g.centre, fine.node[i + 8].r);
+        if (fine.node[i].r > 1e-4) assert_true(b.lead - a.lead <= 0.05 * 2.0 * b.extent);
+    }
+    /* The spacing holds near the points, and grows away from them. */
+    how = usual;
+    how.spacing = 1e-5;
+    p.n = 0;
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1e-3, &how));
+    for (size_t i = 0; i + 1 < p.n && p.node[i + 1].r < 1e-4; ++i)
+        assert_true(p.node[i + 1].r - p.node[i].r < 1.7e-5); /* Gauss's widest, over the mean */
+    aw_panels_free(&p);
+    aw_panels_free(&fine);
+    slices_free(&g.s);
+}
+
+static void orders_that_cannot_be_are_refused(void **state)
+{
+    static const int order[] = {0, 1, 2, 4, 33};
+    stage g;
+    (void)state;
+    stage_open(&g, 0.13);
+    for (size_t i = 0; i < sizeof order / sizeof *order; ++i) {
+        aw_panels_how how = usual;
+        aw_panels p = {.node = NULL};
+        how.order = order[i];
+        assert_status(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &how), AW_ERR_ARG);
+        aw_panels_free(&p);
+    }
+    slices_free(&g.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smooth_functions_are_integrated),
+        cmocka_unit_test(few_rates_are_integrated),
+        cmocka_unit_test(panels_follow_the_beam),
+        cmocka_unit_test(orders_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

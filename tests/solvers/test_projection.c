@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The strategy `projection`: it holds its tolerance, measures its error, refines where that is too
+ * large, leaves a step that is out of reach to another, and its zones meet without a seam. */
+#include <omp.h>
+#include <string.h>
+
+#include "quadrature/panels.h"
+#include "src/base/memory.h"
+#include "tests/assert_close.h"
+#include "tests/beam_fixture.h"
+#include "tests/slice_fixture.h"
+
+#define TOLERANCE 1e-4
+
+enum { EVERY = 37, STEPS = 3 };
+
+static int is_fastest(const aw_variant *variant) { return variant == aw_variant_find(NULL); }
+
+static bench_params params_for(const aw_variant *variant, int quiet)
+{
+    bench_params p = bench_lcls();
+    p.quiet = quiet;
+    p.ns = is_fastest(variant) ? 48 : 32;
+    p.nx = is_fastest(variant) ? 40 : 30;
+    return p;
+}
+
+static void check_errors(const aw_problem *problem, const double *got)
+{
+    double *want = bench_reference(problem, EVERY);
+    assert_close(bench_error(problem, EVERY, want, got, AW_PHI), 0.0, 0.0, problem->tolerance);
+    assert_close(bench_error(problem, EVERY, want, got, AW_PSI), 0.0, 0.0, problem->tolerance);
+    /* The rates within the tolerance of their own scale, which is 300 times the largest force. */
+    for (unsigned k = AW_DPHI; k <= AW_DAX; ++k)
+        assert_close(bench_error(problem, EVERY, want, got, k) *
+                         bench_largest(got, problem->points, k),
+                     0.0, 0.0, problem->tolerance * problem->scales.rate);
+    aw_free(want);
+}
+
+/* ----------------------------------------------------------------------------------- accuracy */
+
+/* Steps through the entrance of a bend. */
+static void check_agreement(const aw_variant *variant, int quiet)
+{
+    const bench_params params = params_for(variant, quiet);
+    aw_solver *solver = NULL;
+    aw_report report;
+    bench b;
+    bench_open(&b, &params);
+    bench_run(&b, 0.38);
+    double *got = bench_array(b.points * AW_RESULTS);
+    aw_device device = bench_device(variant->name, 0, 1.0);
+    assert_ok(aw_solver_new("projection", &device, &solver));
+    for (int step = 0; step < STEPS; ++step) {
+        bench_run(&b, 0.4 + 0.02 * step);
+        aw_problem problem = bench_grid_problem(&b, TOLERANCE);
+        assert_ok(aw_solver_solve(solver, &problem, got, NULL, &report));
+        assert_int_equal(report.fell_back, 0);
+        assert_true(report.samples > 0);
+        assert_true(report.sampled > 0.0 && report.sampled <= TOLERANCE);
+        if (step == STEPS - 1) check_errors(&problem, got);
+    }
+    aw_solver_free(solver);
+    aw_device_close(&device);
+    aw_free(got);
+    bench_close(&b);
+}
+
+static void the_tolerance_holds_on_a_quiet_beam(void **state) { check_agreement(*state, 1); }
+static void the_tolerance_holds_on_a_random_beam(void **state) { check_agreement(*state, 0); }
+
+/* A rule that is not good enough is replaced before the step is handed out. */
+static void a_tighter_tolerance_takes_finer_rules(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    const double tolerance[2] = {1e-2, 1e-5};
+    int rules[2];
+    bench b;
+    bench_open(&b, &params);
+    bench_run(&b, 0.4);
+    double *got = bench_array(b.points * AW_RESULTS);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    for (int i = 0; i < 2; ++i) {
+        aw_report report;
+        aw_problem problem = bench_grid_problem(&b, tolerance[i]);
+        assert_ok(bench_solve("projection", &device, &problem, got, &report));
+        assert_int_equal(report.fell_back, 0);
+        assert_true(report.sampled <= tolerance[i]);
+        rules[i] = report.rule[0] + report.rule[1];
+    }
+    assert_true(rules[1] > rules[0]);
+    aw_device_close(&device);
+    aw_free(got);
+    bench_close(&b);
+}
+
+/* --------------------------------------------------------------------------------------- seam */
+
+/* Both zones, with their border at b, by rules that are the same on either side. */
+static void sum_with_border(aw_device *device, const aw_problem *problem, double border, double end,
+                            double (*I)[AW_RESULTS])
+{
+    const double cell = problem->history->slice[0].hs;
+    aw_panels_how how = {.order = 13,
+                         .ratio = 2.0,
+                         .sweep = 0.06,
+                         .first = 4.0 * cell,
+                         .spacing = HUGE_VAL,
+                         .bunch = 1.0,
+                         .cells = HUGE_VAL,
+                         .density = 1.0};
+    memset(I, 0, problem->points * sizeof *I);
+    for (int far = 0; far <= 1; ++far) {
+        aw_panels panels = {.node = NULL};
+        aw_work work = {0};
+        assert_ok(aw_panels_add(&panels, problem->history, &problem->centre, far ? border : 0.0,
+                                far ? end : border, &how));
+        aw_shared shared = {.node = panels.node,
+                            .nodes = panels.n,
+                            .columns = problem->columns,
+                            .common = &problem->centre,
+                            .table_error = far ? 0.1 * TOLERANCE / (double)panels.n : 0.0,
+                            .I = I};
+        assert_ok(device->ops->integrate(device->state, &shared, &problem->scales, &work));
+        assert_ok(device->ops->wait(device->state));
+        if (far) assert_true(shared.tables > 0);
+        aw_panels_free(&panels);
+    }
+}
+
+static void the_zones_meet_without_a_seam(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    bench b;
+    bench_open(&b, &params);
+    bench_run(&b, 0.4);
+    aw_problem problem = bench_grid_problem(&b, TOLERANCE);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
+    double *sum[2];
+    for (int i = 0; i < 2; ++i) {
+        sum[i] = bench_array(problem.points * AW_RESULTS);
+        sum_with_border(&device, &problem, problem.half * (i == 0 ? 2.0 : 5.0), 0.5,
+                        (double(*)[AW_RESULTS])sum[i]);
+    }
+    for (size_t i = 0; i < problem.points; ++i)
+        for (unsigned k = 0; k < AW_RESULTS; ++k)
+            assert_close(sum[1][i * AW_RESULTS + k], sum[0][i * AW_RESULTS + k], 0.0,
+                         0.2 * TOLERANCE * aw_scale_of(&problem.scales, k));
+    aw_free(sum[0]);
+    aw_free(sum[1]);
+    aw_device_close(&device);
+    bench_close(&b);
+}
+
+/* ------------------------------------------------------------------------- threads and fallback */
+
+static void few_steps(const aw_variant *variant, int threads, double *result)
+{
+    const bench_params params = params_for(variant, 0);
+    aw_solver *solver = NULL;
+    aw_report report;
+    bench b;
+    omp_set_num_threads(threads);
+    bench_open(&b, &params);
+    aw_device device = bench_device(variant->name, threads, 1.0);
+    assert_ok(aw_solver_new("projection", &device, &solver));
+    for (int step = 0; step < STEPS; ++step) {
+        bench_run(&b, 0.2 + 0.02 * step);
+        const aw_problem problem = bench_grid_problem(&b, TOLERANCE);
+        assert_ok(aw_solver_solve(solver, &problem, result, NULL, &report));
+        assert_int_equal(report.fell_back, 0);
+        result += b.points * AW_RESULTS;
+    }
+    aw_solver_free(solver);
+    aw_device_close(&device);
+    bench_close(&b);
+}
+
+static void steps_are_bit_identical_for_any_number_of_threads(void **state)
+{
+    const bench_params p = params_for(*state, 0);
+    const int before = omp_get_max_threads();
+    const size_t n = STEPS * (size_t)p.ns * (size_t)p.nx * AW_RESULTS;
+    double *one = bench_array(n), *more = bench_array(n);
+    few_steps(*state, 1, one);
+    for (int threads = 2; threads <= 3; ++threads) {
+        few_steps(*state, threads, more);
+        assert_memory_equal(one, more, n * sizeof *one);
+    }
+    omp_set_num_threads(before);
+    aw_free(one);
+    aw_free(more);
+}
+
+/* Single precision cannot reach 1e-8: `predictive` does the step, and says nothing else. */
+static void what_is_out_of_reach_is_left_to_another(void **state)
+{
+    bench_params params = bench_lcls();
+    aw_solver *solver = NULL;
+    aw_report report;
+    bench b;
+    if (!is_fastest(*state)) params.ns = params.nx = 10; /* scalar: 20 times as long a point */
+    bench_open(&b, &params);
+    bench_run(&b, 0.2);
+    double *got = bench_array(b.points * AW_RESULTS);
+    double *error = bench_array(b.points);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    aw_problem problem = bench_grid_problem(&b, 1e-8);
+    assert_ok(aw_solver_new("projection", &device, &solver));
+    for (int step = 0; step < 2; ++step) { /* the second is not even tried */
+        assert_ok(aw_solver_solve(solver, &problem, got, error, &report));
+        assert_int_equal(report.fell_back, 1);
+        for (size_t i = 0; i < b.points; ++i) assert_true(error[i] <= 1e-8);
+        assert_true(step == 0 ? report.samples > 0 : report.samples == 0);
+    }
+    aw_solver_free(solver);
+    aw_device_close(&device);
+    aw_free(got);
+    aw_free(error);
+    bench_close(&b);
+}
+
+int main(int argc, char **argv)
+{
+    void *variant = variant_state(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(the_tolerance_holds_on_a_quiet_beam, variant),
+        cmocka_unit_test_prestate(the_tolerance_holds_on_a_random_beam, variant),
+        cmocka_unit_test_prestate(a_tighter_tolerance_takes_finer_rules, variant),
+        cmocka_unit_test_prestate(the_zones_meet_without_a_seam, variant),
+        cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),
+        cmocka_unit_test_prestate(what_is_out_of_reach_is_left_to_another, variant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
