@@ -23,7 +23,7 @@ static const char run_text[] =
     "arcwake run INPUT.yaml [options]\n"
     "  -o DIR, --output DIR  output directory (key output.directory)\n"
     "  --force               write into a directory that is not empty\n"
-    "  --solver NAME         two-phase | predictive | heuristic | adaptive\n"
+    "  --solver NAME         two-phase | predictive | heuristic | adaptive | projection\n"
     "                        (key numerics.solver)\n"
     "  --device NAME         auto | cpu (key device)\n"
     "  --threads N           threads of the CPU unit and of all else\n"

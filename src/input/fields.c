@@ -57,7 +57,7 @@ static const aw_field table[] = {
      "a whole number of nodes per cell from 1 to 16, e.g. 1"},
     {"numerics.solver", AW_FIELD_NAME, AT(solver), "two-phase", 0.0, 0.0, 0,
      "two-phase|predictive|heuristic|adaptive|projection", "heterogeneous",
-     "two-phase, predictive, heuristic or adaptive"},
+     "two-phase, predictive, heuristic, adaptive or projection"},
     {"numerics.forecast_neighbours", AW_FIELD_INT, AT(forecast_neighbours), "1", 1.0, 64.0, 0, NULL,
      NULL, "a whole number of neighbours from 1 to 64, e.g. 1"},
     {"numerics.forecast_classes", AW_FIELD_INT, AT(forecast_classes), "0", 0.0, 4096.0, 0, NULL,

@@ -30,6 +30,10 @@ enum { AW_SAMPLE_FIRST = 32, AW_SAMPLE = 4 };
 /* Below this part of the tolerance for a while a zone tries the next coarser rule. */
 #define AW_CALM 0.15
 enum { AW_CALM_STEPS = 16, AW_CALM_MOST = 1024 };
+/* A finer rule that leaves this part of the rates' error has not found what causes it; that is
+ * forgotten by and by. */
+#define AW_FLOOR 0.7
+#define AW_FORGET 0.98
 /* Most steps that are left to `predictive` without trying. */
 enum { AW_PAUSE_MOST = 31 };
 /* Largest near zone, over the half diagonals of the bunch's box and of the grid. */
@@ -71,7 +75,9 @@ typedef struct zone {
     int trying;       /* 1: it is being tried */
     aw_panels panels;
     double (*sum)[AW_RESULTS]; /* [points], part of projection.sum */
-    double error;              /* worst of the sample, in scales */
+    double error;              /* of potentials, the worst of the sample, in scales */
+    double rate_error;         /* the same of the rates */
+    double floor;              /* below which finer rules have not brought the rates' error */
 } zone;
 
 enum { NEAR, FAR, ZONES };
@@ -244,12 +250,14 @@ done:
     return status;
 }
 
-/* The worst error of a zone at the sampled points, in scales; NaN if there is one. */
-static double sampled_error(const projection *p, int which, const aw_problem *problem)
+/* The worst error of a zone's results first .. last - 1 at the sampled points, in scales; NaN if
+ * there is one. */
+static double sampled_error(const projection *p, int which, const aw_problem *problem,
+                            unsigned first, unsigned last)
 {
     double worst = 0.0;
     for (size_t i = 0; i < p->samples; ++i)
-        for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        for (unsigned k = first; k < last; ++k) {
             const double off = p->zone[which].sum[p->sample[i].point][k] - p->sample[i].I[which][k];
             const double error = fabs(off) / aw_scale_of(&problem->scales, k);
             if (!(error <= worst) && !isnan(worst)) worst = error;
@@ -257,12 +265,32 @@ static double sampled_error(const projection *p, int which, const aw_problem *pr
     return worst;
 }
 
+/* Take the errors of a zone that has been integrated. Where cells are long and thin, or few
+ * particles fill them, the rates differ between any two sets of nodes in angle by more than the
+ * tolerance allows, the sample's and ours too, and no rule in r' can mend that: what a finer rule
+ * has not lowered is let pass. */
+static void judge(const projection *p, zone *z, int which, const aw_problem *problem, int again)
+{
+    const double before = z->rate_error;
+    z->error = sampled_error(p, which, problem, 0, AW_DPHI);
+    z->rate_error = sampled_error(p, which, problem, AW_DPHI, AW_RESULTS);
+    if (again && z->rate_error > AW_FLOOR * before) z->floor = fmax(z->floor, before);
+}
+
+/* Error of a zone that counts, in scales; NaN if there is one. */
+static double counted(const zone *z)
+{
+    if (isnan(z->rate_error)) return z->rate_error;
+    return z->rate_error <= 2.0 * z->floor ? z->error : fmax(z->error, z->rate_error);
+}
+
 /* After a step that the zone's rule has done: whether a coarser one might do the next. */
 static void relax(zone *z, double tolerance)
 {
     if (z->trying) z->wait = AW_CALM_STEPS; /* it does */
     z->trying = 0;
-    z->calm = z->error <= AW_CALM * tolerance ? z->calm + 1 : 0;
+    z->floor *= AW_FORGET;
+    z->calm = counted(z) <= AW_CALM * tolerance ? z->calm + 1 : 0;
     if (z->calm < z->wait || z->level == 0) return;
     z->level--;
     z->calm = 0;
@@ -289,7 +317,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         fmin(AW_NEAR_REACH * (hypot(now.half_s, now.half_x) + problem->half), end);
     const size_t points = problem->points;
     aw_status status = AW_OK;
-    int wanted[ZONES] = {1, 1};
+    int wanted[ZONES] = {1, 1}, again = 0;
     *converged = 0;
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (ZONES + 1) * points, sizeof *p->sum));
     double start = aw_now();
@@ -306,17 +334,19 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
             AW_TRY(integrate(solver, problem, z, i == NEAR ? 0.0 : border, i == NEAR ? border : end,
                              i == FAR, report));
             if (i == FAR) give_velocities(problem, z->sum, &p->sum[ZONES * points]);
-            z->error = sampled_error(p, i, problem);
+            judge(p, z, i, problem, again);
             report->rule[i] = z->level;
         }
-        report->sampled = p->zone[NEAR].error + p->zone[FAR].error;
-        if (report->sampled <= share * problem->tolerance) break;
-        /* The worse one again, with a finer rule. A NaN is worse than anything. */
-        const int worse = p->zone[NEAR].error >= p->zone[FAR].error ? NEAR : FAR;
-        if (isnan(report->sampled) || !tighten(&p->zone[worse])) goto done;
+        const double near = counted(&p->zone[NEAR]), far = counted(&p->zone[FAR]);
+        if (near + far <= share * problem->tolerance) break;
+        /* The worse one again, with a finer rule. */
+        const int worse = near >= far ? NEAR : FAR;
+        if (isnan(near + far) || !tighten(&p->zone[worse])) goto done;
+        again = 1;
         wanted[worse] = 1;
         wanted[!worse] = 0;
     }
+    report->sampled = p->zone[NEAR].error + p->zone[FAR].error;
     for (int i = 0; i < ZONES; ++i) relax(&p->zone[i], problem->tolerance);
     for (size_t i = 0; i < points; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
@@ -336,6 +366,13 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
+    for (size_t i = 0; i < report->samples; ++i)
+        for (unsigned k = 0; k < AW_DPHI; ++k) {
+            const sample *s = &p->sample[i];
+            const double off = result[s->point * AW_RESULTS + k] - s->I[NEAR][k] - s->I[FAR][k];
+            const double e = fabs(off) / aw_scale_of(&problem->scales, k);
+            if (!(e <= report->sampled) && !isnan(report->sampled)) report->sampled = e;
+        }
     return status;
 }
 
