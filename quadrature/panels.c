@@ -9,6 +9,9 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
+/* Of the beam's box, through so little of it the circle hardly sweeps. */
+#define AW_STILL 0.01
+
 /* A panel is halved at most so often: 1e-6 of a metre out of a kilometre. */
 enum { AW_HALVINGS = 30 };
 
@@ -94,6 +97,15 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         /* No short remainder: two panels of equal ratio instead. */
         if (b < edge && a > 0.0 && b * sqrt(how->ratio) > edge) b = sqrt(a * edge);
         double part, swept = lead(history, centre, a, b, &part);
+        const double longer = fmin(how->still * a, edge);
+        if (longer > b && longer < edge) { /* one that ends at an edge is as good as short */
+            const double more = lead(history, centre, a, longer, &part);
+            if (part <= AW_STILL) {
+                b = longer;
+                swept = more;
+            }
+        }
+        part = swept / (2.0 * aw_sight_at(history, centre, b).extent);
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {
             b = sqrt(a * b);
             swept = lead(history, centre, a, b, &part);

@@ -15,6 +15,7 @@ AW_BEGIN_DECLS
 typedef struct aw_panels_how {
     int order;      /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
     double ratio;   /* of a panel's end to its beginning, at most, > 1 */
+    double still;   /* the same, 0 or more, where the circle hardly sweeps through the bunch */
     double sweep;   /* of the beam's box along the line of sight, the part that the circle sweeps
                      * through within a panel, at most */
     double first;   /* a panel may be that long whatever the ratio (near r' = 0) [m] */

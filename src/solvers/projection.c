@@ -34,6 +34,10 @@ enum { AW_CALM_STEPS = 16, AW_CALM_MOST = 1024 };
  * forgotten by and by. */
 #define AW_FLOOR 0.7
 #define AW_FORGET 0.98
+/* Evaluations a point beyond which `predictive` is not dearer, and how many rules a zone goes back
+ * to begin with after it has come in. */
+#define AW_COST_MOST 50000.0
+enum { AW_BACK = 3 };
 /* Most steps that are left to `predictive` without trying. */
 enum { AW_PAUSE_MOST = 31 };
 /* Largest near zone, over the half diagonals of the bunch's box and of the grid. */
@@ -77,6 +81,7 @@ typedef struct zone {
     double (*sum)[AW_RESULTS]; /* [points], part of projection.sum */
     double error;              /* of potentials, the worst of the sample, in scales */
     double rate_error;         /* the same of the rates */
+    double cost;               /* evaluations a point, of the last integration */
     double floor;              /* below which finer rules have not brought the rates' error */
 } zone;
 
@@ -167,6 +172,7 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
     const double size = fmin(now.half_s, now.half_x);
     const aw_panels_how how = {.order = r->order,
                                .ratio = 2.0,
+                               .still = far ? 4.0 : 0.0,
                                .sweep = r->sweep,
                                .first = AW_FIRST_PANEL * size,
                                .spacing = r->spacing * fmin(now.hs, now.hx),
@@ -186,8 +192,10 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                         .common = far ? &problem->centre : NULL, /* and no tables near */
                         .table_error = r->tables * problem->tolerance / (double)z->panels.n,
                         .I = z->sum};
+    const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
+    z->cost = (double)(report->work.evaluations - before) / (double)problem->points;
 done:
     return status;
 }
@@ -297,12 +305,12 @@ static void relax(zone *z, double tolerance)
     z->trying = 1;
 }
 
-/* After a rule that has not done. @return 0 if there is no finer one */
+/* After a rule that has not done. @return 0 if there is no finer one that is worth it */
 static int tighten(zone *z)
 {
     if (z->trying && z->wait < AW_CALM_MOST) z->wait *= 2;
     z->trying = z->calm = 0;
-    if (z->level + 1 == z->rules) return 0;
+    if (z->level + 1 == z->rules || z->cost > AW_COST_MOST) return 0;
     z->level++;
     return 1;
 }
@@ -376,6 +384,21 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     return status;
 }
 
+/* Whether the next steps are tried: what was out of reach now, or too dear, will hardly be better
+ * then. */
+static void plan_ahead(projection *p, int converged)
+{
+    const int dear = p->zone[NEAR].cost > AW_COST_MOST || p->zone[FAR].cost > AW_COST_MOST;
+    if (converged && !dear) {
+        p->pause = 0;
+    } else {
+        if (p->pause < AW_PAUSE_MOST) p->pause = 2 * p->pause + 1;
+        for (int i = 0; i < ZONES; ++i)
+            p->zone[i].level = p->zone[i].level > AW_BACK ? p->zone[i].level - AW_BACK : 0;
+    }
+    p->left = p->pause;
+}
+
 static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
                        aw_report *report)
 {
@@ -389,9 +412,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     const int able = grid && solver->device->ops->integrate && !problem->record;
     if (able && p->left == 0) {
         AW_TRY(solve_zones(solver, p, problem, result, report, &converged));
-        /* What was out of reach now will hardly be within it at the next step. */
-        p->pause = converged ? 0 : p->pause < AW_PAUSE_MOST ? 2 * p->pause + 1 : p->pause;
-        p->left = p->pause;
+        plan_ahead(p, converged);
     } else if (able) {
         p->left--;
     }
