@@ -12,16 +12,21 @@
 /* Nodes whose combined planes are in memory together. */
 enum { AW_SHARED_PLANES = 8 };
 
+/* Room for tables and planes of the levels that have been made; of a grid with few rows the coarser
+ * ones have more rows. */
 static aw_status batch_grow(aw_cpu_state *cpu)
 {
     aw_status status = AW_OK;
-    for (int i = 0; i < cpu->threads; ++i)
-        AW_TRY(aw_cpu_planes_grow(&cpu->space[i].cluster, &cpu->history));
     if (!cpu->batch) cpu->batch = aw_alloc(AW_SHARED_BATCH, sizeof *cpu->batch);
     if (!cpu->shared) cpu->shared = aw_alloc(AW_SHARED_PLANES, sizeof *cpu->shared);
     if (!cpu->batch || !cpu->shared) return AW_ERR_NOMEM;
-    for (int i = 0; i < AW_SHARED_PLANES; ++i)
-        AW_TRY(aw_cpu_planes_grow(&cpu->shared[i], &cpu->history));
+    for (int coarse = 0; coarse <= AW_COARSE_MAX; ++coarse) {
+        const aw_history_view *h = &cpu->level[coarse].h;
+        for (int i = 0; h->ns > 0 && i < cpu->threads; ++i)
+            AW_TRY(aw_cpu_planes_grow(&cpu->space[i].cluster, h));
+        for (int i = 0; h->ns > 0 && i < AW_SHARED_PLANES; ++i)
+            AW_TRY(aw_cpu_planes_grow(&cpu->shared[i], h));
+    }
 done:
     return status;
 }
@@ -193,8 +198,8 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
                                       cpu->point[points - columns], cpu->point[points - 1]};
     aw_status status = AW_OK;
     shared->tables = shared->directions = shared->offsets = 0;
-    AW_TRY(batch_grow(cpu));
     AW_TRY(levels_make(cpu, shared));
+    AW_TRY(batch_grow(cpu));
     for (size_t first = 0; first < shared->nodes; first += AW_SHARED_BATCH) {
         const size_t left = shared->nodes - first;
         const int n = left < AW_SHARED_BATCH ? (int)left : AW_SHARED_BATCH;

@@ -85,9 +85,9 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_panels_how *how)
 {
     aw_status status = AW_OK;
-    gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc((size_t)how->order);
     if (how->order < 3 || how->order > AW_PANEL_ORDER || how->order % 2 == 0)
-        AW_TRY(aw_error(AW_ERR_ARG, "a panel cannot have %d nodes", how->order));
+        return aw_error(AW_ERR_ARG, "a panel cannot have %d nodes", how->order);
+    gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc((size_t)how->order);
     if (!rule) return aw_error(AW_ERR_NOMEM, "out of memory for a rule of %d nodes", how->order);
     for (double a = from; a < to;) {
         const double edge = fmin(aw_next_edge(history, a), to);

@@ -21,6 +21,12 @@
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
+/* Nodes whose planes, and whose tables, `projection` holds at a time, and entries of a table per
+ * node along the longer side. */
+#define AW_SHARED_NODES ((size_t)8)
+#define AW_SHARED_TABLES ((size_t)32)
+#define AW_TABLE_ENTRIES ((size_t)8)
+
 static double sharpest_curvature(const aw_lattice *lattice)
 {
     double kappa = 0.0;
@@ -29,9 +35,27 @@ static double sharpest_curvature(const aw_lattice *lattice)
     return kappa;
 }
 
+static int is_projection(const aw_config *config)
+{
+    return strcmp(config->solver, "projection") == 0;
+}
+
+/* Whether slices are held a second time, as lines for tiles. */
 static int has_clusters(const aw_config *config)
 {
-    return strcmp(config->solver, "predictive") == 0 || strcmp(config->solver, "heuristic") == 0;
+    return strcmp(config->solver, "predictive") == 0 || strcmp(config->solver, "heuristic") == 0 ||
+           is_projection(config);
+}
+
+/* What `projection` holds besides: the sums of its zones, planes of shared nodes, and tables. */
+static size_t shared_bytes(const aw_config *config, size_t nodes)
+{
+    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
+    const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
+    const size_t planes = AW_SHARED_NODES * aw_planes_size(&view) * sizeof(float);
+    const size_t tables = AW_SHARED_TABLES * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
+    if (!is_projection(config)) return 0;
+    return 3 * nodes * AW_RESULTS * sizeof(double) + planes + tables;
 }
 
 /* What every thread of the CPU unit holds: a pool of regions, and combined slices in the one form
@@ -67,8 +91,8 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t lists = AW_LISTED_REGIONS * side * AW_POINT_BLOCK * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */
     return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
-           cluster_bytes(config, nodes, slices) + AW_DEPOSIT_GRIDS * slice + nodes * per_node +
-           config->beam.particles * per_particle;
+           cluster_bytes(config, nodes, slices) + shared_bytes(config, nodes) +
+           AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * per_particle;
 }
 
 void aw_plan_make(const aw_config *config, aw_plan *plan)

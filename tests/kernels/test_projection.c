@@ -82,11 +82,13 @@ static void stage_close(stage *g)
     slices_free(&g->s);
 }
 
-/* f_in(r') of all points; with table_error 0 without tables. @return how many tables there were */
-static size_t look(stage *g, double r, double table_error, const aw_scales *scales,
+/* f_in(r') of all points, of coarser moments; with table_error 0 without tables.
+ * @return how many tables there were */
+static size_t look(stage *g, double r, double table_error, int coarse, const aw_scales *scales,
                    double (*I)[AW_RESULTS])
 {
-    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 1.0};
+    const aw_shared_node node = {
+        .r = r, .weight = 1.0, .rate = 1.0, .density = 1.0, .coarse = coarse};
     aw_work work = {0};
     aw_shared shared = {.node = &node,
                         .nodes = 1,
@@ -116,10 +118,10 @@ static void compare(stage *g, double r)
 {
     double table[POINTS][AW_RESULTS], direct[POINTS][AW_RESULTS];
     const aw_scales one = {1.0, 1.0, 1.0};
-    assert_int_equal(look(g, r, 0.0, &one, direct), 0);
+    assert_int_equal(look(g, r, 0.0, 0, &one, direct), 0);
     const aw_scales scales = scales_of(direct);
     assert_true(scales.phi > 0.0 && scales.psi > 0.0 && scales.rate > 0.0);
-    assert_int_equal(look(g, r, 5e-4, &scales, table), 1);
+    assert_int_equal(look(g, r, 5e-4, 0, &scales, table), 1);
     /* Each of two errors, of offsets and of directions, is within 5e-4; rounding is 1e-6. */
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
@@ -152,7 +154,7 @@ static void a_gaussian_projects_to_a_gaussian(void **state)
     double I[POINTS][AW_RESULTS];
     stage g;
     stage_open(&g, *state, upright, 0.0, 0.0, 0);
-    assert_int_equal(look(&g, r, 1e-4, &scales, I), 1);
+    assert_int_equal(look(&g, r, 1e-4, 0, &scales, I), 1);
     for (int i = 0; i < POINTS; ++i) {
         const double q = r - hypot(g.point[i].z + beta_of(GAMMA) * r, g.point[i].x);
         const double want = scales.phi * exp(-0.5 * q * q / s2);
@@ -172,7 +174,7 @@ static void a_single_cell_projects_to_its_spline(void **state)
     for (int tables = 0; tables <= 1; ++tables) {
         /* A single cell is nothing but kinks: 8 entries to a cell miss them by 2e-3 of it. */
         const double within = tables ? 4e-3 : 1e-5;
-        assert_int_equal(look(&g, r, tables ? 4e-3 : 0.0, &scales, I), tables);
+        assert_int_equal(look(&g, r, tables ? 4e-3 : 0.0, 0, &scales, I), tables);
         for (int i = 0; i < POINTS; ++i) {
             const double z = g.point[i].z + beta_of(GAMMA) * r - 0.5 * H;
             const double t = fabs(r - hypot(z, g.point[i].x - 0.5 * H)) / H;
@@ -184,17 +186,40 @@ static void a_single_cell_projects_to_its_spline(void **state)
     stage_close(&g);
 }
 
+/* f_in from moments on coarser grids. With the Gaussian's 3 cells across, twice the spacing makes
+ * an error of 0.008 (2/3)^3 1.4 = 3e-3 of the peak; four and eight times are only to be finite, on
+ * a grid of fewer rows than its coarser ones have. */
+static void coarser_moments_serve(void **state)
+{
+    const aw_scales scales = {1.0, 1.0, 1.0};
+    double fine[POINTS][AW_RESULTS], coarse[POINTS][AW_RESULTS], most = 0.0;
+    stage g;
+    stage_open(&g, *state, gaussian, 0.1, 0.1, 1);
+    look(&g, 1e-4, 0.0, 0, &scales, fine);
+    look(&g, 1e-4, 0.0, 1, &scales, coarse);
+    for (int i = 0; i < POINTS; ++i) most = fmax(most, fabs(fine[i][AW_PHI]));
+    for (int i = 0; i < POINTS; ++i)
+        assert_close(coarse[i][AW_PHI], fine[i][AW_PHI], 0.0, 1e-2 * most);
+    g.h.nx = 8; /* the first rows of each slice */
+    assert_ok(g.device.ops->upload(g.device.state, &g.h, g.point, POINTS));
+    for (int n = 0; n <= AW_COARSE_MAX; ++n) {
+        look(&g, 1e-4, 0.0, n, &scales, coarse);
+        for (int i = 0; i < POINTS; ++i) assert_true(isfinite(coarse[i][AW_PHI]));
+    }
+    stage_close(&g);
+}
+
 static void near_nodes_and_nans_have_no_tables(void **state)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
     double I[POINTS][AW_RESULTS];
     stage g;
     stage_open(&g, *state, gaussian, 0.1, 0.0, 0);
-    assert_int_equal(look(&g, 1e-4, 1e-3, &scales, I), 0);
+    assert_int_equal(look(&g, 1e-4, 1e-3, 0, &scales, I), 0);
     slices_set(&g.s, 2, 20, 12, 0, NAN);
     g.s.slice[2].id = 99;
     assert_ok(g.device.ops->upload(g.device.state, &g.h, g.point, POINTS));
-    assert_int_equal(look(&g, 2.0 * CDT, 1e-3, &scales, I), 0);
+    assert_int_equal(look(&g, 2.0 * CDT, 1e-3, 0, &scales, I), 0);
     int bad = 0;
     for (int i = 0; i < POINTS; ++i) bad += isnan(I[i][AW_PHI]);
     assert_true(bad > 0);
@@ -208,6 +233,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(tables_agree_with_direct_evaluation, variant),
         cmocka_unit_test_prestate(a_gaussian_projects_to_a_gaussian, variant),
         cmocka_unit_test_prestate(a_single_cell_projects_to_its_spline, variant),
+        cmocka_unit_test_prestate(coarser_moments_serve, variant),
         cmocka_unit_test_prestate(near_nodes_and_nans_have_no_tables, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
