@@ -77,29 +77,3 @@ aw_status aw_cpu_coarse_cells(const aw_history_view *h, const aw_slice *slice, i
     *cells = now;
     return now ? AW_OK : AW_ERR_NOMEM;
 }
-
-aw_status aw_cpu_level_make(aw_cpu_level *level, const aw_history_view *h, int coarse, size_t n,
-                            int threads)
-{
-    aw_status status = AW_OK;
-    level->h = *h;
-    level->h.ns = aw_cpu_coarse_nodes(h->ns, coarse);
-    level->h.nx = aw_cpu_coarse_nodes(h->nx, coarse);
-    AW_TRY(aw_grow((void **)&level->slice, &level->capacity, (size_t)h->n, sizeof *level->slice));
-    for (int i = 0; i < h->n; ++i) {
-        level->slice[i] = h->slice[i];
-        level->slice[i].hs = ldexp(h->slice[i].hs, coarse);
-        level->slice[i].hx = ldexp(h->slice[i].hx, coarse);
-    }
-    level->h.slice = level->slice;
-    AW_TRY(aw_cpu_packs_hold(&level->packs, h, n, 1, coarse, threads));
-done:
-    return status;
-}
-
-void aw_cpu_level_free(aw_cpu_level *level)
-{
-    aw_cpu_packs_free(&level->packs);
-    aw_free(level->slice);
-    memset(level, 0, sizeof *level);
-}

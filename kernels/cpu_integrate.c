@@ -138,12 +138,8 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < b; ++i) {
                 f[i] = aw_retarded_at(&level->h, node[mine[i]].r);
-                const double box[4] = {-f[i].half_s, f[i].half_s, -f[i].half_x, f[i].half_x};
-                const double margin[2] = {AW_TILE_PAD, AW_PAD};
-                planes[i].n = 0;
-                if (f[i].nt > 0)
-                    aw_cpu_planes_make(cpu->variant, &level->h, &level->packs, &f[i], box, margin,
-                                       node[mine[i]].rate != 0.0, &cpu->shared[i], &planes[i]);
+                aw_cpu_planes_whole(cpu->variant, level, &f[i], node[mine[i]].rate != 0.0,
+                                    &cpu->shared[i], &planes[i]);
             }
 #pragma omp for schedule(dynamic, 4)
             for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)

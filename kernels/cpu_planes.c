@@ -126,6 +126,32 @@ done:
     return status;
 }
 
+aw_status aw_cpu_level_make(aw_cpu_level *level, const aw_history_view *h, int coarse, size_t n,
+                            int threads)
+{
+    aw_status status = AW_OK;
+    level->h = *h;
+    level->h.ns = aw_cpu_coarse_nodes(h->ns, coarse);
+    level->h.nx = aw_cpu_coarse_nodes(h->nx, coarse);
+    AW_TRY(aw_grow((void **)&level->slice, &level->capacity, (size_t)h->n, sizeof *level->slice));
+    for (int i = 0; i < h->n; ++i) {
+        level->slice[i] = h->slice[i];
+        level->slice[i].hs = ldexp(h->slice[i].hs, coarse);
+        level->slice[i].hx = ldexp(h->slice[i].hx, coarse);
+    }
+    level->h.slice = level->slice;
+    AW_TRY(aw_cpu_packs_hold(&level->packs, h, n, 1, coarse, threads));
+done:
+    return status;
+}
+
+void aw_cpu_level_free(aw_cpu_level *level)
+{
+    aw_cpu_packs_free(&level->packs);
+    aw_free(level->slice);
+    memset(level, 0, sizeof *level);
+}
+
 aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view *h)
 {
     aw_status status = AW_OK;
@@ -211,4 +237,14 @@ void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
         planes->span[planes->n] = (const int(*)[2])span;
         planes->shape[planes->n++] = shape;
     }
+}
+
+void aw_cpu_planes_whole(const aw_variant *variant, const aw_cpu_level *level, const aw_retarded *f,
+                         int rates, aw_cpu_cluster_space *space, aw_planes *planes)
+{
+    const double box[4] = {-f->half_s, f->half_s, -f->half_x, f->half_x};
+    const double margin[2] = {AW_TILE_PAD, AW_PAD};
+    planes->n = 0;
+    if (f->nt > 0)
+        aw_cpu_planes_make(variant, &level->h, &level->packs, f, box, margin, rates, space, planes);
 }

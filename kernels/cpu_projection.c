@@ -156,15 +156,12 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
     const aw_cpu_level *level = &cpu->level[node->coarse];
     const aw_history_view *h = &level->h;
     const aw_retarded f = aw_retarded_at(h, node->r);
-    const double box[4] = {-f.half_s, f.half_s, -f.half_x, f.half_x},
-                 margin[2] = {AW_TILE_PAD, AW_PAD};
     aw_planes planes = {.n = 0};
     aw_projection *p = &t->at;
     aw_work *work = &space->work;
     if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, p)) return 0;
     if (!(p->to > p->from)) return 1;
-    aw_cpu_planes_make(cpu->variant, h, &level->packs, &f, box, margin, node->rate != 0.0,
-                       &space->cluster, &planes);
+    aw_cpu_planes_whole(cpu->variant, level, &f, node->rate != 0.0, &space->cluster, &planes);
     const int per_cell = choose_offsets(cpu, h, &f, &planes, shared, node, scales, t, work);
     if (per_cell == 0) return 0;
     const size_t n = (size_t)p->n;

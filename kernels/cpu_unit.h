@@ -122,6 +122,10 @@ void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
                         const double margin[2], int rates, aw_cpu_cluster_space *space,
                         aw_planes *planes);
 
+/** The same of a whole level, with everything that a tile anywhere may read. */
+void aw_cpu_planes_whole(const aw_variant *variant, const aw_cpu_level *level, const aw_retarded *f,
+                         int rates, aw_cpu_cluster_space *space, aw_planes *planes);
+
 /** Nodes along an axis after so many coarsenings. */
 int aw_cpu_coarse_nodes(int n, int coarse);
 

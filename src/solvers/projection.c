@@ -23,8 +23,8 @@
 enum { AW_SAMPLE_FIRST = 32, AW_SAMPLE = 4 };
 /* Of the tolerance, the error that a sample may show, the first and every other: points outside of
  * the sample may be a little worse. */
-#define AW_SHARE_FIRST 0.6
-#define AW_SHARE 0.8
+#define AW_SHARE_FIRST 0.4
+#define AW_SHARE 0.6
 /* Of the tolerance, the error of the sample's own integrals. */
 #define AW_SAMPLE_SHARE 0.1
 /* Below this part of the tolerance for a while a zone tries the next coarser rule. */
