@@ -196,6 +196,16 @@ static aw_status choose(request *r, const char *name)
     return unknown_case(name);
 }
 
+static aw_status choose_solver(request *r, const char *name)
+{
+    for (int i = 0; aw_solver_list(i); ++i)
+        if (strcmp(aw_solver_list(i), name) == 0) {
+            r->solver = name;
+            return AW_OK;
+        }
+    return aw_error(AW_ERR_ARG, "validate: solver '%s' is not known (see: arcwake help run)", name);
+}
+
 static aw_status read_request(int argc, char **argv, request *r)
 {
     static const struct option known[] = {
@@ -215,7 +225,7 @@ static aw_status read_request(int argc, char **argv, request *r)
         case 'h': r->help = 1; break;
         case 'j': r->json = optarg; break;
         case 'o': r->directory = optarg; break;
-        case 's': r->solver = optarg; break;
+        case 's': AW_TRY(choose_solver(r, optarg)); break;
         case 't':
             AW_TRY(aw_option_number("--threads", optarg, 1, 4096, &number));
             r->threads = (int)number;
