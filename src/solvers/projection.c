@@ -101,6 +101,7 @@ typedef struct projection {
     size_t sample_capacity, samples;
     uint64_t steps, sampled; /* points sampled so far */
     void *fallback;          /* memory of the strategy to which steps are left */
+    int back;                /* 1: rules have gone back to coarser ones */
     int pause, left;         /* steps that are left to it at once, and how many still are */
 } projection;
 
@@ -329,7 +330,9 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     *converged = 0;
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (ZONES + 1) * points, sizeof *p->sum));
     double start = aw_now();
-    const int begins = p->steps++ == 0;
+    /* A coarser rule is judged as the first one is: few points may pass it by luck. */
+    const int begins = p->steps++ == 0 || p->back || p->zone[NEAR].trying || p->zone[FAR].trying;
+    p->back = 0;
     const double share = begins ? AW_SHARE_FIRST : AW_SHARE;
     AW_TRY(take_sample(solver, p, problem, border, begins ? AW_SAMPLE_FIRST : AW_SAMPLE, report));
     report->sample += aw_now() - start;
@@ -393,6 +396,7 @@ static void plan_ahead(projection *p, int converged)
         p->pause = 0;
     } else {
         if (p->pause < AW_PAUSE_MOST) p->pause = 2 * p->pause + 1;
+        p->back = 1;
         for (int i = 0; i < ZONES; ++i)
             p->zone[i].level = p->zone[i].level > AW_BACK ? p->zone[i].level - AW_BACK : 0;
     }
