@@ -12,42 +12,32 @@
 /* Nodes whose combined planes are in memory together. */
 enum { AW_SHARED_PLANES = 8 };
 
-/* Room for tables and planes of the levels that have been made; of a grid with few rows the coarser
- * ones have more rows. */
+/* Room for tables and planes. */
 static aw_status batch_grow(aw_cpu_state *cpu)
 {
     aw_status status = AW_OK;
     if (!cpu->batch) cpu->batch = aw_alloc(AW_SHARED_BATCH, sizeof *cpu->batch);
     if (!cpu->shared) cpu->shared = aw_alloc(AW_SHARED_PLANES, sizeof *cpu->shared);
     if (!cpu->batch || !cpu->shared) return AW_ERR_NOMEM;
-    for (int coarse = 0; coarse <= AW_COARSE_MAX; ++coarse) {
-        const aw_history_view *h = &cpu->level[coarse].h;
-        for (int i = 0; h->ns > 0 && i < cpu->threads; ++i)
-            AW_TRY(aw_cpu_planes_grow(&cpu->space[i].cluster, h));
-        for (int i = 0; h->ns > 0 && i < AW_SHARED_PLANES; ++i)
-            AW_TRY(aw_cpu_planes_grow(&cpu->shared[i], h));
-    }
+    for (int i = 0; i < cpu->threads; ++i)
+        AW_TRY(aw_cpu_planes_grow(&cpu->space[i].cluster, &cpu->history));
+    for (int i = 0; i < AW_SHARED_PLANES; ++i)
+        AW_TRY(aw_cpu_planes_grow(&cpu->shared[i], &cpu->history));
 done:
     return status;
 }
 
-/* Tiles of a level: neighbouring lanes are a cell of it apart. */
-static aw_status tiles_make(aw_cpu_tiles *tiles, size_t points, size_t columns, int stride)
+static aw_status tiles_make(aw_cpu_tiles *tiles, size_t points, size_t columns)
 {
     aw_status status = AW_OK;
-    const size_t rows = points / columns, s = (size_t)stride;
     tiles->n = 0;
-    tiles->stride = stride;
-    for (size_t j = 0; j < rows; ++j)
-        for (size_t phase = 0; phase < s && phase < columns; ++phase) {
-            const size_t lanes = (columns - phase + s - 1) / s;
-            for (size_t i = 0; i < lanes; i += AW_TILE) {
-                AW_TRY(aw_grow((void **)&tiles->tile, &tiles->capacity, tiles->n + 1,
-                               sizeof *tiles->tile));
-                tiles->tile[tiles->n++] =
-                    (aw_tile_ref){.first = (uint32_t)(j * columns + phase + i * s),
-                                  .count = (uint32_t)(lanes - i < AW_TILE ? lanes - i : AW_TILE)};
-            }
+    for (size_t row = 0; row < points; row += columns)
+        for (size_t i = 0; i < columns; i += AW_TILE) {
+            AW_TRY(aw_grow((void **)&tiles->tile, &tiles->capacity, tiles->n + 1,
+                           sizeof *tiles->tile));
+            tiles->tile[tiles->n++] =
+                (aw_tile_ref){.first = (uint32_t)(row + i),
+                              .count = (uint32_t)(columns - i < AW_TILE ? columns - i : AW_TILE)};
         }
 done:
     return status;
@@ -55,11 +45,11 @@ done:
 
 /* The points of a tile; with the velocity of `common`, if there is one. */
 static void take(const aw_cpu_state *cpu, const aw_field_point *common, const aw_tile_ref *ref,
-                 int stride, aw_tile *tile)
+                 aw_tile *tile)
 {
     aw_field_point point[AW_TILE];
     for (uint32_t l = 0; l < ref->count; ++l) {
-        const aw_field_point *p = &cpu->point[ref->first + l * (uint32_t)stride];
+        const aw_field_point *p = &cpu->point[ref->first + l];
         point[l] = common ? *common : *p;
         point[l].z = p->z;
         point[l].x = p->x;
@@ -83,21 +73,21 @@ static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, siz
         if (t->direct || t->at.n == 0) continue;
         cpu->variant->look_up(&t->at, t->value, z, x, sum);
     }
-    for (int l = 0; l < count; ++l)
+    for (int l = 0; l < count; ++l) {
         for (unsigned k = 0; k < AW_RESULTS; ++k)
             shared->I[first + (size_t)l][k] += (double)sum[l][k];
+        if (shared->check) shared->check[first + (size_t)l] += (double)sum[l][AW_RESULTS];
+    }
 }
 
-/* Nodes i[0 .. n-1] of the batch, of one level, whose planes are made, at one tile. */
+/* Nodes i[0 .. n-1] of the batch, whose planes are made, at one tile. */
 static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
                      const int *i, int n, const aw_retarded *f, const aw_planes *planes,
-                     const aw_tile_ref *ref, aw_work *work)
+                     const aw_tile_ref *ref, const aw_scales *scales, aw_work *work)
 {
-    const int coarse = node[i[0]].coarse;
-    const aw_history_view *h = &cpu->level[coarse].h;
-    const size_t stride = (size_t)cpu->tiles[coarse].stride;
+    const aw_history_view *h = &cpu->history;
     aw_tile tile;
-    take(cpu, shared->common, ref, (int)stride, &tile);
+    take(cpu, shared->common, ref, &tile);
     for (int b = 0; b < n; ++b) {
         const aw_shared_node *q = &node[i[b]];
         const aw_tile_how how = {.density = q->density * cpu->density,
@@ -108,16 +98,20 @@ static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_
         aw_tile_place place;
         aw_tile_at(h, &f[b], &tile, &place);
         cpu->variant->tile(h, &f[b], &planes[b], &how, &tile, &place, f_in, work);
-        for (size_t l = 0; l < ref->count; ++l)
+        for (size_t l = 0; l < ref->count; ++l) {
+            const size_t at = ref->first + l;
             for (unsigned k = 0; k < AW_RESULTS; ++k)
-                shared->I[ref->first + l * stride][k] +=
-                    (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
+                shared->I[at][k] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
+            if (!shared->check) continue;
+            shared->check[at] += aw_shared_check(shared, q, scales, f_in[AW_PHI][l],
+                                                 f_in[AW_PSI][l], f_in[AW_DPHI][l]);
+        }
     }
 }
 
-/* The nodes of the batch that have no table, a few of one level at a time. */
+/* The nodes of the batch that have no table, a few at a time. */
 static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
-                         int n)
+                         int n, const aw_scales *scales)
 {
     aw_retarded f[AW_SHARED_PLANES];
     aw_planes planes[AW_SHARED_PLANES];
@@ -125,25 +119,22 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
     for (int next = 0; next < n;) {
         int b = 0;
         for (; next < n && b < AW_SHARED_PLANES; ++next) {
-            if (!cpu->batch[next].direct) continue;
-            if (b > 0 && node[next].coarse != node[mine[0]].coarse) break;
-            mine[b++] = next;
+            if (cpu->batch[next].direct) mine[b++] = next;
         }
         if (b == 0) return;
-        const aw_cpu_level *level = &cpu->level[node[mine[0]].coarse];
-        const aw_cpu_tiles *tiles = &cpu->tiles[node[mine[0]].coarse];
+        const aw_cpu_tiles *tiles = &cpu->tiles;
 #pragma omp parallel num_threads(cpu->threads)
         {
             aw_work *work = &cpu->space[omp_get_thread_num()].work;
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < b; ++i) {
-                f[i] = aw_retarded_at(&level->h, node[mine[i]].r);
-                aw_cpu_planes_whole(cpu->variant, level, &f[i], node[mine[i]].rate != 0.0,
-                                    &cpu->shared[i], &planes[i]);
+                f[i] = aw_retarded_at(&cpu->history, node[mine[i]].r);
+                aw_cpu_planes_whole(cpu->variant, &cpu->history, &cpu->packs, &f[i],
+                                    node[mine[i]].rate != 0.0, &cpu->shared[i], &planes[i]);
             }
 #pragma omp for schedule(dynamic, 4)
             for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
-                evaluate(cpu, shared, node, mine, b, f, planes, &tiles->tile[t], work);
+                evaluate(cpu, shared, node, mine, b, f, planes, &tiles->tile[t], scales, work);
         }
     }
 }
@@ -152,7 +143,7 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
                          int n, const aw_field_point corner[4], const aw_scales *scales)
 {
-    const aw_cpu_tiles *tiles = &cpu->tiles[0];
+    const aw_cpu_tiles *tiles = &cpu->tiles;
 #pragma omp parallel num_threads(cpu->threads)
     {
 #pragma omp for schedule(dynamic)
@@ -166,24 +157,15 @@ static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
     }
 }
 
-/* The levels that the nodes ask for, with the slices that they need. */
-static aw_status levels_make(aw_cpu_state *cpu, const aw_shared *shared)
+/* Hold the slices that the nodes need. */
+static aw_status hold(aw_cpu_state *cpu, const aw_shared *shared)
 {
     const aw_history_view *h = &cpu->history;
-    aw_status status = AW_OK;
-    for (int coarse = 0; coarse <= AW_COARSE_MAX; ++coarse) {
-        double longest = -1.0;
-        for (size_t i = 0; i < shared->nodes; ++i)
-            if (shared->node[i].coarse == coarse) longest = fmax(longest, shared->node[i].r);
-        if (coarse == 0) AW_TRY(tiles_make(&cpu->tiles[0], cpu->points, shared->columns, 1));
-        if (longest < 0.0) continue;
-        const double oldest = longest / h->cdt + 3.0;
-        const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
-        AW_TRY(aw_cpu_level_make(&cpu->level[coarse], h, coarse, slices, cpu->threads));
-        AW_TRY(tiles_make(&cpu->tiles[coarse], cpu->points, shared->columns, 1 << coarse));
-    }
-done:
-    return status;
+    double longest = 0.0;
+    for (size_t i = 0; i < shared->nodes; ++i) longest = fmax(longest, shared->node[i].r);
+    const double oldest = longest / h->cdt + 3.0;
+    const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
+    return aw_cpu_packs_hold(&cpu->packs, h, slices, 1, cpu->threads);
 }
 
 aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
@@ -194,14 +176,15 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
                                       cpu->point[points - columns], cpu->point[points - 1]};
     aw_status status = AW_OK;
     shared->tables = shared->directions = shared->offsets = 0;
-    AW_TRY(levels_make(cpu, shared));
+    AW_TRY(hold(cpu, shared));
+    AW_TRY(tiles_make(&cpu->tiles, points, columns));
     AW_TRY(batch_grow(cpu));
     for (size_t first = 0; first < shared->nodes; first += AW_SHARED_BATCH) {
         const size_t left = shared->nodes - first;
         const int n = left < AW_SHARED_BATCH ? (int)left : AW_SHARED_BATCH;
         const aw_shared_node *node = &shared->node[first];
         batch_tables(cpu, shared, node, n, corner, scales);
-        batch_direct(cpu, shared, node, n);
+        batch_direct(cpu, shared, node, n, scales);
         for (int i = 0; i < n; ++i) {
             const aw_cpu_table *t = &cpu->batch[i];
             if (t->direct || t->at.n == 0) continue;
@@ -219,10 +202,7 @@ void aw_cpu_integrate_free(aw_cpu_state *cpu)
 {
     for (int i = 0; cpu->batch && i < AW_SHARED_BATCH; ++i) aw_cpu_table_free(&cpu->batch[i]);
     for (int i = 0; cpu->shared && i < AW_SHARED_PLANES; ++i) aw_cpu_cluster_free(&cpu->shared[i]);
-    for (int i = 0; i <= AW_COARSE_MAX; ++i) {
-        aw_cpu_level_free(&cpu->level[i]);
-        aw_free(cpu->tiles[i].tile);
-    }
+    aw_free(cpu->tiles.tile);
     aw_free(cpu->batch);
     aw_free(cpu->shared);
 }

@@ -7,7 +7,8 @@
 #include "kernels/cpu_unit.h"
 #include "src/base/memory.h"
 
-size_t aw_cpu_pack_bytes(const aw_history_view *h, int single)
+/* Bytes of one slice as lines. */
+static size_t pack_bytes(const aw_history_view *h, int single)
 {
     return aw_planes_size(h) / 2 * (single ? sizeof(float) : sizeof(double));
 }
@@ -30,47 +31,29 @@ static void widen(int from, int to, int span[2])
     if (span[1] < to) span[1] = to;
 }
 
-/* Write a line of n numbers, `step` apart in `cells`, from column `to` of line `line` on. */
-static void pack_line(const void *cells, int from_single, ptrdiff_t first, ptrdiff_t step, int n,
-                      int single, void *line, ptrdiff_t to, int span[2])
+static void pack_slice(const aw_history_view *h, const aw_slice *slice, int single,
+                       const aw_cpu_pack *pack)
 {
-    for (ptrdiff_t i = 0; i < n; ++i) {
-        const double value = aw_cell_get(cells, from_single, first + i * step);
-        const int column = (int)(to + i);
-        if (value != 0.0) /* or not a number */
-            widen(column, column + 1, span);
-        if (single)
-            ((float *)line)[column] = (float)value;
-        else
-            ((double *)line)[column] = value;
-    }
-}
-
-/* A slice as it is, or coarser. h is the history's, `shape` has the nodes of the lines. */
-static aw_status pack_slice(const aw_history_view *h, const aw_history_view *shape,
-                            const aw_slice *slice, const aw_cpu_packs *packs,
-                            const aw_cpu_pack *pack)
-{
-    const ptrdiff_t width = aw_plane_width(shape), row = h->ns + 2 * AW_PAD;
-    const size_t size = packs->single ? sizeof(float) : sizeof(double);
-    double *cells = NULL;
-    if (packs->coarse && aw_cpu_coarse_cells(h, slice, packs->coarse, &cells) != AW_OK)
-        return AW_ERR_NOMEM;
-    for (ptrdiff_t j = 0; j < shape->nx + 2 * AW_PAD; ++j) {
+    const ptrdiff_t width = aw_plane_width(h), row = h->ns + 2 * AW_PAD;
+    const size_t size = single ? sizeof(float) : sizeof(double);
+    for (ptrdiff_t j = 0; j < h->nx + 2 * AW_PAD; ++j) {
         int *span = pack->span[j];
         span[0] = span[1] = 0;
         for (ptrdiff_t k = 0; k < 3; ++k) {
             void *line = (char *)pack->lines + (size_t)((j * 3 + k) * width) * size;
-            const ptrdiff_t node = j - AW_PAD, first = (k * shape->nx + node) * shape->ns;
-            if (!cells)
-                pack_line(slice->cells, h->single, j * row * AW_COMPONENTS + k, AW_COMPONENTS,
-                          (int)row, packs->single, line, AW_TILE_PAD - AW_PAD, span);
-            else if (node >= 0 && node < shape->nx)
-                pack_line(cells, 0, first, 1, shape->ns, packs->single, line, AW_TILE_PAD, span);
+            for (ptrdiff_t i = 0; i < row; ++i) {
+                const double value =
+                    aw_cell_get(slice->cells, h->single, (j * row + i) * AW_COMPONENTS + k);
+                const int column = (int)i + AW_TILE_PAD - AW_PAD;
+                if (value != 0.0) /* or not a number */
+                    widen(column, column + 1, span);
+                if (single)
+                    ((float *)line)[column] = (float)value;
+                else
+                    ((double *)line)[column] = value;
+            }
         }
     }
-    aw_free(cells);
-    return AW_OK;
 }
 
 /* Move what is held to where the history has it now. */
@@ -89,67 +72,33 @@ static void packs_follow(aw_cpu_packs *packs, const aw_history_view *h, size_t n
 }
 
 aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_t n, int single,
-                            int coarse, int threads)
+                            int threads)
 {
     aw_status status = AW_OK;
-    aw_history_view shape = *h;
-    int failed = 0;
-    shape.ns = aw_cpu_coarse_nodes(h->ns, coarse);
-    shape.nx = aw_cpu_coarse_nodes(h->nx, coarse);
-    const size_t bytes = aw_cpu_pack_bytes(&shape, single);
-    if (packs->ns != shape.ns || packs->nx != shape.nx || packs->single != single)
+    const size_t bytes = pack_bytes(h, single);
+    if (packs->ns != h->ns || packs->nx != h->nx || packs->single != single)
         aw_cpu_packs_free(packs);
-    packs->ns = shape.ns;
-    packs->nx = shape.nx;
+    packs->ns = h->ns;
+    packs->nx = h->nx;
     packs->single = single;
-    packs->coarse = coarse;
     AW_TRY(aw_grow((void **)&packs->pack, &packs->capacity, n, sizeof *packs->pack));
     packs_follow(packs, h, n);
     for (size_t i = 0; i < n; ++i) {
         aw_cpu_pack *pack = &packs->pack[i];
         if (!pack->lines) pack->lines = aw_alloc(1, bytes);
-        if (!pack->span) pack->span = aw_alloc((size_t)(shape.nx + 2 * AW_PAD), sizeof *pack->span);
+        if (!pack->span) pack->span = aw_alloc((size_t)(h->nx + 2 * AW_PAD), sizeof *pack->span);
         if (!pack->lines || !pack->span) return AW_ERR_NOMEM;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)n; ++i) {
         const aw_slice *slice = &h->slice[i];
         if (slice->id != 0 && packs->pack[i].id == slice->id) continue;
-        const aw_status packed = pack_slice(h, &shape, slice, packs, &packs->pack[i]);
-        packs->pack[i].id = packed == AW_OK ? slice->id : 0;
-#pragma omp atomic
-        failed |= packed != AW_OK;
+        pack_slice(h, slice, single, &packs->pack[i]);
+        packs->pack[i].id = slice->id;
     }
     packs->n = n;
-    if (failed) status = AW_ERR_NOMEM;
 done:
     return status;
-}
-
-aw_status aw_cpu_level_make(aw_cpu_level *level, const aw_history_view *h, int coarse, size_t n,
-                            int threads)
-{
-    aw_status status = AW_OK;
-    level->h = *h;
-    level->h.ns = aw_cpu_coarse_nodes(h->ns, coarse);
-    level->h.nx = aw_cpu_coarse_nodes(h->nx, coarse);
-    AW_TRY(aw_grow((void **)&level->slice, &level->capacity, (size_t)h->n, sizeof *level->slice));
-    for (int i = 0; i < h->n; ++i) {
-        level->slice[i] = h->slice[i];
-        level->slice[i].hs = ldexp(h->slice[i].hs, coarse);
-        level->slice[i].hx = ldexp(h->slice[i].hx, coarse);
-    }
-    level->h.slice = level->slice;
-    AW_TRY(aw_cpu_packs_hold(&level->packs, h, n, 1, coarse, threads));
-done:
-    return status;
-}
-
-void aw_cpu_level_free(aw_cpu_level *level)
-{
-    aw_cpu_packs_free(&level->packs);
-    aw_free(level->slice);
-    memset(level, 0, sizeof *level);
 }
 
 aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view *h)
@@ -239,12 +188,12 @@ void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
     }
 }
 
-void aw_cpu_planes_whole(const aw_variant *variant, const aw_cpu_level *level, const aw_retarded *f,
-                         int rates, aw_cpu_cluster_space *space, aw_planes *planes)
+void aw_cpu_planes_whole(const aw_variant *variant, const aw_history_view *h,
+                         const aw_cpu_packs *packs, const aw_retarded *f, int rates,
+                         aw_cpu_cluster_space *space, aw_planes *planes)
 {
     const double box[4] = {-f->half_s, f->half_s, -f->half_x, f->half_x};
     const double margin[2] = {AW_TILE_PAD, AW_PAD};
     planes->n = 0;
-    if (f->nt > 0)
-        aw_cpu_planes_make(variant, &level->h, &level->packs, f, box, margin, rates, space, planes);
+    if (f->nt > 0) aw_cpu_planes_make(variant, h, packs, f, box, margin, rates, space, planes);
 }

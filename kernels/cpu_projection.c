@@ -36,9 +36,9 @@ static void smooth(entry *raw, int n, int s, entry *room)
 
 /* Direction k of `order` + 1, times the weights, into raw[n]. */
 static void project(const aw_cpu_state *cpu, const aw_history_view *h, const aw_retarded *f,
-                    const aw_planes *planes, const aw_shared_node *node,
-                    const aw_field_point *common, const aw_projection *p, int per_cell, int k,
-                    int order, entry *raw, entry *scratch, aw_work *work)
+                    const aw_planes *planes, const aw_shared_node *node, const aw_shared *shared,
+                    const aw_projection *p, int per_cell, int k, int order, const aw_scales *scales,
+                    entry *raw, entry *scratch, aw_work *work)
 {
     const aw_tile_how how = {.density = node->density * cpu->density,
                              .single = 1,
@@ -55,7 +55,7 @@ static void project(const aw_cpu_state *cpu, const aw_history_view *h, const aw_
             int offset[AW_TILE];
             for (int l = 0; l < AW_TILE; ++l) {
                 offset[l] = phase + (turned ? AW_TILE - 1 - l : l) * per_cell;
-                point[l] = *common;
+                point[l] = *shared->common;
                 aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
             }
             aw_tile_take(point, AW_TILE, &tile);
@@ -65,7 +65,8 @@ static void project(const aw_cpu_state *cpu, const aw_history_view *h, const aw_
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
                     raw[offset[l]][j] = (j < AW_DPHI ? node->weight : node->rate) * f_in[j][l];
-                raw[offset[l]][AW_RESULTS] = 0.0;
+                raw[offset[l]][AW_RESULTS] = aw_shared_check(shared, node, scales, f_in[AW_PHI][l],
+                                                             f_in[AW_PSI][l], f_in[AW_DPHI][l]);
             }
         }
     /* What the splines' kinks add has the period of a cell, and sums to nothing on the circle's way
@@ -143,7 +144,7 @@ static int choose_offsets(const aw_cpu_state *cpu, const aw_history_view *h, con
         const size_t n = (size_t)p->n, room = (AW_PROJECTION_ORDER + 1) * n; /* and a scratch */
         if (aw_grow((void **)&t->raw, &t->raw_capacity, room + n, sizeof(entry)) != AW_OK) return 0;
         entry *raw = (entry *)t->raw;
-        project(cpu, h, f, planes, node, shared->common, p, per_cell, 0, 1, raw, raw + room, work);
+        project(cpu, h, f, planes, node, shared, p, per_cell, 0, 1, scales, raw, raw + room, work);
         if (offsets_error(raw, p->n, per_cell, scales) <= shared->table_error) return per_cell;
     }
     return 0;
@@ -153,15 +154,15 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                       const aw_field_point corner[4], size_t points, const aw_scales *scales,
                       aw_cpu_space *space, aw_cpu_table *t)
 {
-    const aw_cpu_level *level = &cpu->level[node->coarse];
-    const aw_history_view *h = &level->h;
+    const aw_history_view *h = &cpu->history;
     const aw_retarded f = aw_retarded_at(h, node->r);
     aw_planes planes = {.n = 0};
     aw_projection *p = &t->at;
     aw_work *work = &space->work;
     if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, p)) return 0;
     if (!(p->to > p->from)) return 1;
-    aw_cpu_planes_whole(cpu->variant, level, &f, node->rate != 0.0, &space->cluster, &planes);
+    aw_cpu_planes_whole(cpu->variant, h, &cpu->packs, &f, node->rate != 0.0, &space->cluster,
+                        &planes);
     const int per_cell = choose_offsets(cpu, h, &f, &planes, shared, node, scales, t, work);
     if (per_cell == 0) return 0;
     const size_t n = (size_t)p->n;
@@ -172,7 +173,7 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
         for (int k = order / 2; k >= 1; --k)
             memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
         for (int k = 1; k <= order; k += order == 1 ? 1 : 2)
-            project(cpu, h, &f, &planes, node, shared->common, p, per_cell, k, order,
+            project(cpu, h, &f, &planes, node, shared, p, per_cell, k, order, scales,
                     raw + (size_t)k * n, scratch, work);
         p->order = order;
         const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;

@@ -19,16 +19,7 @@ typedef struct aw_cpu_packs {
     aw_cpu_pack *pack; /* [n], owned: pack i is slice i of the history, if it is held */
     size_t n, capacity;
     int ns, nx, single; /* of all of them */
-    int coarse;         /* how often their spacings are doubled */
 } aw_cpu_packs;
-
-/** The history with spacings doubled a number of times. */
-typedef struct aw_cpu_level {
-    aw_history_view h; /* its slices have no cells, only lines */
-    aw_slice *slice;   /* [h.n], owned */
-    size_t capacity;
-    aw_cpu_packs packs;
-} aw_cpu_level;
 
 /** Sums over the regions of a tile that are refused so far. */
 typedef struct aw_cpu_rest {
@@ -57,11 +48,10 @@ typedef struct aw_cpu_space {
     aw_cpu_cluster_space cluster;
 } aw_cpu_space;
 
-/** Tiles of a whole grid whose lanes are `stride` points of a row apart. */
+/** Tiles of a whole grid. */
 typedef struct aw_cpu_tiles {
     aw_tile_ref *tile; /* [n], owned; count lanes from point `first` on */
     size_t n, capacity;
-    int stride;
 } aw_cpu_tiles;
 
 /** A node of a shared rule, and what the beam looks like from there. */
@@ -91,8 +81,7 @@ typedef struct aw_cpu_state {
     aw_cpu_packs packs;
     aw_cpu_table *batch;          /* [AW_SHARED_BATCH] */
     aw_cpu_cluster_space *shared; /* planes of shared nodes */
-    aw_cpu_level level[AW_COARSE_MAX + 1];
-    aw_cpu_tiles tiles[AW_COARSE_MAX + 1];
+    aw_cpu_tiles tiles;
     char text[192];
 } aw_cpu_state;
 
@@ -105,15 +94,11 @@ aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work);
 
-/** Hold the first n slices of the history as lines, with spacings doubled `coarse` times (always
- *  the same for one object); what is held already is kept.
+/** Hold the first n slices of the history as lines; what is held already is kept.
  *  @return AW_OK or AW_ERR_NOMEM */
 aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_t n, int single,
-                            int coarse, int threads);
+                            int threads);
 void aw_cpu_packs_free(aw_cpu_packs *packs);
-
-/** Bytes of one slice as lines. */
-size_t aw_cpu_pack_bytes(const aw_history_view *h, int single);
 
 /** Combine the slices of f into the planes (kernels/tile.h) of `space`, where `box` [m]
  *  (aw_tile_span) lies and `margin` cells along and across beyond it. */
@@ -122,22 +107,10 @@ void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
                         const double margin[2], int rates, aw_cpu_cluster_space *space,
                         aw_planes *planes);
 
-/** The same of a whole level, with everything that a tile anywhere may read. */
-void aw_cpu_planes_whole(const aw_variant *variant, const aw_cpu_level *level, const aw_retarded *f,
-                         int rates, aw_cpu_cluster_space *space, aw_planes *planes);
-
-/** Nodes along an axis after so many coarsenings. */
-int aw_cpu_coarse_nodes(int n, int coarse);
-
-/** A slice on the coarser grid: [3][nx][ns] numbers, without padding, owned by the caller.
- *  @return AW_OK or AW_ERR_NOMEM */
-aw_status aw_cpu_coarse_cells(const aw_history_view *h, const aw_slice *slice, int coarse,
-                              double **cells);
-
-/** Make a level of the history, with lines of its first n slices. @return AW_OK or AW_ERR_NOMEM */
-aw_status aw_cpu_level_make(aw_cpu_level *level, const aw_history_view *h, int coarse, size_t n,
-                            int threads);
-void aw_cpu_level_free(aw_cpu_level *level);
+/** The same of whole slices, with everything that a tile anywhere may read. */
+void aw_cpu_planes_whole(const aw_variant *variant, const aw_history_view *h,
+                         const aw_cpu_packs *packs, const aw_retarded *f, int rates,
+                         aw_cpu_cluster_space *space, aw_planes *planes);
 
 /** Room for the planes of one node. @return AW_OK or AW_ERR_NOMEM */
 aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view *h);
@@ -153,6 +126,14 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                       const aw_field_point corner[4], size_t points, const aw_scales *scales,
                       aw_cpu_space *space, aw_cpu_table *t);
 void aw_cpu_table_free(aw_cpu_table *t);
+
+/** What a node adds to the check of a point at which f_in has these values. */
+static inline double aw_shared_check(const aw_shared *shared, const aw_shared_node *node,
+                                     const aw_scales *scales, double phi, double psi, double rate)
+{
+    return shared->check_rates ? node->check_rate * rate / scales->rate
+                               : node->check * (phi / scales->phi + psi / scales->psi);
+}
 
 void aw_cpu_cluster_free(aw_cpu_cluster_space *space);
 

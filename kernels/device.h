@@ -69,16 +69,14 @@ typedef struct aw_clustered {
     double *error;           /* [points]: of their errors */
 } aw_clustered;
 
-/* Most coarsenings of the moments. */
-#define AW_COARSE_MAX 3
-
 /** A node of the outer integral that all points share. */
 typedef struct aw_shared_node {
-    double r, weight; /* [m]; the weight is that of f_in(r) in the sums of phi, A and psi */
-    double rate;      /* the same in the sums of the rates; 0: they are not wanted here */
-    double density;   /* of the inner rule's nodes, times the unit's (aw_arc_rate) */
+    double r, weight;  /* [m]; the weight is that of f_in(r) in the sums of phi, A and psi */
+    double rate;       /* the same in the sums of the rates; 0: they are not wanted here */
+    double check;      /* weight of f_in(r) in the check of phi and psi, */
+    double check_rate; /* and in that of the rates */
+    double density;    /* of the inner rule's nodes, times the unit's (aw_arc_rate) */
     double step; /* how much further ahead of the beam than at the node before the circle is [m] */
-    int coarse;  /* how often the spacings of the moments are doubled, 0 .. AW_COARSE_MAX */
 } aw_shared_node;
 
 /** A rule on nodes that all points of a grid share. Everything is borrowed. */
@@ -90,8 +88,12 @@ typedef struct aw_shared {
                                     * the beam looks like from a node is tabulated only with one */
     double table_error;           /* of one node's table in the sums, in scales; 0: no tables */
     double (*I)[AW_RESULTS];      /* [points]: to which the sums are added */
-    size_t tables, directions;    /* out: nodes that were tabulated, and directions in all */
-    size_t offsets;               /* out: offsets in all of the tables */
+    double
+        *check; /* [points] or NULL: to which sums with the nodes' weights `check`, in scales, are
+                      * added: where they are large the nodes may be too few */
+    int check_rates;           /* 1: a check of the rate of phi, 0: of phi and psi */
+    size_t tables, directions; /* out: nodes that were tabulated, and directions in all */
+    size_t offsets;            /* out: offsets in all of the tables */
 } aw_shared;
 
 /** Operations of a kind of unit. Optional ones may be NULL. A call may return before the work is

@@ -147,7 +147,8 @@ AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *least
  *  a cell are far worse than one.) An arc that is slanted crosses cells diagonally and takes two;
  *  one that does so at every slant, because it is curved, takes three. Angles are meant in cells:
  *  where those are long and thin, an arc turns from one axis to the other within a hair. All that
- *  times `density`, but at least one node to a cell. */
+ *  times `density`. Below one it first takes the slanted ones down to a node a cell; below a third,
+ *  where a third is one node to a cell of a curved arc, all arcs have fewer. */
 AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double density)
 {
     double s_least, s_most, x_least, x_most, slant = 1.0;
@@ -162,7 +163,7 @@ AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double dens
     if (x_most < s_least) slant = x_most / s_least;
     double most = s_most > x_most ? s_most : x_most;
     const double slanted = slant == 1.0 || f->r < aw_near_radius(f) ? 3.0 : 2.0;
-    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), 1.0) * most;
+    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 3.0 * density)) * most;
 }
 
 /** Choose the nodes of an arc: uniform in angle, as many as aw_arc_rate says; `density` is a whole

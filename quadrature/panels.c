@@ -2,6 +2,7 @@
 #include "quadrature/panels.h"
 
 #include <gsl/gsl_integration.h>
+#include <gsl/gsl_sf_legendre.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,17 +50,32 @@ static void rate_weights(const gsl_integration_glfixed_table *rule, int order, d
     weight[order / 2] = 2.0 - 2.0 * weight[pair];
 }
 
+/* Weights of null rules: what they make of a function is the part of it that the nodes can only
+ * just see. With all n nodes that is the coefficient of the Legendre polynomial of degree n - 1
+ * (such rules: Berntsen and Espelid, ACM TOMS 17 (1991) 233); with the three of `rate`, a second
+ * difference. */
+static void null_weights(const gsl_integration_glfixed_table *rule, int order, const double *rate,
+                         double *null, double *null_rate)
+{
+    for (int i = 0; i < order; ++i) {
+        double x, w;
+        gsl_integration_glfixed_point(-1.0, 1.0, (size_t)i, &x, &w, rule);
+        null[i] = w * gsl_sf_legendre_Pl(order - 1, x);
+        null_rate[i] = i == order / 2 ? rate[i] - 2.0 : rate[i];
+    }
+}
+
 static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
                            const aw_panels_how *how, const gsl_integration_glfixed_table *rule)
 {
     aw_status status = AW_OK;
-    double rate[AW_PANEL_ORDER];
+    double rate[AW_PANEL_ORDER], null[AW_PANEL_ORDER], null_rate[AW_PANEL_ORDER];
     rate_weights(rule, how->order, rate);
+    null_weights(rule, how->order, rate, null, null_rate);
     AW_TRY(aw_grow((void **)&panels->node, &panels->capacity, panels->n + (size_t)how->order,
                    sizeof *panels->node));
     for (int i = 0; i < how->order; ++i) {
         aw_shared_node *node = &panels->node[panels->n++];
-        node->coarse = 0;
         node->density = how->density;
         node->step = swept / how->order;
         /* In the logarithm, but for a panel that begins at 0. */
@@ -70,10 +86,10 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
         } else {
             gsl_integration_glfixed_point(a, b, (size_t)i, &node->r, &node->weight, rule);
         }
-        node->rate = how->few_rates ? rate[i] * (a > 0.0 ? log(b / a) * node->r : b - a) / 2.0
-                                    : node->weight;
-        while (node->coarse < how->coarsest && node->r > ldexp(how->cells, node->coarse + 1))
-            node->coarse++;
+        const double scale = (a > 0.0 ? log(b / a) * node->r : b - a) / 2.0;
+        node->rate = how->few_rates ? rate[i] * scale : node->weight;
+        node->check = null[i] * scale;
+        node->check_rate = (how->few_rates ? null_rate[i] : null[i]) * scale;
     }
     panels->panels++;
 done:

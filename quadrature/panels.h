@@ -21,10 +21,7 @@ typedef struct aw_panels_how {
     double first;   /* a panel may be that long whatever the ratio (near r' = 0) [m] */
     double spacing; /* of nodes, at most [m], on circles smaller than the bunch; HUGE_VAL: any */
     double bunch;   /* its size: larger circles change slower, by (r'/bunch)^2 [m] */
-    double cells;   /* least radius of circles over cells that are used there: coarser ones wherever
-                     * they can be; HUGE_VAL: never coarser ones */
     double density; /* of the inner rule (aw_shared_node) */
-    int coarsest;   /* 0 .. AW_COARSE_MAX */
     int few_rates;  /* 1: three nodes of a panel are enough for the rates */
 } aw_panels_how;
 

@@ -17,16 +17,23 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
-#include "src/solvers/internal.h"
+#include "src/solvers/sample.h"
 
-/* Points of a sample: at the first step with a rule, and at every other. */
-enum { AW_SAMPLE_FIRST = 32, AW_SAMPLE = 4 };
-/* Of the tolerance, the error that a sample may show, the first and every other: points outside of
- * the sample may be a little worse. */
-#define AW_SHARE_FIRST 0.4
-#define AW_SHARE 0.6
+/* Points that a sample takes from core and rim of the grid each: at a step with a new rule, and at
+ * every other. Each zone adds its most doubtful one. */
+enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE = 1 };
+/* Of the tolerance, the largest estimate. */
+#define AW_SHARE 0.9
+/* Largest error of many points over their rms: of a normal distribution one point in 2000 is
+ * further out. */
+#define AW_PEAK 3.5
+/* Points of earlier steps that count as much as those of this one. */
+#define AW_POOL 12.0
 /* Of the tolerance, the error of the sample's own integrals. */
 #define AW_SAMPLE_SHARE 0.1
+/* Of the rates, errors are allowed to be so many times larger: the inner rule, which a sample has
+ * too, leaves them 4 tolerances off (seen in all strategies, `validate strategies`). */
+#define AW_RATE_TOLERANCES 3.0
 /* Below this part of the tolerance for a while a zone tries the next coarser rule. */
 #define AW_CALM 0.15
 enum { AW_CALM_STEPS = 16, AW_CALM_MOST = 1024 };
@@ -34,42 +41,43 @@ enum { AW_CALM_STEPS = 16, AW_CALM_MOST = 1024 };
  * forgotten by and by. */
 #define AW_FLOOR 0.7
 #define AW_FORGET 0.98
-/* Evaluations a point beyond which `predictive` is not dearer, and how many rules a zone goes back
- * to begin with after it has come in. */
-#define AW_COST_MOST 50000.0
+/* Evaluations a point of a zone, over those of the sample's points, beyond which `predictive` is
+ * not dearer; and how many rules a zone goes back to begin with after it has come in. */
+#define AW_DEAR 0.6
 enum { AW_BACK = 3 };
 /* Most steps that are left to `predictive` without trying. */
 enum { AW_PAUSE_MOST = 31 };
+/* Looking up a table takes as long as so many evaluations. */
+#define AW_LOOK_UP 10.0
 /* Largest near zone, over the half diagonals of the bunch's box and of the grid. */
 #define AW_NEAR_REACH 1.0
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
 #define AW_BUNCH_SIZE 0.4
-/* Circles of so many cells of a coarser grid can do with it. */
-#define AW_COARSE_CELLS 16.0
 
 /** A rule, of one zone. */
 typedef struct rule {
-    int order, coarsest;
+    int order;
     double density, spacing, sweep; /* spacing: in cells */
     double tables; /* errors of all tables if they added up, in tolerances; they do not */
     int few_rates;
 } rule;
 
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
- * circle sweeps through the bunch. docs/strategies.md, "Projection", has what they give. */
+ * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
 static const rule near_rule[] = {
-    {5, 2, 0.34, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 1, 0.34, HUGE_VAL, HUGE_VAL, 0.0, 1},
-    {7, 1, 0.34, HUGE_VAL, HUGE_VAL, 0.0, 1}, {7, 0, 0.34, HUGE_VAL, HUGE_VAL, 0.0, 1},
-    {7, 0, 0.34, 2.0, HUGE_VAL, 0.0, 1},      {7, 0, 0.34, 1.0, HUGE_VAL, 0.0, 1},
-    {9, 0, 0.67, 0.5, HUGE_VAL, 0.0, 1},      {13, 0, 1.0, 0.5, HUGE_VAL, 0.0, 0},
-    {21, 0, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
+    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1},
+    {5, 0.17, 2.0, HUGE_VAL, 0.0, 1},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1},
+    {5, 0.25, 0.7, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1},
+    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
+    {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
 static const rule far_rule[] = {
-    {9, 0, 1.0, HUGE_VAL, 0.5, 3.0, 1},   {9, 0, 1.0, HUGE_VAL, 0.25, 2.0, 1},
-    {9, 0, 1.0, HUGE_VAL, 0.12, 1.0, 1},  {9, 0, 1.0, HUGE_VAL, 0.06, 0.5, 1},
-    {11, 0, 1.0, HUGE_VAL, 0.03, 0.5, 0}, {15, 0, 1.0, HUGE_VAL, 0.02, 0.3, 0},
-    {21, 0, 1.0, HUGE_VAL, 0.01, 0.3, 0}};
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0},
+    {5, 0.34, HUGE_VAL, 0.07, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.04, 6.0, 0},
+    {7, 0.34, HUGE_VAL, 0.04, 4.0, 0}, {7, 0.34, HUGE_VAL, 0.025, 2.0, 0},
+    {9, 0.34, HUGE_VAL, 0.02, 1.0, 0}, {15, 0.67, HUGE_VAL, 0.02, 0.3, 0},
+    {21, 1.0, HUGE_VAL, 0.01, 0.3, 0}};
 
 /** A range of r'. */
 typedef struct zone {
@@ -79,30 +87,25 @@ typedef struct zone {
     int trying;       /* 1: it is being tried */
     aw_panels panels;
     double (*sum)[AW_RESULTS]; /* [points], part of projection.sum */
+    double *check;             /* [points], part of projection.check: of its nodes (aw_shared) */
     double error;              /* of potentials, the worst of the sample, in scales */
     double rate_error;         /* the same of the rates */
-    double cost;               /* evaluations a point, of the last integration */
+    double cost;               /* evaluations a point, of the last integration, or their like */
     double floor;              /* below which finer rules have not brought the rates' error */
 } zone;
 
-enum { NEAR, FAR, ZONES };
-
-/** A point that is recomputed. */
-typedef struct sample {
-    size_t point;
-    double I[ZONES][AW_RESULTS];
-} sample;
-
 typedef struct projection {
-    zone zone[ZONES];
-    double (*sum)[AW_RESULTS]; /* [ZONES + 1][points]: of the zones, and a scratch */
-    size_t capacity;
-    sample *sample;
-    size_t sample_capacity, samples;
-    uint64_t steps, sampled; /* points sampled so far */
-    void *fallback;          /* memory of the strategy to which steps are left */
-    int back;                /* 1: rules have gone back to coarser ones */
-    int pause, left;         /* steps that are left to it at once, and how many still are */
+    zone zone[AW_RANGES];
+    double (*sum)[AW_RESULTS]; /* [AW_RANGES + 1][points]: of the zones, and a scratch */
+    double *check;             /* [AW_RANGES][points] */
+    size_t capacity, check_capacity;
+    aw_sample sample;
+    double dear;               /* evaluations a point above which a zone is too dear */
+    aw_spread pool[AW_STRATA]; /* errors at points of earlier steps with these rules */
+    uint64_t steps;
+    void *fallback;  /* memory of the strategy to which steps are left */
+    int back;        /* 1: rules have gone back to coarser ones */
+    int pause, left; /* steps that are left to it at once, and how many still are */
 } projection;
 
 static void forget(void *memory)
@@ -110,9 +113,10 @@ static void forget(void *memory)
     projection *p = memory;
     if (!p) return;
     aw_strategy_predictive.forget(p->fallback);
-    for (int z = 0; z < ZONES; ++z) aw_panels_free(&p->zone[z].panels);
+    for (int z = 0; z < AW_RANGES; ++z) aw_panels_free(&p->zone[z].panels);
     aw_free(p->sum);
-    aw_free(p->sample);
+    aw_free(p->check);
+    aw_sample_free(&p->sample);
     aw_free(p);
 }
 
@@ -120,9 +124,9 @@ static projection *remember(void)
 {
     projection *p = aw_alloc(1, sizeof *p);
     if (!p) return NULL;
-    p->zone[NEAR] = (zone){.rule = near_rule, .rules = sizeof near_rule / sizeof *near_rule};
-    p->zone[FAR] = (zone){.rule = far_rule, .rules = sizeof far_rule / sizeof *far_rule};
-    for (int z = 0; z < ZONES; ++z) p->zone[z].wait = AW_CALM_STEPS;
+    p->zone[AW_NEAR] = (zone){.rule = near_rule, .rules = sizeof near_rule / sizeof *near_rule};
+    p->zone[AW_FAR] = (zone){.rule = far_rule, .rules = sizeof far_rule / sizeof *far_rule};
+    for (int z = 0; z < AW_RANGES; ++z) p->zone[z].wait = AW_CALM_STEPS;
     return p;
 }
 
@@ -164,9 +168,10 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
         }
 }
 
-/* Integrate a zone with its rule, from r' = from to `to`. */
+/* Integrate a zone with its rule, from r' = from to `to`; the check is of the rates, or of the
+ * potentials. */
 static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z, double from,
-                           double to, int far, aw_report *report)
+                           double to, int far, int look_at_rates, aw_report *report)
 {
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const rule *r = &z->rule[z->level];
@@ -178,119 +183,90 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                                .first = AW_FIRST_PANEL * size,
                                .spacing = r->spacing * fmin(now.hs, now.hx),
                                .bunch = AW_BUNCH_SIZE * size,
-                               .cells = AW_COARSE_CELLS * fmax(now.hs, now.hx),
                                .density = r->density,
-                               .coarsest = r->coarsest,
                                .few_rates = r->few_rates};
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     z->panels.n = 0;
     AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
     memset(z->sum, 0, problem->points * sizeof *z->sum);
+    memset(z->check, 0, problem->points * sizeof *z->check);
     aw_shared shared = {.node = z->panels.node,
                         .nodes = z->panels.n,
                         .columns = problem->columns,
                         .common = far ? &problem->centre : NULL, /* and no tables near */
                         .table_error = r->tables * problem->tolerance / (double)z->panels.n,
-                        .I = z->sum};
+                        .I = z->sum,
+                        .check = z->check,
+                        .check_rates = look_at_rates};
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
-    z->cost = (double)(report->work.evaluations - before) / (double)problem->points;
+    z->cost = (double)(report->work.evaluations - before) / (double)problem->points +
+              AW_LOOK_UP * (double)shared.tables;
 done:
     return status;
 }
 
-/* Cut the regions of a point at the zones' border, near ones first.
- * @return how many are near; *n, the number of all, may grow by one */
-static size_t cut_regions(aw_region *region, size_t *n, double border)
+/* The point where the nodes of a zone see the least of what is there. */
+static size_t doubtful(const zone *z, size_t points)
 {
-    size_t near = 0;
-    while (near < *n && region[near].b <= border) ++near;
-    if (near == *n || region[near].a >= border) return near;
-    memmove(&region[near + 1], &region[near], (*n - near) * sizeof *region);
-    region[near].b = region[near + 1].a = border;
-    ++*n;
-    return near + 1;
-}
-
-/* Choose points all over the grid, others at every step, and integrate there adaptively. */
-static aw_status take_sample(aw_solver *solver, projection *p, const aw_problem *problem,
-                             double border, size_t count, aw_report *report)
-{
-    const aw_device_ops *ops = solver->device->ops;
-    const size_t columns = problem->columns, rows = problem->points / columns;
-    const size_t most = solver->partition->n + 1;
-    aw_status status = AW_OK;
-    size_t n = 0;
-    AW_TRY(aw_grow((void **)&p->sample, &p->sample_capacity, count, sizeof *p->sample));
-    AW_TRY(
-        aw_grow((void **)&solver->job, &solver->job_capacity, ZONES * count, sizeof *solver->job));
-    for (size_t i = 0; i < count; ++i) {
-        /* The additive sequence of the plastic number: evenly spread, however it is cut. */
-        const double k = (double)(p->sampled++ % 1000000);
-        const double u = 0.5 + 0.7548776662466927 * k, w = 0.5 + 0.5698402909980532 * k;
-        const size_t row = (size_t)((u - floor(u)) * (double)rows);
-        const size_t point = row * columns + (size_t)((w - floor(w)) * (double)columns);
-        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + most,
-                       sizeof *solver->region));
-        aw_region *region = &solver->region[n];
-        size_t regions = aw_partition_regions(solver->partition, problem->history,
-                                              &problem->point[point], (uint32_t)point, region);
-        const size_t near = cut_regions(region, &regions, border);
-        const double tolerance = AW_SAMPLE_SHARE * problem->tolerance;
-        solver->job[ZONES * i + NEAR] = (aw_job){.first = n, .count = near, .tolerance = tolerance};
-        solver->job[ZONES * i + FAR] =
-            (aw_job){.first = n + near, .count = regions - near, .tolerance = tolerance};
-        p->sample[i].point = point;
-        n += regions;
-    }
-    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, ZONES * count,
-                       &problem->scales, &report->work));
-    AW_TRY(ops->wait(solver->device->state));
-    for (size_t i = 0; i < count; ++i)
-        for (int z = 0; z < ZONES; ++z) {
-            const aw_job *job = &solver->job[ZONES * i + (size_t)z];
-            for (unsigned k = 0; k < AW_RESULTS; ++k) /* a poor reference judges nothing */
-                p->sample[i].I[z][k] = job->status == AW_OK ? job->I[k] : (double)NAN;
-        }
-    p->samples = report->samples = count;
-done:
-    return status;
-}
-
-/* The worst error of a zone's results first .. last - 1 at the sampled points, in scales; NaN if
- * there is one. */
-static double sampled_error(const projection *p, int which, const aw_problem *problem,
-                            unsigned first, unsigned last)
-{
-    double worst = 0.0;
-    for (size_t i = 0; i < p->samples; ++i)
-        for (unsigned k = first; k < last; ++k) {
-            const double off = p->zone[which].sum[p->sample[i].point][k] - p->sample[i].I[which][k];
-            const double error = fabs(off) / aw_scale_of(&problem->scales, k);
-            if (!(error <= worst) && !isnan(worst)) worst = error;
-        }
+    size_t worst = 0;
+    for (size_t i = 1; i < points; ++i)
+        if (fabs(z->check[i]) > fabs(z->check[worst])) worst = i;
     return worst;
 }
 
-/* Take the errors of a zone that has been integrated. Where cells are long and thin, or few
- * particles fill them, the rates differ between any two sets of nodes in angle by more than the
- * tolerance allows, the sample's and ours too, and no rule in r' can mend that: what a finer rule
- * has not lowered is let pass. */
-static void judge(const projection *p, zone *z, int which, const aw_problem *problem, int again)
+/* Take the errors of a zone at the points of the sample. */
+static void judge(const projection *p, zone *z, int which, const aw_problem *problem)
+{
+    const double(*I[AW_RANGES])[AW_RESULTS] = {NULL, NULL};
+    I[which] = (const double(*)[AW_RESULTS])z->sum;
+    z->error = aw_sample_error(&p->sample, I, &problem->scales, 0, AW_DPHI, NULL);
+    z->rate_error = aw_sample_error(&p->sample, I, &problem->scales, AW_DPHI, AW_RESULTS, NULL);
+}
+
+/* Estimate of the potentials' largest error: what is seen at the points of the sample, and what
+ * their rms, pooled with that of earlier steps, makes likely elsewhere.
+ * @param[out] pool  [AW_STRATA], for the next step with the same rules */
+static double estimate(const projection *p, const aw_problem *problem, aw_spread *pool)
+{
+    const double(*I[AW_RANGES])[AW_RESULTS] = {NULL, NULL};
+    for (int i = 0; i < AW_RANGES; ++i) I[i] = (const double(*)[AW_RESULTS])p->zone[i].sum;
+    double worst = aw_sample_error(&p->sample, I, &problem->scales, 0, AW_DPHI, pool);
+    for (int i = AW_CORE; i <= AW_RIM; ++i) {
+        const double most = fmin(p->pool[i].points, AW_POOL);
+        if (most > 0.0) pool[i].square += p->pool[i].square * most / p->pool[i].points;
+        pool[i].points += most;
+        const double likely = AW_PEAK * sqrt(pool[i].square / pool[i].points);
+        if (!(likely <= worst) && !isnan(worst)) worst = likely;
+    }
+    return worst;
+}
+
+/* Take the errors of a zone that has been done again, at the points of the rule before. Where cells
+ * are long and thin, or few particles fill them, the rates differ between any two sets of nodes in
+ * angle by more than the tolerance allows, the sample's and ours too, and no rule in r' can mend
+ * that: what a finer rule has not lowered is let pass. */
+static void judge_again(const projection *p, zone *z, int which, const aw_problem *problem)
 {
     const double before = z->rate_error;
-    z->error = sampled_error(p, which, problem, 0, AW_DPHI);
-    z->rate_error = sampled_error(p, which, problem, AW_DPHI, AW_RESULTS);
-    if (again && z->rate_error > AW_FLOOR * before) z->floor = fmax(z->floor, before);
+    judge(p, z, which, problem);
+    if (z->rate_error > AW_FLOOR * before) z->floor = fmax(z->floor, before);
+}
+
+/* Error of a zone's rates, as far as it counts: over how much larger it may be. */
+static double counted_rates(const zone *z)
+{
+    const int in_floor = z->rate_error <= 2.0 * z->floor;
+    return in_floor ? 0.0 : z->rate_error / AW_RATE_TOLERANCES;
 }
 
 /* Error of a zone that counts, in scales; NaN if there is one. */
 static double counted(const zone *z)
 {
-    if (isnan(z->rate_error)) return z->rate_error;
-    return z->rate_error <= 2.0 * z->floor ? z->error : fmax(z->error, z->rate_error);
+    const double rates = counted_rates(z);
+    return z->error <= rates ? rates : z->error;
 }
 
 /* After a step that the zone's rule has done: whether a coarser one might do the next. */
@@ -307,13 +283,68 @@ static void relax(zone *z, double tolerance)
 }
 
 /* After a rule that has not done. @return 0 if there is no finer one that is worth it */
-static int tighten(zone *z)
+static int tighten(zone *z, double dear)
 {
     if (z->trying && z->wait < AW_CALM_MOST) z->wait *= 2;
     z->trying = z->calm = 0;
-    if (z->level + 1 == z->rules || z->cost > AW_COST_MOST) return 0;
+    if (z->level + 1 == z->rules || z->cost > dear) return 0;
     z->level++;
     return 1;
+}
+
+/* Add points to the sample: `spread` of each stratum, and the doubtful ones of the zones that were
+ * just done. */
+static aw_status sample(aw_solver *solver, projection *p, const aw_problem *problem, double border,
+                        int spread, const int zones[AW_RANGES], aw_report *report)
+{
+    enum { MOST = 2 * AW_SAMPLE_FIRST + AW_RANGES };
+    const double start = aw_now();
+    size_t point[MOST], n = 0;
+    int stratum[MOST];
+    for (int i = 0; i < spread; ++i)
+        for (int s = AW_CORE; s <= AW_RIM; ++s) {
+            stratum[n] = s;
+            point[n++] = aw_sample_next(&p->sample, problem, s);
+        }
+    for (int i = 0; i < AW_RANGES; ++i) {
+        if (!zones[i]) continue;
+        stratum[n] = AW_DOUBTFUL;
+        point[n++] = doubtful(&p->zone[i], problem->points);
+    }
+    const uint64_t work = report->work.evaluations;
+    const size_t before = p->sample.n;
+    const aw_status status =
+        aw_sample_add(&p->sample, solver, problem, border, AW_SAMPLE_SHARE * problem->tolerance,
+                      point, stratum, n, &report->work);
+    if (p->sample.n > before)
+        p->dear =
+            AW_DEAR * (double)(report->work.evaluations - work) / (double)(p->sample.n - before);
+    report->samples = p->sample.n;
+    report->sample += aw_now() - start;
+    return status;
+}
+
+/* Integrate the zones that are wanted. */
+static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_problem *problem,
+                                 double border, const int wanted[AW_RANGES], int look_at_rates,
+                                 aw_report *report)
+{
+    const double end = solver->partition->box[solver->partition->n - 1].r;
+    const double to[AW_RANGES] = {fmin(border, end), end};
+    const size_t points = problem->points;
+    aw_status status = AW_OK;
+    for (int i = 0; i < AW_RANGES; ++i) {
+        zone *z = &p->zone[i];
+        if (!wanted[i]) continue;
+        z->sum = &p->sum[(size_t)i * points];
+        z->check = &p->check[(size_t)i * points];
+        AW_TRY(integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], i == AW_FAR,
+                         look_at_rates, report));
+        if (i == AW_FAR) give_velocities(problem, z->sum, &p->sum[AW_RANGES * points]);
+        report->rule[i] = z->level;
+    }
+done:
+    return status;
 }
 
 /* Both zones, each as often as it takes. @return 1 if the sample is within the tolerance */
@@ -321,50 +352,55 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
                              double *result, aw_report *report, int *converged)
 {
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
-    const double end = solver->partition->box[solver->partition->n - 1].r;
-    const double border =
-        fmin(AW_NEAR_REACH * (hypot(now.half_s, now.half_x) + problem->half), end);
+    const double border = AW_NEAR_REACH * (hypot(now.half_s, now.half_x) + problem->half);
     const size_t points = problem->points;
+    const double start = aw_now();
     aw_status status = AW_OK;
-    int wanted[ZONES] = {1, 1}, again = 0;
+    aw_spread pool[AW_STRATA];
+    int wanted[AW_RANGES] = {1, 1}, again = 0, spread = 0;
     *converged = 0;
-    AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (ZONES + 1) * points, sizeof *p->sum));
-    double start = aw_now();
+    AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (AW_RANGES + 1) * points, sizeof *p->sum));
+    AW_TRY(aw_grow((void **)&p->check, &p->check_capacity, AW_RANGES * points, sizeof *p->check));
     /* A coarser rule is judged as the first one is: few points may pass it by luck. */
-    const int begins = p->steps++ == 0 || p->back || p->zone[NEAR].trying || p->zone[FAR].trying;
+    const int begins =
+        p->steps++ == 0 || p->back || p->zone[AW_NEAR].trying || p->zone[AW_FAR].trying;
     p->back = 0;
-    const double share = begins ? AW_SHARE_FIRST : AW_SHARE;
-    AW_TRY(take_sample(solver, p, problem, border, begins ? AW_SAMPLE_FIRST : AW_SAMPLE, report));
-    report->sample += aw_now() - start;
-    start = aw_now();
+    if (begins) memset(p->pool, 0, sizeof p->pool);
+    /* Potentials and rates by turns. */
+    int look_at_rates = p->steps % 2 == 0;
+    p->sample.n = 0;
     for (;;) {
-        for (int i = 0; i < ZONES; ++i) {
-            zone *z = &p->zone[i];
-            if (!wanted[i]) continue;
-            z->sum = &p->sum[(size_t)i * points];
-            AW_TRY(integrate(solver, problem, z, i == NEAR ? 0.0 : border, i == NEAR ? border : end,
-                             i == FAR, report));
-            if (i == FAR) give_velocities(problem, z->sum, &p->sum[ZONES * points]);
-            judge(p, z, i, problem, again);
-            report->rule[i] = z->level;
-        }
-        const double near = counted(&p->zone[NEAR]), far = counted(&p->zone[FAR]);
-        if (near + far <= share * problem->tolerance) break;
-        /* The worse one again, with a finer rule. */
-        const int worse = near >= far ? NEAR : FAR;
-        if (isnan(near + far) || !tighten(&p->zone[worse])) goto done;
+        AW_TRY(integrate_zones(solver, p, problem, border, wanted, look_at_rates, report));
+        for (int i = 0; again && i < AW_RANGES; ++i)
+            if (wanted[i]) judge_again(p, &p->zone[i], i, problem);
+        const int want = begins || again ? AW_SAMPLE_FIRST : AW_SAMPLE;
+        AW_TRY(sample(solver, p, problem, border, want - spread, wanted, report));
+        spread = want;
+        for (int i = 0; i < AW_RANGES; ++i) judge(p, &p->zone[i], i, problem);
+        const zone *near = &p->zone[AW_NEAR], *far = &p->zone[AW_FAR];
+        const double rates = counted_rates(near) + counted_rates(far);
+        report->sampled = estimate(p, problem, pool);
+        const double limit = AW_SHARE * problem->tolerance;
+        if (report->sampled <= limit && rates <= limit) break;
+        if (isnan(report->sampled + rates)) goto done;
+        /* One of them again, with a finer rule: the worse one, the sooner the cheaper it is. */
+        const double a = counted(near) * far->cost, b = counted(far) * near->cost;
+        const int worse = a >= b ? AW_NEAR : AW_FAR;
+        wanted[worse] = tighten(&p->zone[worse], p->dear);
+        wanted[!worse] = !wanted[worse] && tighten(&p->zone[!worse], p->dear);
+        if (!wanted[AW_NEAR] && !wanted[AW_FAR]) goto done;
         again = 1;
-        wanted[worse] = 1;
-        wanted[!worse] = 0;
+        memset(p->pool, 0, sizeof p->pool);
+        look_at_rates = !look_at_rates;
     }
-    report->sampled = p->zone[NEAR].error + p->zone[FAR].error;
-    for (int i = 0; i < ZONES; ++i) relax(&p->zone[i], problem->tolerance);
+    memcpy(p->pool, pool, sizeof pool);
+    for (int i = 0; i < AW_RANGES; ++i) relax(&p->zone[i], problem->tolerance);
     for (size_t i = 0; i < points; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
-            result[i * AW_RESULTS + k] = p->zone[NEAR].sum[i][k] + p->zone[FAR].sum[i][k];
-    report->evaluate += aw_now() - start;
+            result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
     *converged = 1;
 done:
+    report->evaluate += aw_now() - start - report->sample;
     return status;
 }
 
@@ -377,10 +413,12 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
+    report->sampled = 0.0;
     for (size_t i = 0; i < report->samples; ++i)
         for (unsigned k = 0; k < AW_DPHI; ++k) {
-            const sample *s = &p->sample[i];
-            const double off = result[s->point * AW_RESULTS + k] - s->I[NEAR][k] - s->I[FAR][k];
+            const aw_sampled *s = &p->sample.at[i];
+            const double off =
+                result[s->point * AW_RESULTS + k] - s->I[AW_NEAR][k] - s->I[AW_FAR][k];
             const double e = fabs(off) / aw_scale_of(&problem->scales, k);
             if (!(e <= report->sampled) && !isnan(report->sampled)) report->sampled = e;
         }
@@ -391,13 +429,13 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
  * then. */
 static void plan_ahead(projection *p, int converged)
 {
-    const int dear = p->zone[NEAR].cost > AW_COST_MOST || p->zone[FAR].cost > AW_COST_MOST;
+    const int dear = p->zone[AW_NEAR].cost > p->dear || p->zone[AW_FAR].cost > p->dear;
     if (converged && !dear) {
         p->pause = 0;
     } else {
         if (p->pause < AW_PAUSE_MOST) p->pause = 2 * p->pause + 1;
         p->back = 1;
-        for (int i = 0; i < ZONES; ++i)
+        for (int i = 0; i < AW_RANGES; ++i)
             p->zone[i].level = p->zone[i].level > AW_BACK ? p->zone[i].level - AW_BACK : 0;
     }
     p->left = p->pause;

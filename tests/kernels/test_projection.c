@@ -82,15 +82,12 @@ static void stage_close(stage *g)
     slices_free(&g->s);
 }
 
-/* f_in(r') of all points, of coarser moments; with table_error 0 without tables.
+/* f_in(r') of all points by one node; with table_error 0 without tables.
  * @return how many tables there were */
-static size_t look(stage *g, double r, double table_error, int coarse, const aw_scales *scales,
-                   double (*I)[AW_RESULTS])
+static size_t look_by(stage *g, const aw_shared_node *node, double table_error,
+                      const aw_scales *scales, double (*I)[AW_RESULTS], aw_work *work)
 {
-    const aw_shared_node node = {
-        .r = r, .weight = 1.0, .rate = 1.0, .density = 1.0, .coarse = coarse};
-    aw_work work = {0};
-    aw_shared shared = {.node = &node,
+    aw_shared shared = {.node = node,
                         .nodes = 1,
                         .columns = COLUMNS,
                         .common = &g->centre,
@@ -98,9 +95,27 @@ static size_t look(stage *g, double r, double table_error, int coarse, const aw_
                         .I = I};
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[i][k] = 0.0;
-    assert_ok(g->device.ops->integrate(g->device.state, &shared, scales, &work));
+    assert_ok(g->device.ops->integrate(g->device.state, &shared, scales, work));
     assert_ok(g->device.ops->wait(g->device.state));
     return shared.tables;
+}
+
+static size_t look(stage *g, double r, double table_error, const aw_scales *scales,
+                   double (*I)[AW_RESULTS])
+{
+    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 1.0};
+    aw_work work = {0};
+    return look_by(g, &node, table_error, scales, I, &work);
+}
+
+/* The same without tables. @return evaluations */
+static uint64_t look_with(stage *g, double r, double density, const aw_scales *scales,
+                          double (*I)[AW_RESULTS])
+{
+    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = density};
+    aw_work work = {0};
+    look_by(g, &node, 0.0, scales, I, &work);
+    return work.evaluations;
 }
 
 static aw_scales scales_of(double (*I)[AW_RESULTS])
@@ -118,10 +133,10 @@ static void compare(stage *g, double r)
 {
     double table[POINTS][AW_RESULTS], direct[POINTS][AW_RESULTS];
     const aw_scales one = {1.0, 1.0, 1.0};
-    assert_int_equal(look(g, r, 0.0, 0, &one, direct), 0);
+    assert_int_equal(look(g, r, 0.0, &one, direct), 0);
     const aw_scales scales = scales_of(direct);
     assert_true(scales.phi > 0.0 && scales.psi > 0.0 && scales.rate > 0.0);
-    assert_int_equal(look(g, r, 5e-4, 0, &scales, table), 1);
+    assert_int_equal(look(g, r, 5e-4, &scales, table), 1);
     /* Each of two errors, of offsets and of directions, is within 5e-4; rounding is 1e-6. */
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
@@ -154,7 +169,7 @@ static void a_gaussian_projects_to_a_gaussian(void **state)
     double I[POINTS][AW_RESULTS];
     stage g;
     stage_open(&g, *state, upright, 0.0, 0.0, 0);
-    assert_int_equal(look(&g, r, 1e-4, 0, &scales, I), 1);
+    assert_int_equal(look(&g, r, 1e-4, &scales, I), 1);
     for (int i = 0; i < POINTS; ++i) {
         const double q = r - hypot(g.point[i].z + beta_of(GAMMA) * r, g.point[i].x);
         const double want = scales.phi * exp(-0.5 * q * q / s2);
@@ -174,7 +189,7 @@ static void a_single_cell_projects_to_its_spline(void **state)
     for (int tables = 0; tables <= 1; ++tables) {
         /* A single cell is nothing but kinks: 8 entries to a cell miss them by 2e-3 of it. */
         const double within = tables ? 4e-3 : 1e-5;
-        assert_int_equal(look(&g, r, tables ? 4e-3 : 0.0, 0, &scales, I), tables);
+        assert_int_equal(look(&g, r, tables ? 4e-3 : 0.0, &scales, I), tables);
         for (int i = 0; i < POINTS; ++i) {
             const double z = g.point[i].z + beta_of(GAMMA) * r - 0.5 * H;
             const double t = fabs(r - hypot(z, g.point[i].x - 0.5 * H)) / H;
@@ -186,25 +201,55 @@ static void a_single_cell_projects_to_its_spline(void **state)
     stage_close(&g);
 }
 
-/* f_in from moments on coarser grids. With the Gaussian's 3 cells across, twice the spacing makes
- * an error of 0.008 (2/3)^3 1.4 = 3e-3 of the peak; four and eight times are only to be finite, on
- * a grid of fewer rows than its coarser ones have. */
-static void coarser_moments_serve(void **state)
+/* The Gaussian is 3 cells wide, and smooth: a node to two cells is as good as three to one. */
+static void fewer_nodes_in_angle_serve(void **state)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
-    double fine[POINTS][AW_RESULTS], coarse[POINTS][AW_RESULTS], most = 0.0;
+    double fine[POINTS][AW_RESULTS], few[POINTS][AW_RESULTS], most = 0.0;
     stage g;
     stage_open(&g, *state, gaussian, 0.1, 0.1, 1);
-    look(&g, 1e-4, 0.0, 0, &scales, fine);
-    look(&g, 1e-4, 0.0, 1, &scales, coarse);
+    const uint64_t all = look_with(&g, 1e-4, 1.0, &scales, fine);
+    const uint64_t some = look_with(&g, 1e-4, 0.17, &scales, few);
+    assert_true(some < all / 2);
     for (int i = 0; i < POINTS; ++i) most = fmax(most, fabs(fine[i][AW_PHI]));
     for (int i = 0; i < POINTS; ++i)
-        assert_close(coarse[i][AW_PHI], fine[i][AW_PHI], 0.0, 1e-2 * most);
-    g.h.nx = 8; /* the first rows of each slice */
-    assert_ok(g.device.ops->upload(g.device.state, &g.h, g.point, POINTS));
-    for (int n = 0; n <= AW_COARSE_MAX; ++n) {
-        look(&g, 1e-4, 0.0, n, &scales, coarse);
-        for (int i = 0; i < POINTS; ++i) assert_true(isfinite(coarse[i][AW_PHI]));
+        assert_close(few[i][AW_PHI], fine[i][AW_PHI], 0.0, 1e-3 * most);
+    stage_close(&g);
+}
+
+/* The check is a sum like the others, by table and without. */
+static void checks_are_summed(void **state)
+{
+    const aw_scales scales = {2.0, 0.5, 4.0};
+    stage g;
+    stage_open(&g, *state, gaussian, 0.1, 0.0, 0);
+    for (int i = 0; i < 4; ++i) {
+        const int rates = i % 2, tables = i / 2;
+        double I[POINTS][AW_RESULTS] = {{0.0}}, check[POINTS] = {0.0};
+        const aw_shared_node node = {.r = 2.0 * CDT,
+                                     .weight = 1.0,
+                                     .rate = 1.0,
+                                     .check = 3.0,
+                                     .check_rate = 5.0,
+                                     .density = 1.0};
+        aw_work work = {0};
+        aw_shared shared = {.node = &node,
+                            .nodes = 1,
+                            .columns = COLUMNS,
+                            .common = &g.centre,
+                            .table_error = tables ? 1e-2 : 0.0,
+                            .I = I,
+                            .check = check,
+                            .check_rates = rates};
+        assert_ok(g.device.ops->integrate(g.device.state, &shared, &scales, &work));
+        assert_ok(g.device.ops->wait(g.device.state));
+        assert_int_equal(shared.tables, tables);
+        for (int k = 0; k < POINTS; ++k) {
+            const double want = rates
+                                    ? 5.0 * I[k][AW_DPHI] / scales.rate
+                                    : 3.0 * (I[k][AW_PHI] / scales.phi + I[k][AW_PSI] / scales.psi);
+            assert_close(check[k], want, 1e-5, 1e-12); /* tables are in single precision */
+        }
     }
     stage_close(&g);
 }
@@ -215,11 +260,11 @@ static void near_nodes_and_nans_have_no_tables(void **state)
     double I[POINTS][AW_RESULTS];
     stage g;
     stage_open(&g, *state, gaussian, 0.1, 0.0, 0);
-    assert_int_equal(look(&g, 1e-4, 1e-3, 0, &scales, I), 0);
+    assert_int_equal(look(&g, 1e-4, 1e-3, &scales, I), 0);
     slices_set(&g.s, 2, 20, 12, 0, NAN);
     g.s.slice[2].id = 99;
     assert_ok(g.device.ops->upload(g.device.state, &g.h, g.point, POINTS));
-    assert_int_equal(look(&g, 2.0 * CDT, 1e-3, 0, &scales, I), 0);
+    assert_int_equal(look(&g, 2.0 * CDT, 1e-3, &scales, I), 0);
     int bad = 0;
     for (int i = 0; i < POINTS; ++i) bad += isnan(I[i][AW_PHI]);
     assert_true(bad > 0);
@@ -233,7 +278,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(tables_agree_with_direct_evaluation, variant),
         cmocka_unit_test_prestate(a_gaussian_projects_to_a_gaussian, variant),
         cmocka_unit_test_prestate(a_single_cell_projects_to_its_spline, variant),
-        cmocka_unit_test_prestate(coarser_moments_serve, variant),
+        cmocka_unit_test_prestate(fewer_nodes_in_angle_serve, variant),
+        cmocka_unit_test_prestate(checks_are_summed, variant),
         cmocka_unit_test_prestate(near_nodes_and_nans_have_no_tables, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,9 +36,7 @@ static const aw_panels_how usual = {.order = 9,
                                     .first = 1e-4,
                                     .spacing = HUGE_VAL,
                                     .bunch = 1e-4,
-                                    .cells = 1e-3,
-                                    .density = 1.0,
-                                    .coarsest = 2};
+                                    .density = 1.0};
 
 static double sum_of(const aw_panels *p, double (*f)(double r), int rates)
 {
@@ -94,7 +92,38 @@ static void few_rates_are_integrated(void **state)
     slices_free(&g.s);
 }
 
-/* Circles over a mesh of cells: finer where the beam is swept, coarser moments further away. */
+/* In the logarithm y a panel's checks are zero of polynomials that its nodes see through, and of
+ * the first that they only just see they are not: y^8 of nine nodes, y^2 of the rates' three. */
+static void checks_see_what_is_hard_to_see(void **state)
+{
+    aw_panels_how how = usual;
+    aw_panels p = {.node = NULL};
+    stage g;
+    (void)state;
+    stage_open(&g, 2.0);
+    how.few_rates = 1;
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 1e-3, 2e-3, &how));
+    assert_int_equal(p.n, 9);
+    for (int k = 0; k <= 8; ++k) {
+        double check = 0.0, rates = 0.0;
+        for (size_t i = 0; i < p.n; ++i) {
+            const double y = (log(p.node[i].r / 1e-3) / log(2.0) - 0.5) * 2.0; /* -1 .. 1 */
+            const double f = pow(y, k) / p.node[i].r;
+            check += p.node[i].check * f;
+            rates += p.node[i].check_rate * f;
+        }
+        if (k < 8) assert_close(check, 0.0, 0.0, 1e-14);
+        if (k < 2) assert_close(rates, 0.0, 0.0, 1e-14);
+        /* y^8 is 128/6435 P_8 and lower ones, P_8^2 has the integral 2/17; half the width is
+         * log 2/2, and nine Gauss nodes are exact to the order 17. */
+        if (k == 8) assert_close(check, 128.0 / 6435.0 * 2.0 / 17.0 * log(2.0) / 2.0, 1e-9, 0.0);
+        if (k == 2) assert_true(fabs(rates) > 0.1);
+    }
+    aw_panels_free(&p);
+    slices_free(&g.s);
+}
+
+/* Finer where the beam is swept. */
 static void panels_follow_the_beam(void **state)
 {
     aw_panels_how how = usual;
@@ -103,10 +132,6 @@ static void panels_follow_the_beam(void **state)
     (void)state;
     stage_open(&g, 2.0);
     assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1.5, &how));
-    for (size_t i = 0; i < p.n; ++i) {
-        const double r = p.node[i].r;
-        assert_int_equal(p.node[i].coarse, r > 4e-3 ? 2 : (r > 2e-3 ? 1 : 0));
-    }
     how.sweep = 0.05;
     assert_ok(aw_panels_add(&fine, &g.h, &g.centre, 0.0, 1.5, &how));
     assert_true(fine.n > p.n);
@@ -149,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smooth_functions_are_integrated),
         cmocka_unit_test(few_rates_are_integrated),
+        cmocka_unit_test(checks_see_what_is_hard_to_see),
         cmocka_unit_test(panels_follow_the_beam),
         cmocka_unit_test(orders_that_cannot_be_are_refused),
     };

@@ -108,7 +108,6 @@ static void sum_with_border(aw_device *device, const aw_problem *problem, double
                          .first = 4.0 * cell,
                          .spacing = HUGE_VAL,
                          .bunch = 1.0,
-                         .cells = HUGE_VAL,
                          .density = 1.0};
     memset(I, 0, problem->points * sizeof *I);
     for (int far = 0; far <= 1; ++far) {
