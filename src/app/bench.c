@@ -42,6 +42,7 @@ aw_status aw_bench_command(int argc, char **argv)
     if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.threads, b.json);
     if (b.kernel) return aw_bench_kernel(&b);
     aw_tuning_load(&b.tuning);
+    if (b.step) return aw_bench_step(&b);
     if (b.patterns) return aw_bench_patterns(&b);
     AW_TRY(measure_all(&b));
 done:

@@ -30,6 +30,7 @@ typedef struct aw_bench {
     aw_tuning tuning; /* of the CPU unit; zeros: the defaults */
     int skip, repeat; /* solves that do not count, and that do; -1: not given */
     int verify, tables, kernel;
+    int step, hold;       /* whole steps; with the potentials of the first */
     long cuhre;           /* instances of each family and dimension; 0: no */
     aw_forecast forecast; /* of the strategies that have one */
 } aw_bench;
@@ -63,6 +64,10 @@ aw_status aw_bench_kernel(const aw_bench *bench);
 /** `bench --patterns`: work of every point and partitions of a few, into the file bench->patterns.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO, or what the simulation says (messages). */
 aw_status aw_bench_patterns(const aw_bench *bench);
+
+/** `bench --step`: every part of a self-consistent step.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO, or what the simulation says (messages). */
+aw_status aw_bench_step(const aw_bench *bench);
 
 AW_END_DECLS
 #endif

@@ -8,7 +8,7 @@
 #include "src/app/bench.h"
 #include "src/app/options.h"
 
-enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET };
+enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET, HOLD };
 
 static const struct option known[] = {{"grid", 1, NULL, 'g'},
                                       {"particles", 1, NULL, 'n'},
@@ -24,6 +24,8 @@ static const struct option known[] = {{"grid", 1, NULL, 'g'},
                                       {"tables", 0, NULL, 'b'},
                                       {"kernel", 0, NULL, 'k'},
                                       {"patterns", 1, NULL, 'p'},
+                                      {"step", 0, NULL, 'e'},
+                                      {"hold", 0, NULL, HOLD},
                                       {"cuhre", 2, NULL, 'c'},
                                       {"forecast", 1, NULL, FORECAST},
                                       {"neighbours", 1, NULL, NEIGHBOURS},
@@ -138,6 +140,8 @@ static aw_status take(aw_bench *b, int option, const char *value)
     case 'v': b->verify = 1; return AW_OK;
     case 'b': b->tables = 1; return AW_OK;
     case 'k': b->kernel = 1; return AW_OK;
+    case 'e': b->step = 1; return AW_OK;
+    case HOLD: b->hold = 1; return AW_OK;
     case 'c':
         b->cuhre = 24;
         return value ? aw_option_number("--cuhre", value, 1, 1000000, &b->cuhre) : AW_OK;
@@ -162,8 +166,10 @@ static void fill_defaults(aw_bench *b)
 {
     static const char *const compared[] = {"two-phase", "heuristic", "predictive"};
     const int tables = b->tables;
-    fill_list(b->grid, &b->grids, 64, 128);
-    fill_list(b->particles, &b->counts, 100000, tables ? 1000000 : 0);
+    fill_list(b->grid, &b->grids, b->step ? 128 : 64, b->step ? 0 : 128);
+    fill_list(b->particles, &b->counts, b->step ? 1000000 : 100000, tables ? 1000000 : 0);
+    if (b->step && b->solvers == 0)
+        snprintf(b->solver[b->solvers++], AW_NAME_MAX, "%s", "projection");
     if (b->solvers == 0)
         while (b->solvers < (tables ? 3 : 1)) {
             snprintf(b->solver[b->solvers], AW_NAME_MAX, "%s", compared[b->solvers]);
@@ -171,7 +177,7 @@ static void fill_defaults(aw_bench *b)
         }
     if (b->random < 0) b->random = tables;
     if (b->skip < 0) b->skip = tables ? 5 : 0;
-    if (b->repeat < 0) b->repeat = tables ? 10 : 3;
+    if (b->repeat < 0) b->repeat = tables ? 10 : (b->hold ? 60 : 3);
 }
 
 aw_status aw_bench_options(int argc, char **argv, aw_bench *b, int *help)
@@ -202,9 +208,10 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b, int *help)
     if (optind < argc)
         return aw_error(AW_ERR_ARG, "bench: '%s' is not an option (see: arcwake help bench)",
                         argv[optind]);
-    if (b->tables + b->kernel + (b->patterns != NULL) + (b->cuhre > 0) > 1)
-        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns and --cuhre are "
+    if (b->tables + b->kernel + b->step + (b->patterns != NULL) + (b->cuhre > 0) > 1)
+        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
                                     "separate measurements (give one of them)");
+    if (b->hold && !b->step) return aw_error(AW_ERR_ARG, "bench: --hold belongs to --step");
     fill_defaults(b);
     if (b->skip + b->repeat > AW_BENCH_SOLVES)
         return aw_error(AW_ERR_ARG,

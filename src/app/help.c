@@ -61,6 +61,11 @@ static const char bench_text[] =
     "Times an evaluation of the integrand alone, for every SIMD variant.\n"
     "arcwake bench --patterns FILE [--grid N] [--particles N] [--solver A] [--skip N]\n"
     "Writes the work of every point, and partitions of a few, for tools/bench_plots.py.\n"
+    "arcwake bench --step [--hold] [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]]\n"
+    "              [--threads N] [--skip N] [--repeat N] [--json FILE]\n"
+    "Times every part of a step of the same bend in self-consistent motion (128 x 128, 1e6\n"
+    "particles, projection), best and mean. --hold: the potentials of the first step are kept,\n"
+    "which leaves the particle side alone (--repeat 60).\n"
     "arcwake bench --cuhre[=N] [--threads N] [--json FILE]\n"
     "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts\n"
     "those within their tolerance, those that miss it silently, and those that say so.\n";

@@ -159,6 +159,23 @@ aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point 
         .scales = sim->scales};
 }
 
+/* From potentials to the forces on the particles. */
+static aw_status take_forces(aw_simulation *sim)
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    double begin = aw_now();
+    aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
+    sim->seconds[AW_PART_FORCES] = aw_now() - begin;
+    begin = aw_now();
+    aw_gather_run(grid, &sim->forces, sim->config->beam.gamma, sim->particles, sim->Fz, sim->Fx,
+                  sim->Fs, sim->Fn);
+    sim->seconds[AW_PART_GATHER] = aw_now() - begin;
+    sim->solved = 1;
+    return AW_OK;
+}
+
+aw_status aw_simulation_hold(aw_simulation *sim) { return take_forces(sim); }
+
 aw_status aw_simulation_solve(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
@@ -174,13 +191,7 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     problem.scales = sim->scales;
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-    begin = aw_now();
-    aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
-    sim->seconds[AW_PART_FORCES] = aw_now() - begin;
-    begin = aw_now();
-    aw_gather_run(grid, &sim->forces, gamma, sim->particles, sim->Fz, sim->Fx, sim->Fs, sim->Fn);
-    sim->seconds[AW_PART_GATHER] = aw_now() - begin;
-    sim->solved = 1;
+    AW_TRY(take_forces(sim));
 done:
     if (status != AW_OK)
         aw_error(status, "step %ld, S = %.6g m: the potentials could not be computed", sim->step,

@@ -80,6 +80,10 @@ aw_problem aw_simulation_problem(const aw_simulation *simulation, const aw_field
 /** Potentials and forces at this step; after aw_simulation_deposit. */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 
+/** As aw_simulation_solve, but with the potentials of the last solve, as if they were those of this
+ *  step's grid: to time the particle side alone. */
+aw_status aw_simulation_hold(aw_simulation *simulation);
+
 /** To the next step: in self-consistent motion kick by half a step with this step's forces (which
  *  completes the kick begun at the last step), transport, and begin the next kick.
  *  `aw_simulation_synchronise` completes a begun kick, so that momenta and positions are of one
