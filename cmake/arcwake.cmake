@@ -15,6 +15,30 @@ function(aw_library name)
   aw_flags(${name})
 endfunction()
 
+# aw_variant(library name SOURCES... FLAGS...): compile sources of a library once more, under another
+# instruction set. They see AW_VARIANT=name, and the program picks one at run time.
+function(aw_variant library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;FLAGS" ${ARGN})
+  add_library(${library}_${name} OBJECT ${ARG_SOURCES})
+  target_include_directories(${library}_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${library}_${name} PRIVATE AW_VARIANT=${name})
+  aw_flags(${library}_${name})
+  # -Wno-psabi: vectors wider than the baseline's registers never cross a call that is not inlined.
+  target_compile_options(${library}_${name} PRIVATE -O3 -Wno-psabi ${ARG_FLAGS})
+  target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)
+endfunction()
+
+# aw_variants(library sources...): all vector variants of this processor's kind.
+function(aw_variants library)
+  aw_variant(${library} baseline SOURCES ${ARGN})
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    aw_variant(${library} avx2 SOURCES ${ARGN} FLAGS -mavx2 -mfma)
+    aw_variant(${library} avx512 SOURCES ${ARGN}
+               FLAGS -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
+    target_compile_definitions(${library} PRIVATE AW_X86_VARIANTS)
+  endif()
+endfunction()
+
 function(aw_flags name)
   target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:${AW_WARNINGS} ${AW_FLAGS}>)

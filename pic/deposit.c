@@ -5,15 +5,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/integrand.h"
-#include "pic/chunks.h"
+#include "kernels/view.h"
+#include "pic/pieces.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
 struct aw_deposit {
     int ns, nx;
     size_t cells; /* of one padded grid */
-    int grids;    /* private grids: chunks share one when the grid is very large */
+    int grids;    /* private grids */
     double *grid; /* [grids][cells][AW_COMPONENTS] */
 };
 
@@ -39,7 +39,7 @@ aw_status aw_deposit_new(int ns, int nx, aw_deposit **out)
     d->nx = nx;
     d->cells = padded_cells(ns, nx);
     size_t fit = AW_PRIVATE_BYTES / aw_slice_bytes(ns, nx, 0);
-    d->grids = fit >= AW_CHUNKS ? AW_CHUNKS : fit >= 4 ? 4 : 2;
+    d->grids = fit >= AW_DEPOSIT_GRIDS ? AW_DEPOSIT_GRIDS : fit >= 4 ? 4 : 2;
     d->grid = aw_alloc((size_t)d->grids * d->cells * AW_COMPONENTS, sizeof *d->grid);
     if (!d->grid) {
         aw_deposit_free(d);
@@ -61,43 +61,6 @@ size_t aw_deposit_bytes(const aw_deposit *deposit)
     return (size_t)deposit->grids * deposit->cells * AW_COMPONENTS * sizeof(double);
 }
 
-/* What one particle needs of the frame. */
-typedef struct place {
-    double z, x, cg, sg, ct, st, ihs, ihx, mid_s, mid_x;
-    int ns, nx;
-} place;
-
-/* Add particle i in units of its charge; 0 when it is off the grid or not finite. */
-static int deposit_one(const aw_particles *p, size_t i, const place *f, double *grid)
-{
-    double dz = p->z[i] - f->z, dx = p->x[i] - f->x;
-    double a = (dz * f->cg + dx * f->sg) * f->ihs + f->mid_s;
-    double b = (-dz * f->sg + dx * f->cg) * f->ihx + f->mid_x;
-    if (!(a >= 0.5 && a < f->ns - 1.5 && b >= 0.5 && b < f->nx - 1.5)) return 0;
-    double pz = p->pz[i], px = p->px[i], p2 = pz * pz + px * px, gamma = sqrt(1.0 + p2);
-    double along = pz * f->ct + px * f->st, across = -pz * f->st + px * f->ct;
-    /* 1 - beta_par = (1 - beta) + beta (1 - cos), each without cancellation */
-    double m = sqrt(p2), late = 1.0 / (gamma * (gamma + m));
-    if (m > 0.0)
-        late += along > 0.0 ? across * across / ((m + along) * gamma) : (m - along) / gamma;
-    double perp = across / gamma;
-    if (!isfinite(late)) return 0;
-    int ia = (int)(a + 0.5), ib = (int)(b + 0.5);
-    double wu[3], wv[3];
-    ptrdiff_t row = f->ns + 2 * AW_PAD;
-    aw_spline(a - ia, wu);
-    aw_spline(b - ib, wv);
-    for (int q = 0; q < 3; ++q)
-        for (int k = 0; k < 3; ++k) {
-            double w = wu[k] * wv[q];
-            double *g = grid + ((ib + AW_PAD - 1 + q) * row + ia + AW_PAD - 1 + k) * AW_COMPONENTS;
-            g[0] += w;
-            g[1] += w * late;
-            g[2] += w * perp;
-        }
-    return 1;
-}
-
 static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
 {
     int finite = isfinite(p->z[i]) && isfinite(p->x[i]) && isfinite(p->pz[i]) && isfinite(p->px[i]);
@@ -107,56 +70,88 @@ static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
                     i, p->z[i], p->x[i], finite ? "off the grid" : "not finite", frame->grid.S);
 }
 
+typedef double quad __attribute__((vector_size(32), may_alias));
+typedef float narrow __attribute__((vector_size(16), may_alias));
+
+/* Pieces of the grid: as many as there are threads to be had, and more. */
+enum { CELL_PIECES = 64 };
+
 /* Sum the private grids cell by cell, in order, and scale to densities. */
-static void reduce(const aw_deposit *d, double density, int single, void *cells, double *charge)
+static void reduce(const aw_deposit *d, int grids, double density, int single, void *cells,
+                   double *charge)
 {
-    const size_t n = d->cells * AW_COMPONENTS;
-    double part[AW_CHUNKS] = {0}, total = 0.0;
+    const quad *grid = (const quad *)d->grid;
+    const size_t n = d->cells;
+    double part[CELL_PIECES], total = 0.0;
 #pragma omp parallel for schedule(static)
-    for (int c = 0; c < AW_CHUNKS; ++c)
-        for (size_t k = aw_chunk_begin(d->cells, c) * AW_COMPONENTS;
-             k < aw_chunk_begin(d->cells, c + 1) * AW_COMPONENTS; ++k) {
-            double sum = 0.0;
-            for (int g = 0; g < d->grids; ++g) sum += d->grid[(size_t)g * n + k];
-            if (k % AW_COMPONENTS == 0) part[c] += sum;
+    for (int c = 0; c < CELL_PIECES; ++c) {
+        quad in_all = {0.0, 0.0, 0.0, 0.0};
+        for (size_t k = n * (size_t)c / CELL_PIECES; k < n * (size_t)(c + 1) / CELL_PIECES; ++k) {
+            quad sum = grid[k];
+            for (int g = 1; g < grids; ++g) sum += grid[(size_t)g * n + k];
+            in_all += sum;
+            sum *= density;
             if (single)
-                ((float *)cells)[k] = (float)(sum * density);
+                ((narrow *)cells)[k] = __builtin_convertvector(sum, narrow);
             else
-                ((double *)cells)[k] = sum * density;
+                ((quad *)cells)[k] = sum;
         }
-    for (int c = 0; c < AW_CHUNKS; ++c) total += part[c];
+        part[c] = in_all[0];
+    }
+    for (int c = 0; c < CELL_PIECES; ++c) total += part[c];
     *charge = total;
+}
+
+static aw_lanes_grid place_of(const aw_frame *frame)
+{
+    const aw_grid_view *g = &frame->grid;
+    const double c = cos(g->theta), s = sin(g->theta);
+    return (aw_lanes_grid){.z = g->z,
+                           .x = g->x,
+                           .az = c / g->hs,
+                           .ax = s / g->hs,
+                           .bz = -s / g->hx,
+                           .bx = c / g->hx,
+                           .mid_s = 0.5 * (g->ns - 1),
+                           .mid_x = 0.5 * (g->nx - 1),
+                           .ns = g->ns,
+                           .nx = g->nx,
+                           .ct = cos(frame->theta_design),
+                           .st = sin(frame->theta_design)};
+}
+
+/* First particle of a block that cannot be deposited. */
+static size_t find_lost(const aw_lanes *lanes, const aw_particles *p, size_t i, size_t n,
+                        const aw_lanes_grid *place, double *grid)
+{
+    for (size_t l = 0; l < n; ++l)
+        if (lanes->deposit(p, i + l, 1, place, grid)) return i + l;
+    return i;
 }
 
 aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *frame, int single,
                          void *cells, double *charge)
 {
-    const aw_grid_view *grid = &frame->grid;
-    const place f = {.z = grid->z,
-                     .x = grid->x,
-                     .cg = cos(grid->theta),
-                     .sg = sin(grid->theta),
-                     .ct = cos(frame->theta_design),
-                     .st = sin(frame->theta_design),
-                     .ihs = 1.0 / grid->hs,
-                     .ihx = 1.0 / grid->hx,
-                     .mid_s = 0.5 * (grid->ns - 1),
-                     .mid_x = 0.5 * (grid->nx - 1),
-                     .ns = grid->ns,
-                     .nx = grid->nx};
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_lanes_grid place = place_of(frame);
     const size_t n = d->cells * AW_COMPONENTS;
-    const int per_grid = AW_CHUNKS / d->grids;
+    const int grids = d->grids;
     size_t lost = SIZE_MAX;
 #pragma omp parallel for schedule(dynamic) reduction(min : lost)
-    for (int g = 0; g < d->grids; ++g) {
+    for (int g = 0; g < grids; ++g) {
+        const size_t end = aw_piece_begin(p->n, grids, g + 1);
         double *mine = d->grid + (size_t)g * n;
         memset(mine, 0, n * sizeof *mine);
-        for (size_t i = aw_chunk_begin(p->n, g * per_grid);
-             i < aw_chunk_begin(p->n, (g + 1) * per_grid); ++i)
-            if (!deposit_one(p, i, &f, mine) && i < lost) lost = i;
+        for (size_t i = aw_piece_begin(p->n, grids, g); i < end; i += AW_BLOCK) {
+            const size_t m = aw_block_size(i, end);
+            if (!lanes->deposit(p, i, m, &place, mine)) continue;
+            const size_t first = find_lost(lanes, p, i, m, &place, mine);
+            if (first < lost) lost = first;
+            break;
+        }
     }
     if (lost != SIZE_MAX) return refuse(p, lost, frame);
-    reduce(d, p->charge / (grid->hs * grid->hx), single, cells, charge);
+    reduce(d, grids, p->charge / (frame->grid.hs * frame->grid.hx), single, cells, charge);
     *charge *= p->charge;
     return AW_OK;
 }

@@ -2,14 +2,16 @@
 #include "pic/frame.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "pic/chunks.h"
+#include "pic/pieces.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
 
 #define AW_ROUND 0.2     /* rms axes closer than this define no tilt */
 #define AW_TURN_MAX 0.05 /* [rad] per step: a jump of the tilt blurs the time interpolation */
 #define AW_HEADROOM 1.02 /* of the first box over the outermost particle */
+#define AW_FAR 1e6       /* squared distance in variances: costs 6 of 16 digits of a variance */
 
 void aw_frame_init(aw_frame *frame, int ns, int nx)
 {
@@ -42,47 +44,63 @@ void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, doubl
     place(frame, orbit, S, 0.0, 0.0);
 }
 
-/* Sums of a chunk of particles about (z, x). */
+/* Sums over particles about (z, x). */
 typedef struct sums {
     double z, x, zz, zx, xx;
 } sums;
 
 static sums beam_sums(const aw_particles *p, double z, double x)
 {
-    sums part[AW_CHUNKS], total = {0};
-#pragma omp parallel for schedule(dynamic)
-    for (int c = 0; c < AW_CHUNKS; ++c) {
-        sums s = {0};
-        for (size_t i = aw_chunk_begin(p->n, c); i < aw_chunk_begin(p->n, c + 1); ++i) {
-            double dz = p->z[i] - z, dx = p->x[i] - x;
-            s.z += dz;
-            s.x += dx;
-            s.zz += dz * dz;
-            s.zx += dz * dx;
-            s.xx += dx * dx;
-        }
-        part[c] = s;
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    double part[AW_PIECES][5];
+    sums total = {0};
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < AW_PIECES; ++k) {
+        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+        double s[5] = {0.0};
+        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK)
+            lanes->moments(p, i, aw_block_size(i, end), z, x, s);
+        memcpy(part[k], s, sizeof s);
     }
-    for (int c = 0; c < AW_CHUNKS; ++c) {
-        total.z += part[c].z;
-        total.x += part[c].x;
-        total.zz += part[c].zz;
-        total.zx += part[c].zx;
-        total.xx += part[c].xx;
+    for (int k = 0; k < AW_PIECES; ++k) {
+        total.z += part[k][0];
+        total.x += part[k][1];
+        total.zz += part[k][2];
+        total.zx += part[k][3];
+        total.xx += part[k][4];
     }
     return total;
+}
+
+/* The same about the mean of what was summed about another point. Where that point lies so far off
+ * that the difference would lose digits, by a second pass. */
+static sums central_sums(const aw_particles *p, const sums *m, double z, double x)
+{
+    const double n = (double)p->n, mz = m->z / n, mx = m->x / n;
+    const sums about = {.z = 0.0,
+                        .x = 0.0,
+                        .zz = m->zz - mz * m->z,
+                        .zx = m->zx - mz * m->x,
+                        .xx = m->xx - mx * m->x};
+    if (mz * mz + mx * mx <= AW_FAR * fmin(about.zz, about.xx) / n) return about;
+    return beam_sums(p, z, x);
 }
 
 /* Largest |u| and |w| of a particle in the axes at angle theta about (z, x). */
 static void beam_reach(const aw_particles *p, double z, double x, double theta, double *u,
                        double *w)
 {
-    double mu = 0.0, mw = 0.0, c = cos(theta), s = sin(theta);
-#pragma omp parallel for reduction(max : mu, mw)
-    for (size_t i = 0; i < p->n; ++i) {
-        double dz = p->z[i] - z, dx = p->x[i] - x;
-        mu = fmax(mu, fabs(dz * c + dx * s));
-        mw = fmax(mw, fabs(-dz * s + dx * c));
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const double place[4] = {z, x, cos(theta), sin(theta)};
+    double mu = 0.0, mw = 0.0;
+#pragma omp parallel for schedule(static) reduction(max : mu, mw)
+    for (int k = 0; k < AW_PIECES; ++k) {
+        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+        double most[2] = {0.0, 0.0};
+        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK)
+            lanes->reach(p, i, aw_block_size(i, end), place, most);
+        mu = fmax(mu, most[0]);
+        mw = fmax(mw, most[1]);
     }
     *u = mu;
     *w = mw;
@@ -127,7 +145,7 @@ aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
                         "are not finite (a smaller numerics.step_m?)",
                         S_guess);
     aw_orbit_point at = aw_orbit_at(orbit, S);
-    sums about = beam_sums(particles, z, x);
+    sums about = central_sums(particles, &first, z, x);
     double last = frame->begun ? frame->grid.tilt : 0.0;
     double tilt = principal_tilt(&about, n, at.theta, last, frame->begun ? AW_TURN_MAX : AW_PI);
     beam_reach(particles, z, x, at.theta + tilt, &reach_s, &reach_x);

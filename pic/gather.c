@@ -2,8 +2,18 @@
 #include "pic/gather.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "kernels/integrand.h"
+#include "pic/pieces.h"
+#include "pic/push.h"
+#include "src/base/memory.h"
+
+struct aw_gather {
+    int ns, nx;
+    double *field; /* [nx][ns][4]: what a particle wants of a node, together */
+};
 
 /* The nine nodes of a lab point and their weights. */
 typedef struct stencil {
@@ -60,4 +70,111 @@ void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gam
         if (Fs) Fs[i] = fz * c + fx * q;
         if (Fn) Fn[i] = -fz * q + fx * c;
     }
+}
+
+aw_status aw_gather_new(int ns, int nx, aw_gather **out)
+{
+    aw_gather *g = aw_alloc(1, sizeof *g);
+    *out = NULL;
+    if (!g) return AW_ERR_NOMEM;
+    g->ns = ns;
+    g->nx = nx;
+    g->field = aw_alloc((size_t)ns * (size_t)nx, 4 * sizeof *g->field);
+    if (!g->field) {
+        aw_gather_free(g);
+        return AW_ERR_NOMEM;
+    }
+    *out = g;
+    return AW_OK;
+}
+
+void aw_gather_free(aw_gather *gather)
+{
+    if (!gather) return;
+    aw_free(gather->field);
+    aw_free(gather);
+}
+
+static aw_lanes_grid place_of(const aw_gather_params *params)
+{
+    const aw_grid_view *g = params->grid;
+    const double c = cos(g->theta), s = sin(g->theta), gamma = params->gamma;
+    const double theta = params->forces->theta[(size_t)g->ns * (size_t)g->nx / 2];
+    return (aw_lanes_grid){.z = g->z,
+                           .x = g->x,
+                           .az = c / g->hs,
+                           .ax = s / g->hs,
+                           .bz = -s / g->hx,
+                           .bx = c / g->hx,
+                           .mid_s = 0.5 * (g->ns - 1),
+                           .mid_x = 0.5 * (g->nx - 1),
+                           .ns = g->ns,
+                           .nx = g->nx,
+                           .ct = cos(theta),
+                           .st = sin(theta),
+                           .theta = theta,
+                           .beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma))};
+}
+
+static void pack(aw_gather *gather, const aw_forces *f)
+{
+    const size_t n = (size_t)gather->ns * (size_t)gather->nx;
+#pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < n; ++k) {
+        double *to = &gather->field[4 * k];
+        to[0] = f->Fz_lab[k];
+        to[1] = f->Fx_lab[k];
+        to[2] = f->cBy[k];
+        to[3] = f->theta[k];
+    }
+}
+
+/* One piece of the particles. sum: of F_s, and of F_n: sum, least, greatest.
+ * @return the first particle whose momentum is not finite after the kick, SIZE_MAX: none */
+static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const aw_lanes_grid *place,
+                         double factor, aw_particles *p, size_t range[2], double *Fz, double *Fx,
+                         double sum[2][3])
+{
+    for (size_t i = range[0]; i < range[1]; i += AW_BLOCK) {
+        const size_t n = aw_block_size(i, range[1]);
+        double along[2][AW_BLOCK];
+        lanes->gather(p, i, n, place, gather->field, Fz + i, Fx + i, along[0], along[1]);
+        for (int k = 0; k < 2; ++k) lanes->extremes(along[k], n, sum[k]);
+        if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i))
+            return aw_push_first_lost(p, i, n);
+    }
+    return SIZE_MAX;
+}
+
+static double peak(double least, double most) { return -least > most ? least : most; }
+
+aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *p,
+                         double *Fz, double *Fx, aw_gather_stats *stats)
+{
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_lanes_grid place = place_of(params);
+    const double factor = aw_push_kick_factor(params->kick), n = (double)p->n;
+    double sum[AW_PIECES][2][3], all[2][3] = {{0.0}, {0.0}};
+    size_t bad = SIZE_MAX;
+    pack(gather, params->forces);
+#pragma omp parallel for schedule(static) reduction(min : bad)
+    for (int k = 0; k < AW_PIECES; ++k) {
+        size_t range[2] = {aw_piece_begin(p->n, AW_PIECES, k),
+                           aw_piece_begin(p->n, AW_PIECES, k + 1)};
+        double mine[2][3] = {{0.0}, {0.0}};
+        const size_t first = step_piece(gather, lanes, &place, factor, p, range, Fz, Fx, mine);
+        memcpy(sum[k], mine, sizeof mine);
+        if (first < bad) bad = first;
+    }
+    for (int k = 0; k < AW_PIECES; ++k)
+        for (int a = 0; a < 2; ++a) {
+            all[a][0] += sum[k][a][0];
+            all[a][1] = fmin(all[a][1], sum[k][a][1]);
+            all[a][2] = fmax(all[a][2], sum[k][a][2]);
+        }
+    *stats = (aw_gather_stats){.mean_s = all[0][0] / n,
+                               .peak_s = peak(all[0][1], all[0][2]),
+                               .mean_n = all[1][0] / n,
+                               .peak_n = peak(all[1][1], all[1][2])};
+    return bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx);
 }

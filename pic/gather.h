@@ -22,5 +22,35 @@ double aw_gather_at(const aw_grid_view *grid, const double *field, double z, dou
 void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
                    const aw_particles *particles, double *Fz, double *Fx, double *Fs, double *Fn);
 
+/** Workspace of aw_gather_step, for grids of ns x nx nodes; opaque. */
+typedef struct aw_gather aw_gather;
+
+/** @return AW_OK, AW_ERR_NOMEM. Free with aw_gather_free. */
+aw_status aw_gather_new(int ns, int nx, aw_gather **out);
+void aw_gather_free(aw_gather *gather);
+
+/** Forces over all particles along the design tangent and normal [eV/m]; the peak is the one of the
+ *  largest modulus, with its sign. */
+typedef struct aw_gather_stats {
+    double mean_s, peak_s, mean_n, peak_n;
+} aw_gather_stats;
+
+/** What aw_gather_step takes from: see aw_gather_run. */
+typedef struct aw_gather_params {
+    const aw_grid_view *grid;
+    const aw_forces *forces;
+    double gamma;
+    double kick; /* c times the time for which the forces then act on the particles [m]; may be 0 */
+} aw_gather_params;
+
+/** aw_gather_run with short vectors, followed by aw_push_kick while the particles are at hand.
+ *  Agrees with them to rounding; the same bits for any number of threads; allocates nothing.
+ *  @param[in,out] particles  momenta change if params->kick is not 0
+ *  @param[out] Fz, Fx  [n], lab axes, of the momenta before the kick
+ *  @param[out] stats   along the design tangent and normal
+ *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum; the message of aw_push_kick). */
+aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *particles,
+                         double *Fz, double *Fx, aw_gather_stats *stats);
+
 AW_END_DECLS
 #endif

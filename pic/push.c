@@ -5,13 +5,12 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "pic/pieces.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
 
 /* Largest betatron phase of one substep in a quadrupole [rad]. */
 #define AW_PHASE 0.02
-/* A direction nearer than this to a plane (cosine) counts as turned back. */
-#define AW_GRAZING 1e-9
 
 /* A particle in flight: place, direction, |p|. Paths are measured in metres, not seconds, since
  * external magnetic fields keep the speed. */
@@ -219,21 +218,66 @@ static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, a
                     what, i, p->z[i], p->x[i], p->pz[i], p->px[i], r->S, r->S + r->length);
 }
 
-aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt)
+/* Whether the block lies in one region, and one of those that blocks know. */
+static int common_region(const aw_lattice *lat, const int32_t *element, size_t n,
+                         aw_lanes_region *out)
 {
-    size_t turned = SIZE_MAX, nonfinite = SIZE_MAX;
-    aw_casualty lost;
+    const aw_region_field *r = &lat->region[element[0]];
+    int32_t others = 0;
+#pragma omp simd reduction(| : others)
+    for (size_t l = 0; l < n; ++l) others |= element[l] ^ element[0];
+    *out = (aw_lanes_region){.field = r,
+                             .bend = r->kind == AW_BEND ? r->kappa * lat->p_ref : 0.0,
+                             .last = element[0] + 1 >= lat->regions};
+    return others == 0 && (r->kind == AW_DRIFT || (r->kind == AW_BEND && !out->last));
+}
+
+/* Particles that stay in the region go all together, the others one by one. */
+static void transport_block(const aw_lanes *lanes, const aw_lattice *lat, aw_particles *p, size_t i,
+                            size_t n, double cdt, aw_casualty *lost)
+{
+    aw_lanes_region region;
+    uint64_t left = n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+    if (common_region(lat, p->element + i, n, &region)) left = lanes->fly(p, i, n, &region, cdt);
+    for (size_t l = i; left; ++l, left >>= 1) {
+        if (!(left & 1)) continue;
+        const aw_trouble trouble = transport_one(lat, p, l, cdt);
+        if (trouble == TURNED && l < lost->turned) lost->turned = l;
+        if (trouble == NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
+    }
+}
+
+aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, const double *Fz,
+                                 const double *Fx, double kick, double cdt)
+{
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const double factor = aw_push_kick_factor(kick);
+    size_t turned = SIZE_MAX, nonfinite = SIZE_MAX, kicked = SIZE_MAX;
     if (!(cdt >= 0.0) || !isfinite(cdt))
         return aw_error(AW_ERR_ARG, "transport: c dt = %g m (expected >= 0)", cdt);
-#pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
-    for (size_t i = 0; i < particles->n; ++i) {
-        aw_trouble trouble = transport_one(lattice, particles, i, cdt);
-        if (trouble == TURNED && i < turned) turned = i;
-        if (trouble == NONFINITE && i < nonfinite) nonfinite = i;
+#pragma omp parallel for schedule(static) reduction(min : turned, nonfinite, kicked)
+    for (int k = 0; k < AW_PIECES; ++k) {
+        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+        aw_casualty lost = {SIZE_MAX, SIZE_MAX};
+        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+            const size_t n = aw_block_size(i, end);
+            if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i)) {
+                const size_t first = aw_push_first_lost(p, i, n);
+                if (first < kicked) kicked = first;
+                break; /* the message is to say where the particle met the force */
+            }
+            transport_block(lanes, lattice, p, i, n, cdt, &lost);
+        }
+        if (lost.turned < turned) turned = lost.turned;
+        if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;
     }
-    lost.turned = turned;
-    lost.nonfinite = nonfinite;
-    return casualty_report(lattice, particles, lost, "transport");
+    if (kicked != SIZE_MAX) return aw_push_kick_lost(p, kicked, Fz, Fx);
+    return casualty_report(lattice, p, (aw_casualty){turned, nonfinite}, "transport");
+}
+
+aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt)
+{
+    return aw_push_kick_transport(lattice, particles, NULL, NULL, 0.0, cdt);
 }
 
 /* First region whose exit plane the point has not passed. */
@@ -309,21 +353,39 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
     return casualty_report(lattice, particles, lost, "place");
 }
 
-aw_status aw_push_kick(aw_particles *particles, const double *Fz, const double *Fx, double cdt)
+double aw_push_kick_factor(double cdt) { return cdt / AW_ME_EV; }
+
+size_t aw_push_first_lost(const aw_particles *particles, size_t i, size_t n)
 {
-    const double factor = cdt / AW_ME_EV;
-    size_t bad = SIZE_MAX;
-#pragma omp parallel for schedule(static) reduction(min : bad)
-    for (size_t i = 0; i < particles->n; ++i) {
-        particles->pz[i] += factor * Fz[i];
-        particles->px[i] += factor * Fx[i];
-        if (!finite4(particles, i) && i < bad) bad = i;
-    }
-    if (bad == SIZE_MAX) return AW_OK;
+    for (size_t l = i; l < i + n; ++l)
+        if (!finite4(particles, l)) return l;
+    return i;
+}
+
+aw_status aw_push_kick_lost(const aw_particles *p, size_t lost, const double *Fz, const double *Fx)
+{
     return aw_error(AW_ERR_NONFINITE,
                     "kick: particle %zu at z = %g m, x = %g m met a force of "
                     "(%g, %g) eV/m: not finite",
-                    bad, particles->z[bad], particles->x[bad], Fz[bad], Fx[bad]);
+                    lost, p->z[lost], p->x[lost], Fz[lost], Fx[lost]);
+}
+
+aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, double cdt)
+{
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const double factor = aw_push_kick_factor(cdt);
+    size_t bad = SIZE_MAX;
+#pragma omp parallel for schedule(static) reduction(min : bad)
+    for (int k = 0; k < AW_PIECES; ++k) {
+        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+            const size_t n = aw_block_size(i, end);
+            if (!lanes->kick(p, i, n, factor, Fz + i, Fx + i)) continue;
+            const size_t first = aw_push_first_lost(p, i, n);
+            if (first < bad) bad = first;
+        }
+    }
+    return bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx);
 }
 
 aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *particles, double gamma,

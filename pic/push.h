@@ -45,6 +45,20 @@ aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, 
  *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum). */
 aw_status aw_push_kick(aw_particles *particles, const double *Fz, const double *Fx, double cdt);
 
+/** aw_push_kick and then aw_push_transport, with each block of particles in one go.
+ *  @param kick  c times the time for which the forces act [m];  @param cdt  of the transport
+ *  @return as these two. */
+aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *particles,
+                                 const double *Fz, const double *Fx, double kick, double cdt);
+
+/** Pieces of a kick, for those who give it themselves (pic/gather.c): what a force of 1 eV/m adds to
+ *  gamma beta in the time cdt; the first of n particles from i on that is not finite (i, if none
+ *  is); and the message about a particle. @return AW_ERR_NONFINITE. */
+double aw_push_kick_factor(double cdt);
+size_t aw_push_first_lost(const aw_particles *particles, size_t i, size_t n);
+aw_status aw_push_kick_lost(const aw_particles *particles, size_t lost, const double *Fz,
+                            const double *Fx);
+
 /** Rigid motion: each particle at orbit(S_ref + s0) + x0 n, with its momentum along the tangent
  *  there and the energy gamma; `element` is set.
  *  @param gamma  mean energy of the beam, > 1;  @param S_ref  arc length of the bunch centre [m]

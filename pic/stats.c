@@ -3,19 +3,12 @@
 
 #include <math.h>
 
-#include "pic/chunks.h"
+#include "pic/pieces.h"
 #include "src/base/units.h"
 
-/* Coordinates of which all means and products are summed. */
-enum { C_S, C_X, C_ANGLE, C_DELTA, C_CHANGE, COORDINATES };
-
-typedef struct sums {
-    double mean[COORDINATES];
-    double product[COORDINATES][COORDINATES];
-} sums;
-
+/* Of one particle wherever it is: the closest point of the orbit is searched for. */
 static void coordinates(const aw_particles *p, size_t i, const aw_orbit_view *orbit, double S_ref,
-                        double gamma, double c[COORDINATES])
+                        double gamma, double c[AW_LANES_WIDTH])
 {
     aw_orbit_point ref = aw_orbit_at(orbit, S_ref);
     double offset, guess = S_ref + (p->z[i] - ref.z) * ref.ct + (p->x[i] - ref.x) * ref.st;
@@ -24,14 +17,25 @@ static void coordinates(const aw_particles *p, size_t i, const aw_orbit_view *or
     double along = p->pz[i] * at.ct + p->px[i] * at.st;
     double across = -p->pz[i] * at.st + p->px[i] * at.ct;
     double g = sqrt(1.0 + p->pz[i] * p->pz[i] + p->px[i] * p->px[i]);
-    c[C_S] = S - S_ref;
-    c[C_X] = offset;
-    c[C_ANGLE] = across / along;
-    c[C_DELTA] = (g - gamma) / gamma;
-    c[C_CHANGE] = g - p->gamma0[i];
+    c[AW_LANES_S] = S - S_ref;
+    c[AW_LANES_X] = offset;
+    c[AW_LANES_ANGLE] = across / along;
+    c[AW_LANES_DELTA] = (g - gamma) / gamma;
+    c[AW_LANES_CHANGE] = g - p->gamma0[i];
 }
 
-static double covariance(const sums *m, double n, int a, int b)
+static void add_one(const aw_particles *p, size_t i, const aw_orbit_view *orbit, double S_ref,
+                    double gamma, aw_lanes_sums *sums)
+{
+    double c[AW_LANES_WIDTH];
+    coordinates(p, i, orbit, S_ref, gamma, c);
+    for (int a = 0; a < AW_LANES_WIDTH; ++a) {
+        sums->mean[a] += c[a];
+        for (int b = 0; b <= a; ++b) sums->product[a][b] += c[a] * c[b];
+    }
+}
+
+static double covariance(const aw_lanes_sums *m, double n, int a, int b)
 {
     return m->product[a][b] / n - m->mean[a] / n * (m->mean[b] / n);
 }
@@ -41,39 +45,69 @@ static double emittance(double xx, double xa, double aa)
     return sqrt(fmax(xx * aa - xa * xa, 0.0));
 }
 
-aw_beam_stats aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
-                               double gamma)
+static void add(aw_lanes_sums *to, const aw_lanes_sums *more)
 {
-    sums part[AW_CHUNKS], m = {{0}, {{0}}};
-    double n = (double)p->n;
-#pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < AW_CHUNKS; ++k) {
-        sums t = {{0}, {{0}}};
-        for (size_t i = aw_chunk_begin(p->n, k); i < aw_chunk_begin(p->n, k + 1); ++i) {
-            double c[COORDINATES];
-            coordinates(p, i, orbit, S_ref, gamma, c);
-            for (int a = 0; a < COORDINATES; ++a) {
-                t.mean[a] += c[a];
-                for (int b = 0; b <= a; ++b) t.product[a][b] += c[a] * c[b];
-            }
+    for (int a = 0; a < AW_LANES_WIDTH; ++a) {
+        to->mean[a] += more->mean[a];
+        for (int b = 0; b <= a; ++b) to->product[a][b] += more->product[a][b];
+    }
+}
+
+/* The reference, and how far it is to where the curvature changes. */
+static aw_lanes_reference reference(const aw_orbit_view *orbit, double S, double gamma)
+{
+    const int k = aw_orbit_find(orbit, S);
+    const aw_orbit_point at = aw_orbit_at(orbit, S);
+    return (aw_lanes_reference){.z = at.z,
+                                .x = at.x,
+                                .ct = at.ct,
+                                .st = at.st,
+                                .kappa = at.kappa,
+                                .behind = k > 0 ? orbit->piece[k].S - S : (double)-INFINITY,
+                                .ahead =
+                                    k + 1 < orbit->n ? orbit->piece[k + 1].S - S : (double)INFINITY,
+                                .gamma = gamma};
+}
+
+static aw_lanes_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
+                             double gamma)
+{
+    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_lanes_reference ref = reference(orbit, S_ref, gamma);
+    aw_lanes_sums part[AW_PIECES], m = {{0.0}, {{0.0}}};
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < AW_PIECES; ++k) {
+        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+        aw_lanes_sums t = {{0.0}, {{0.0}}};
+        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+            const size_t n = aw_block_size(i, end);
+            if (!lanes->stats(p, i, n, &ref, &t)) continue;
+            for (size_t l = i; l < i + n; ++l) add_one(p, l, orbit, S_ref, gamma, &t);
         }
         part[k] = t;
     }
-    for (int k = 0; k < AW_CHUNKS; ++k)
-        for (int a = 0; a < COORDINATES; ++a) {
-            m.mean[a] += part[k].mean[a];
-            for (int b = 0; b <= a; ++b) m.product[a][b] += part[k].product[a][b];
-        }
-    double xx = covariance(&m, n, C_X, C_X), ax = covariance(&m, n, C_ANGLE, C_X);
-    double aa = covariance(&m, n, C_ANGLE, C_ANGLE), dd = covariance(&m, n, C_DELTA, C_DELTA);
-    double dx = covariance(&m, n, C_DELTA, C_X), da = covariance(&m, n, C_DELTA, C_ANGLE);
+    for (int k = 0; k < AW_PIECES; ++k) add(&m, &part[k]);
+    return m;
+}
+
+aw_beam_stats aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
+                               double gamma)
+{
+    const aw_lanes_sums m = sums_of(p, orbit, S_ref, gamma);
+    const double n = (double)p->n;
+    double xx = covariance(&m, n, AW_LANES_X, AW_LANES_X),
+           ax = covariance(&m, n, AW_LANES_ANGLE, AW_LANES_X);
+    double aa = covariance(&m, n, AW_LANES_ANGLE, AW_LANES_ANGLE),
+           dd = covariance(&m, n, AW_LANES_DELTA, AW_LANES_DELTA);
+    double dx = covariance(&m, n, AW_LANES_DELTA, AW_LANES_X),
+           da = covariance(&m, n, AW_LANES_DELTA, AW_LANES_ANGLE);
     double inv = dd > 0.0 ? 1.0 / dd : 0.0;
     aw_beam_stats s;
-    s.sigma_s = sqrt(fmax(covariance(&m, n, C_S, C_S), 0.0));
+    s.sigma_s = sqrt(fmax(covariance(&m, n, AW_LANES_S, AW_LANES_S), 0.0));
     s.sigma_x = sqrt(fmax(xx, 0.0));
     s.emittance = emittance(xx, ax, aa);
     s.emittance_free = emittance(xx - dx * dx * inv, ax - dx * da * inv, aa - da * da * inv);
-    s.energy_mean = AW_ME_EV * m.mean[C_CHANGE] / n;
-    s.energy_rms = AW_ME_EV * sqrt(fmax(covariance(&m, n, C_CHANGE, C_CHANGE), 0.0));
+    s.energy_mean = AW_ME_EV * m.mean[AW_LANES_CHANGE] / n;
+    s.energy_rms = AW_ME_EV * sqrt(fmax(covariance(&m, n, AW_LANES_CHANGE, AW_LANES_CHANGE), 0.0));
     return s;
 }

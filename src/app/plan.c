@@ -85,8 +85,8 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
-    size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 8) * sizeof(double);
-    size_t per_particle = 10 * sizeof(double) + sizeof(int32_t);
+    size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
+    size_t per_particle = 9 * sizeof(double) + sizeof(int32_t);
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
     size_t lists = AW_LISTED_REGIONS * side * AW_POINT_BLOCK * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */

@@ -19,7 +19,7 @@ static aw_status make_arrays(aw_simulation *sim)
     double **force[] = {&sim->forces.Fs,     &sim->forces.Fx,     &sim->forces.Fs_eff,
                         &sim->forces.Fx_eff, &sim->forces.Fz_lab, &sim->forces.Fx_lab,
                         &sim->forces.cBy,    &sim->forces.theta};
-    double **particle[] = {&sim->Fz, &sim->Fx, &sim->Fs, &sim->Fn};
+    double **particle[] = {&sim->Fz, &sim->Fx};
     for (size_t i = 0; i < sizeof force / sizeof force[0]; ++i)
         if (!(*force[i] = aw_alloc(n, sizeof(double)))) return AW_ERR_NOMEM;
     for (size_t i = 0; i < sizeof particle / sizeof particle[0]; ++i)
@@ -81,6 +81,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_sim
     AW_TRY(place_beam(sim));
     AW_TRY(make_arrays(sim));
     AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
+    AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
     AW_TRY(aw_history_new(&ring, &sim->history));
     aw_frame_init(&sim->frame, config->grid[0], config->grid[1]);
     *out = sim;
@@ -104,8 +105,6 @@ void aw_simulation_free(aw_simulation *sim)
                      sim->forces.theta,
                      sim->Fz,
                      sim->Fx,
-                     sim->Fs,
-                     sim->Fn,
                      sim->result,
                      sim->error};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
@@ -114,6 +113,7 @@ void aw_simulation_free(aw_simulation *sim)
     aw_device_close(&sim->device);
     aw_history_free(sim->history);
     aw_deposit_free(sim->deposit);
+    aw_gather_free(sim->gather);
     aw_particles_free(sim->particles);
     aw_free(sim);
 }
@@ -162,16 +162,22 @@ aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point 
 /* From potentials to the forces on the particles. */
 static aw_status take_forces(aw_simulation *sim)
 {
+    const aw_config *config = sim->config;
     const aw_grid_view *grid = &sim->frame.grid;
+    const aw_gather_params gather = {.grid = grid,
+                                     .forces = &sim->forces,
+                                     .gamma = config->beam.gamma,
+                                     .kick = sim->begun ? 0.5 * config->step_m : 0.0};
     double begin = aw_now();
     aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
     sim->seconds[AW_PART_FORCES] = aw_now() - begin;
     begin = aw_now();
-    aw_gather_run(grid, &sim->forces, sim->config->beam.gamma, sim->particles, sim->Fz, sim->Fx,
-                  sim->Fs, sim->Fn);
+    aw_status status =
+        aw_gather_step(sim->gather, &gather, sim->particles, sim->Fz, sim->Fx, &sim->felt);
     sim->seconds[AW_PART_GATHER] = aw_now() - begin;
     sim->solved = 1;
-    return AW_OK;
+    sim->begun = 0;
+    return status;
 }
 
 aw_status aw_simulation_hold(aw_simulation *sim) { return take_forces(sim); }
@@ -199,52 +205,36 @@ done:
     return status;
 }
 
-/* Half a kick with this step's forces. */
-static aw_status half_kick(aw_simulation *sim)
+aw_status aw_simulation_synchronise(aw_simulation *sim)
 {
+    if (!sim->begun) return AW_OK;
     double begin = aw_now();
     aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * sim->config->step_m);
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
+    sim->begun = 0;
     return status;
-}
-
-aw_status aw_simulation_synchronise(aw_simulation *sim)
-{
-    /* The first step begins with synchronous particles: nothing to complete. */
-    if (sim->config->motion != AW_MOTION_SELF_CONSISTENT || sim->step == 0) return AW_OK;
-    return half_kick(sim);
 }
 
 aw_status aw_simulation_advance(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
+    const int kicked = config->motion == AW_MOTION_SELF_CONSISTENT;
     aw_status status = AW_OK;
-    if (config->motion == AW_MOTION_SELF_CONSISTENT) AW_TRY(half_kick(sim));
     double begin = aw_now(), S = (double)(sim->step + 1) * sim->plan.beta * config->step_m;
     if (config->motion == AW_MOTION_RIGID)
         AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S));
     else
-        AW_TRY(aw_push_transport(config->lattice, sim->particles, config->step_m));
+        AW_TRY(aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
+                                      kicked ? 0.5 * config->step_m : 0.0, config->step_m));
     sim->step++;
     sim->S_ref = S;
     sim->solved = 0;
+    sim->begun = kicked;
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
 done:
     if (status != AW_OK)
         aw_error(status, "step %ld, S = %.6g m: the push failed", sim->step, sim->S_ref);
     return status;
-}
-
-/* Mean and largest (signed) of a force over the particles. */
-static void force_stats(const double *force, size_t n, double *mean, double *peak)
-{
-    double sum = 0.0, most = 0.0;
-    for (size_t i = 0; i < n; ++i) {
-        sum += force[i];
-        if (fabs(force[i]) > fabs(most)) most = force[i];
-    }
-    *mean = sum / (double)n;
-    *peak = most;
 }
 
 void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
@@ -265,8 +255,10 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->emittance_x_dispersion_free = stats.emittance_free;
     memcpy(row->seconds, sim->seconds, sizeof row->seconds);
     if (!sim->solved) return;
-    force_stats(sim->Fs, sim->particles->n, &row->F_s_mean, &row->F_s_peak);
-    force_stats(sim->Fn, sim->particles->n, &row->F_x_mean, &row->F_x_peak);
+    row->F_s_mean = sim->felt.mean_s;
+    row->F_s_peak = sim->felt.peak_s;
+    row->F_x_mean = sim->felt.mean_n;
+    row->F_x_peak = sim->felt.peak_n;
     row->evaluations = (double)sim->report.work.evaluations;
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;

@@ -47,18 +47,20 @@ typedef struct aw_simulation {
     const aw_history_view *view; /* after aw_simulation_deposit */
     aw_device device;
     aw_solver *solver;
-    aw_scales scales;         /* of the last solve */
-    size_t nodes;             /* ns * nx */
-    aw_field_point *point;    /* [nodes] */
-    double *result;           /* [nodes][AW_RESULTS] */
-    double *error;            /* [nodes] */
-    aw_forces forces;         /* [nodes] each */
-    double *Fz, *Fx;          /* [particles]: self-force along the lab axes [eV/m] */
-    double *Fs, *Fn;          /* [particles]: the same along the design tangent and normal */
+    aw_scales scales;      /* of the last solve */
+    size_t nodes;          /* ns * nx */
+    aw_field_point *point; /* [nodes] */
+    double *result;        /* [nodes][AW_RESULTS] */
+    double *error;         /* [nodes] */
+    aw_forces forces;      /* [nodes] each */
+    double *Fz, *Fx;       /* [particles]: self-force along the lab axes [eV/m] */
+    aw_gather *gather;
+    aw_gather_stats felt;     /* of the same over the particles, along design tangent and normal */
     long step;                /* of the particles as they stand */
     double S_ref;             /* arc length of the reference centre [m] */
     double charge;            /* deposited at this step [C] */
-    int solved;               /* 1: potentials, forces and Fz, Fx, Fs are of this step */
+    int solved;               /* 1: potentials, forces, Fz, Fx and felt are of this step */
+    int begun;                /* 1: half a kick is still to come (aw_simulation_synchronise) */
     aw_report report;         /* of the last solve */
     double seconds[AW_PARTS]; /* of this step */
 } aw_simulation;
@@ -77,17 +79,18 @@ aw_status aw_simulation_deposit(aw_simulation *simulation);
 aw_problem aw_simulation_problem(const aw_simulation *simulation, const aw_field_point *point,
                                  size_t n, double tolerance);
 
-/** Potentials and forces at this step; after aw_simulation_deposit. */
+/** Potentials and forces at this step; after aw_simulation_deposit. Completes the kick that was begun
+ *  with the last step (aw_simulation_advance): particles at hand, it costs next to nothing. */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 
 /** As aw_simulation_solve, but with the potentials of the last solve, as if they were those of this
  *  step's grid: to time the particle side alone. */
 aw_status aw_simulation_hold(aw_simulation *simulation);
 
-/** To the next step: in self-consistent motion kick by half a step with this step's forces (which
- *  completes the kick begun at the last step), transport, and begin the next kick.
- *  `aw_simulation_synchronise` completes a begun kick, so that momenta and positions are of one
- *  time; deposit, solve, synchronise, output, advance is a step. */
+/** To the next step: in self-consistent motion kick by half a step with this step's forces, transport,
+ *  and so begin the next kick. `aw_simulation_synchronise` completes a begun kick, if the solve has
+ *  not done so, so that momenta and positions are of one time; deposit, solve, synchronise, output,
+ *  advance is a step. */
 aw_status aw_simulation_synchronise(aw_simulation *simulation);
 aw_status aw_simulation_advance(aw_simulation *simulation);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pic/lanes.h"
+
+#include <string.h>
+
+#include "kernels/variant.h"
+
+extern const aw_lanes aw_lanes_baseline;
+#ifdef AW_X86_VARIANTS
+extern const aw_lanes aw_lanes_avx2, aw_lanes_avx512;
+#endif
+
+/* Which variants a processor can run is said in one place, kernels/variant.c. */
+const aw_lanes *aw_lanes_find(const char *name)
+{
+    static const aw_lanes *const built[] = {
+        &aw_lanes_baseline,
+#ifdef AW_X86_VARIANTS
+        &aw_lanes_avx2,
+        &aw_lanes_avx512,
+#endif
+    };
+    const aw_variant *usable = aw_variant_find(name);
+    for (size_t k = 0; usable && k < sizeof built / sizeof built[0]; ++k)
+        if (strcmp(usable->name, built[k]->name) == 0) return built[k];
+    return NULL;
+}

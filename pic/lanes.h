@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the particle side does to a block of particles, with short vectors: one source, compiled
+ * for several instruction sets, picked at run time (as kernels/variant.h does it). */
+#ifndef AW_PIC_LANES_H
+#define AW_PIC_LANES_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/port.h"
+#include "pic/lattice.h"
+#include "pic/particles.h"
+
+AW_BEGIN_DECLS
+
+/* Particles of a block. Pieces of work begin at multiples of it, so that what a particle meets does
+ * not depend on who works on it. */
+enum { AW_BLOCK = 64 };
+
+/* A direction nearer than this to a plane (cosine) counts as turned back. */
+#define AW_GRAZING 1e-9
+
+/** A grid as a particle sees it: node coordinates a = z az + x ax along s, b = z bz + x bx along x,
+ *  of lab coordinates about (z, x); node (i, j) is at a = i, b = j. */
+typedef struct aw_lanes_grid {
+    double z, x;           /* centre [m] */
+    double az, ax, bz, bx; /* [1/m] */
+    double mid_s, mid_x;   /* a and b of the centre */
+    int ns, nx;
+    double ct, st; /* deposit: design tangent at the centre. Gather: a direction near all nodes' */
+    double theta;  /* gather: the angle of (ct, st) */
+    double beta;   /* gather: of the design velocity */
+} aw_lanes_grid;
+
+/** Field region as it acts on a block that stays in it. */
+typedef struct aw_lanes_region {
+    const aw_region_field *field;
+    double
+        bend; /* p_ref kappa: the curvature of a particle is this over its momentum; 0: straight */
+    int last; /* nothing is beyond: no plane is met */
+} aw_lanes_region;
+
+/** Where the coordinates of a bunch are measured from (pic/stats.h). */
+typedef struct aw_lanes_reference {
+    double z, x, ct, st, kappa; /* point of the design orbit, tangent and curvature */
+    double behind, ahead;       /* the piece of this curvature reaches so far [m] */
+    double gamma;
+} aw_lanes_reference;
+
+/* Coordinates of a particle about the reference (pic/stats.h), and the sums of their products. */
+enum { AW_LANES_S, AW_LANES_X, AW_LANES_ANGLE, AW_LANES_DELTA, AW_LANES_CHANGE, AW_LANES_WIDTH };
+
+/** Sums over particles of coordinates and of products a <= b, at product[b][a]. */
+typedef struct aw_lanes_sums {
+    double mean[AW_LANES_WIDTH];
+    double product[AW_LANES_WIDTH][AW_LANES_WIDTH];
+} aw_lanes_sums;
+
+/** One variant. Every operation works on the n <= AW_BLOCK particles from i on. */
+typedef struct aw_lanes {
+    const char *name;
+
+    /** Add the moments of the block, in units of its charge, to a grid: kernels/view.h, padded.
+     *  @return 0; or 1: a particle is off the grid or not finite, and nothing was added. */
+    int (*deposit)(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+                   double *AW_RESTRICT grid);
+
+    /** Forces of aw_gather_run, by which they are defined.
+     *  @param[in]  field   [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node, 32-byte aligned
+     *  @param[out] Fz, Fx, Fs, Fn  [n]: of the block */
+    void (*gather)(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+                   const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
+                   double *AW_RESTRICT Fs, double *AW_RESTRICT Fn);
+
+    /** Add n numbers to sum[0]; sum[1] and sum[2] become the least and the greatest if they were
+     *  not; NaN counts in the sum only. */
+    void (*extremes)(const double *value, size_t n, double sum[3]);
+
+    /** p += factor F, F [n] of the block. @return 0; 1: a momentum is not finite now. */
+    int (*kick)(aw_particles *p, size_t i, size_t n, double factor, const double *Fz,
+                const double *Fx);
+
+    /** Carry those particles that surely stay in the region for a time of `cdt`, a drift or a bend.
+     *  @return a bit for each particle that was left as it is: pic/push.c carries it. */
+    uint64_t (*fly)(aw_particles *p, size_t i, size_t n, const aw_lanes_region *r, double cdt);
+
+    /** Add dz, dx, dz dz, dz dx, dx dx about (z, x) to sum. */
+    void (*moments)(const aw_particles *p, size_t i, size_t n, double z, double x, double sum[5]);
+
+    /** Raise reach[0], reach[1] to the largest |u|, |w| in axes along (c, s) at (z, x); particles
+     *  that are not finite do not count. */
+    void (*reach)(const aw_particles *p, size_t i, size_t n, const double place[4],
+                  double reach[2]);
+
+    /** Add the block to sums, if all of it is within the reference's piece of the orbit.
+     *  @return 0; or 1: it is not (or not finite), and nothing was added. */
+    int (*stats)(const aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r,
+                 aw_lanes_sums *sums);
+} aw_lanes;
+
+/** Variant by name ("baseline", "avx2", "avx512"); NULL: the fastest here.
+ *  @return NULL when there is no such variant, or this processor cannot run it. */
+const aw_lanes *aw_lanes_find(const char *name);
+
+AW_END_DECLS
+#endif
