@@ -55,7 +55,19 @@ typedef struct aw_lanes_sums {
     double product[AW_LANES_WIDTH][AW_LANES_WIDTH];
 } aw_lanes_sums;
 
-/** One variant. Every operation works on the n <= AW_BLOCK particles from i on. */
+/* Nodes of a patch of the grid, which is a piece of work, and of those beside it. */
+enum { AW_STRIP = 64, AW_PATCH_ROWS = 8, AW_HALO = 2, AW_PATCH_WIDTH = AW_STRIP + 2 * AW_HALO };
+enum { AW_PATCH_HEIGHT = AW_PATCH_ROWS + 4 };
+
+/** Potentials and design tangents of a patch's nodes (kernels/view.h). */
+typedef struct aw_lanes_nodes {
+    double theta[AW_PATCH_HEIGHT][AW_PATCH_WIDTH], psi[AW_PATCH_HEIGHT][AW_PATCH_WIDTH];
+    double az[AW_PATCH_HEIGHT][AW_PATCH_WIDTH], ax[AW_PATCH_HEIGHT][AW_PATCH_WIDTH];
+    double ct[AW_PATCH_HEIGHT][AW_PATCH_WIDTH], st[AW_PATCH_HEIGHT][AW_PATCH_WIDTH];
+    double beta[AW_PATCH_HEIGHT][AW_PATCH_WIDTH];
+} aw_lanes_nodes;
+
+/** One variant. Operations on particles p work on the n <= AW_BLOCK ones from i on. */
 typedef struct aw_lanes {
     const char *name;
 
@@ -95,6 +107,12 @@ typedef struct aw_lanes {
      *  @return 0; or 1: it is not (or not finite), and nothing was added. */
     int (*stats)(const aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r,
                  aw_lanes_sums *sums);
+
+    /** Add to out, times w, what n nodes of row `own`, from column AW_HALO on, see of their
+     *  neighbours in row `row`, `shift` columns on: phi - v.A with the node's own v, c A_z, c A_x.
+     *  @return 1: tangents differ by too much for the series, and out is of no use; else 0 */
+    int (*neighbours)(const aw_lanes_nodes *node, int own, int row, int shift, int n, double w,
+                      double (*AW_RESTRICT out)[AW_STRIP]);
 } aw_lanes;
 
 /** Variant by name ("baseline", "avx2", "avx512"); NULL: the fastest here.

@@ -6,6 +6,7 @@
 #define AW_LANES_FN static inline __attribute__((always_inline))
 
 #include "pic/lanes_grid.h"
+#include "pic/lanes_nodes.h"
 #include "pic/lanes_push.h"
 #include "pic/lanes_sums.h"
 
@@ -21,4 +22,5 @@ const aw_lanes AW_CAT(aw_lanes_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
                                                 .fly = fly,
                                                 .moments = moments,
                                                 .reach = reach,
-                                                .stats = stats};
+                                                .stats = stats,
+                                                .neighbours = neighbours};
