@@ -15,8 +15,8 @@ function(aw_library name)
   aw_flags(${name})
 endfunction()
 
-# aw_variant(library name SOURCES... FLAGS...): compile sources of a library once more, under another
-# instruction set. They see AW_VARIANT=name, and the program picks one at run time.
+# aw_variant(library name SOURCES... FLAGS...): compile sources of a library once more, under
+# another instruction set. They see AW_VARIANT=name, and the program picks one at run time.
 function(aw_variant library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;FLAGS" ${ARGN})
   add_library(${library}_${name} OBJECT ${ARG_SOURCES})
@@ -28,13 +28,14 @@ function(aw_variant library name)
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)
 endfunction()
 
-# aw_variants(library sources...): all vector variants of this processor's kind.
+# aw_variants(library SOURCES... FLAGS...): all vector variants of this processor's kind.
 function(aw_variants library)
-  aw_variant(${library} baseline SOURCES ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;FLAGS" ${ARGN})
+  aw_variant(${library} baseline SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    aw_variant(${library} avx2 SOURCES ${ARGN} FLAGS -mavx2 -mfma)
-    aw_variant(${library} avx512 SOURCES ${ARGN}
-               FLAGS -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
+    aw_variant(${library} avx2 SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS} -mavx2 -mfma)
+    aw_variant(${library} avx512 SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS}
+               -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
     target_compile_definitions(${library} PRIVATE AW_X86_VARIANTS)
   endif()
 endfunction()

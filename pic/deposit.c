@@ -129,13 +129,21 @@ static size_t find_lost(const aw_lanes *lanes, const aw_particles *p, size_t i, 
     return i;
 }
 
+/* Private grids in use: each is cleared and summed, which pays with a few particles a node. Their
+ * number depends on grid and particles alone. */
+static int grids_for(const aw_deposit *d, size_t particles)
+{
+    const int scarce = particles / 4 / (size_t)d->grids < d->cells;
+    return scarce && d->grids > AW_DEPOSIT_GRIDS / 2 ? AW_DEPOSIT_GRIDS / 2 : d->grids;
+}
+
 aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *frame, int single,
                          void *cells, double *charge)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const aw_lanes_grid place = place_of(frame);
     const size_t n = d->cells * AW_COMPONENTS;
-    const int grids = d->grids;
+    const int grids = grids_for(d, p->n);
     size_t lost = SIZE_MAX;
 #pragma omp parallel for schedule(dynamic) reduction(min : lost)
     for (int g = 0; g < grids; ++g) {

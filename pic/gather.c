@@ -129,17 +129,26 @@ static void pack(aw_gather *gather, const aw_forces *f)
     }
 }
 
+/* Blocks whose forces are summed together: the sum of a vector's lanes is the dear part. */
+enum { TOGETHER = 4 };
+
 /* One piece of the particles. sum: of F_s, and of F_n: sum, least, greatest.
  * @return the first particle whose momentum is not finite after the kick, SIZE_MAX: none */
 static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const aw_lanes_grid *place,
-                         double factor, aw_particles *p, size_t range[2], double *Fz, double *Fx,
-                         double sum[2][3])
+                         double factor, aw_particles *p, const size_t range[2], double *Fz,
+                         double *Fx, double sum[2][3])
 {
+    double along[2][TOGETHER * AW_BLOCK];
+    size_t held = 0;
     for (size_t i = range[0]; i < range[1]; i += AW_BLOCK) {
         const size_t n = aw_block_size(i, range[1]);
-        double along[2][AW_BLOCK];
-        lanes->gather(p, i, n, place, gather->field, Fz + i, Fx + i, along[0], along[1]);
-        for (int k = 0; k < 2; ++k) lanes->extremes(along[k], n, sum[k]);
+        lanes->gather(p, i, n, place, gather->field, Fz + i, Fx + i, along[0] + held,
+                      along[1] + held);
+        held += n;
+        if (held + AW_BLOCK > TOGETHER * AW_BLOCK || i + n == range[1]) {
+            for (int k = 0; k < 2; ++k) lanes->extremes(along[k], held, sum[k]);
+            held = 0;
+        }
         if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i))
             return aw_push_first_lost(p, i, n);
     }
@@ -159,8 +168,8 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
     pack(gather, params->forces);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int k = 0; k < AW_PIECES; ++k) {
-        size_t range[2] = {aw_piece_begin(p->n, AW_PIECES, k),
-                           aw_piece_begin(p->n, AW_PIECES, k + 1)};
+        const size_t range[2] = {aw_piece_begin(p->n, AW_PIECES, k),
+                                 aw_piece_begin(p->n, AW_PIECES, k + 1)};
         double mine[2][3] = {{0.0}, {0.0}};
         const size_t first = step_piece(gather, lanes, &place, factor, p, range, Fz, Fx, mine);
         memcpy(sum[k], mine, sizeof mine);

@@ -66,16 +66,24 @@ void *aw_history_cells(aw_history *h)
     return h->spare;
 }
 
-/* A number that no other slice has, but for once in 2^64 (FNV-1a by words): counting alone would
- * give the slices of two histories the same ids, and a unit that meets both would mix them up. */
+/* A number that no other slice has, but for once in 2^64 (FNV-1a by words, in four chains that the
+ * processor works on side by side): counting alone would give the slices of two histories the same
+ * ids, and a unit that meets both would mix them up. */
 static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
 {
-    uint64_t hash = 14695981039346656037U ^ pushed;
-    for (size_t i = 0; i + sizeof hash <= bytes; i += sizeof hash) {
-        uint64_t word;
-        memcpy(&word, (const char *)cells + i, sizeof word);
-        hash = (hash ^ word) * 1099511628211U;
-        hash ^= hash >> 32; /* a product alone never moves a bit down */
+    enum { CHAINS = 4 };
+    uint64_t word[CHAINS], chain[CHAINS], hash = 14695981039346656037U ^ pushed;
+    for (size_t k = 0; k < CHAINS; ++k) chain[k] = hash + k;
+    for (size_t i = 0; i + sizeof word <= bytes; i += sizeof word) {
+        memcpy(word, (const char *)cells + i, sizeof word);
+        for (size_t k = 0; k < CHAINS; ++k) {
+            chain[k] = (chain[k] ^ word[k]) * 1099511628211U;
+            chain[k] ^= chain[k] >> 32; /* a product alone never moves a bit down */
+        }
+    }
+    for (size_t k = 0; k < CHAINS; ++k) {
+        hash = (hash ^ chain[k]) * 1099511628211U;
+        hash ^= hash >> 32;
     }
     return hash ? hash : 1; /* 0 is no id */
 }

@@ -10,9 +10,41 @@
 #include "pic/lanes.h"
 #include "pic/lanes_small.h"
 
-/* The four numbers of a node. */
-typedef double aw_quad __attribute__((vector_size(32)));
-typedef double aw_loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
+/* The four numbers of a node: one vector, or two where the processor has no wider ones (a split one
+ * would go through memory). */
+#ifdef __AVX2__
+enum { AW_PARTS_OF_QUAD = 1 };
+#else
+enum { AW_PARTS_OF_QUAD = 2 };
+#endif
+typedef double aw_part_of_quad __attribute__((vector_size(32 / AW_PARTS_OF_QUAD), may_alias));
+typedef struct aw_quad {
+    aw_part_of_quad part[AW_PARTS_OF_QUAD];
+} aw_quad;
+
+AW_LANES_FN aw_quad quad_load(const double *from)
+{
+    aw_quad r;
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) r.part[k] = ((const aw_part_of_quad *)from)[k];
+    return r;
+}
+
+AW_LANES_FN void quad_store(aw_quad a, double *to)
+{
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) ((aw_part_of_quad *)to)[k] = a.part[k];
+}
+
+AW_LANES_FN aw_quad quad_times(aw_quad a, double w)
+{
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) a.part[k] *= w;
+    return a;
+}
+
+AW_LANES_FN aw_quad quad_add(aw_quad sum, aw_quad a, double w)
+{
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) sum.part[k] += a.part[k] * w;
+    return sum;
+}
 
 /* Nodes and weights of a block. */
 typedef struct aw_stencil {
@@ -21,34 +53,45 @@ typedef struct aw_stencil {
     _Alignas(64) int node[AW_BLOCK]; /* first of the nine */
 } aw_stencil;
 
+/* Weights of kernels/integrand.h (aw_spline) in four operations; the middle one first. */
+#define AW_WEIGHTS(f, w, l)                    \
+    do {                                       \
+        const double mid_ = 0.75 - (f) * (f);  \
+        const double side_ = 0.5 - 0.5 * mid_; \
+        (w)[0][l] = side_ - 0.5 * (f);         \
+        (w)[1][l] = mid_;                      \
+        (w)[2][l] = side_ + 0.5 * (f);         \
+    } while (0)
+
+/* Adding and subtracting it rounds a small double to a whole number. */
+#define AW_WHOLE 0x1.8p52
+
 /* Nodes are numbered in rows of ns + 2 rim. A particle that is off the grid gets the nearest nine.
  * @return the number of particles off the grid, or not finite */
 AW_LANES_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
-                              int rim, aw_stencil *s)
+                              int rim, aw_stencil *AW_RESTRICT s)
 {
     const double *AW_RESTRICT z = p->z + i, *AW_RESTRICT x = p->x + i;
     const aw_lanes_grid f = *g;
-    const int row = f.ns + 2 * rim, first = (rim - 1) * (row + 1);
-    const double top_s = f.ns - 1.5, top_x = f.nx - 1.5;
+    const double row = f.ns + 2 * rim, first = (rim - 1) * (row + 1.0);
+    /* between the limits, which do not count: at 1/2 rounding to even would choose node 0 */
+    const double low = 0.5 * (1.0 + DBL_EPSILON);
+    const double top_s = (f.ns - 1.5) * (1.0 - DBL_EPSILON);
+    const double top_x = (f.nx - 1.5) * (1.0 - DBL_EPSILON);
     double off = 0.0;
 #pragma omp simd reduction(+ : off)
     for (size_t l = 0; l < n; ++l) {
         const double dz = z[l] - f.z, dx = x[l] - f.x;
-        const double a = dz * f.az + dx * f.ax + f.mid_s, b = dz * f.bz + dx * f.bx + f.mid_x;
-        double ac = a >= 0.5 ? a : 0.5, bc = b >= 0.5 ? b : 0.5; /* of a NaN too */
-        off += (a < top_s ? 0.0 : 1.0) + (b < top_x ? 0.0 : 1.0) + (a >= 0.5 ? 0.0 : 1.0) +
-               (b >= 0.5 ? 0.0 : 1.0);
-        ac = ac < top_s ? ac : top_s - 0.5;
-        bc = bc < top_x ? bc : top_x - 0.5;
-        const int ia = (int)(ac + 0.5), ib = (int)(bc + 0.5);
+        const double a = dz * f.az + (dx * f.ax + f.mid_s), b = dz * f.bz + (dx * f.bx + f.mid_x);
+        double ac = a > low ? a : low, bc = b > low ? b : low; /* of a NaN too */
+        ac = ac < top_s ? ac : top_s;
+        bc = bc < top_x ? bc : top_x;
+        off += (ac == a) & (bc == b) ? 0.0 : 1.0;
+        const double ia = (ac + AW_WHOLE) - AW_WHOLE, ib = (bc + AW_WHOLE) - AW_WHOLE;
         const double u = a - ia, v = b - ib;
-        s->node[l] = ib * row + ia + first;
-        s->wu[0][l] = 0.5 * (0.5 - u) * (0.5 - u);
-        s->wu[1][l] = 0.75 - u * u;
-        s->wu[2][l] = 0.5 * (0.5 + u) * (0.5 + u);
-        s->wv[0][l] = 0.5 * (0.5 - v) * (0.5 - v);
-        s->wv[1][l] = 0.75 - v * v;
-        s->wv[2][l] = 0.5 * (0.5 + v) * (0.5 + v);
+        s->node[l] = (int)(ib * row + (ia + first));
+        AW_WEIGHTS(u, s->wu, l);
+        AW_WEIGHTS(v, s->wv, l);
     }
     return off;
 }
@@ -86,11 +129,12 @@ AW_LANES_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw
     aw_stencil s;
     if (find_nodes(p, i, n, g, AW_PAD, &s) + own_moments(p, i, n, g, moment) > 0.0) return 1;
     for (size_t l = 0; l < n; ++l) {
-        const aw_quad m = *(const aw_quad *)moment[l];
+        const aw_quad m = quad_load(moment[l]);
         double *at = grid + 4 * (ptrdiff_t)s.node[l];
         for (int q = 0; q < 3; ++q, at += row) {
-            const aw_quad r = m * s.wv[q][l];
-            for (int k = 0; k < 3; ++k) *(aw_quad *)(at + 4 * k) += r * s.wu[k][l];
+            const aw_quad r = quad_times(m, s.wv[q][l]);
+            for (int k = 0; k < 3; ++k)
+                quad_store(quad_add(quad_load(at + 4 * k), r, s.wu[k][l]), at + 4 * k);
         }
     }
     return 0;
@@ -134,16 +178,16 @@ AW_LANES_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw
     find_nodes(p, i, n, g, 0, &s);
     for (size_t l = 0; l < n; ++l) {
         const double *at = field + 4 * (ptrdiff_t)s.node[l];
-        aw_quad sum = {0.0, 0.0, 0.0, 0.0};
+        aw_quad sum = {0};
         for (int q = 0; q < 3; ++q, at += row) {
-            const aw_quad r = *(const aw_quad *)at * s.wu[0][l] +
-                              *(const aw_quad *)(at + 4) * s.wu[1][l] +
-                              *(const aw_quad *)(at + 8) * s.wu[2][l];
-            sum += r * s.wv[q][l];
+            aw_quad r = quad_times(quad_load(at), s.wu[0][l]);
+            r = quad_add(r, quad_load(at + 4), s.wu[1][l]);
+            r = quad_add(r, quad_load(at + 8), s.wu[2][l]);
+            sum = quad_add(sum, r, s.wv[q][l]);
         }
-        *(aw_quad *)taken[l] = sum;
-        turn[l] = sum[3] - theta;
+        quad_store(sum, taken[l]);
     }
+    for (size_t l = 0; l < n; ++l) turn[l] = taken[l][3] - theta;
     find_tangents(turn, n, g, ct, st);
 #pragma omp simd
     for (size_t l = 0; l < n; ++l) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sines and the like of small angles, without branches: Taylor series to the rounding of a double. */
+/* Sines and the like of small angles without branches: Taylor series, to the rounding. */
 #ifndef AW_PIC_LANES_SMALL_H
 #define AW_PIC_LANES_SMALL_H
 #include "kernels/port.h"

@@ -7,7 +7,7 @@
 /* Of loops over all particles: enough for many cores, and their sums still fit the stack. */
 enum { AW_PIECES = 256 };
 
-/** First particle of piece k of `pieces` of n particles; of `pieces`: n. Pieces are whole blocks. */
+/** First particle of piece k of `pieces` of n particles, in whole blocks; of k = pieces: n. */
 static inline size_t aw_piece_begin(size_t n, int pieces, int k)
 {
     const size_t blocks = n / AW_BLOCK + (n % AW_BLOCK != 0);

@@ -51,8 +51,8 @@ aw_status aw_push_kick(aw_particles *particles, const double *Fz, const double *
 aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *particles,
                                  const double *Fz, const double *Fx, double kick, double cdt);
 
-/** Pieces of a kick, for those who give it themselves (pic/gather.c): what a force of 1 eV/m adds to
- *  gamma beta in the time cdt; the first of n particles from i on that is not finite (i, if none
+/** Parts of a kick, for those who give it themselves (pic/gather.c): what a force of 1 eV/m adds
+ *  to gamma beta in the time cdt; the first of n particles from i on that is not finite (i, if none
  *  is); and the message about a particle. @return AW_ERR_NONFINITE. */
 double aw_push_kick_factor(double cdt);
 size_t aw_push_first_lost(const aw_particles *particles, size_t i, size_t n);

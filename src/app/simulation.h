@@ -79,18 +79,18 @@ aw_status aw_simulation_deposit(aw_simulation *simulation);
 aw_problem aw_simulation_problem(const aw_simulation *simulation, const aw_field_point *point,
                                  size_t n, double tolerance);
 
-/** Potentials and forces at this step; after aw_simulation_deposit. Completes the kick that was begun
- *  with the last step (aw_simulation_advance): particles at hand, it costs next to nothing. */
+/** Potentials and forces at this step; after aw_simulation_deposit. Completes the kick that was
+ *  begun with the last step (aw_simulation_advance) while the particles are at hand. */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 
 /** As aw_simulation_solve, but with the potentials of the last solve, as if they were those of this
  *  step's grid: to time the particle side alone. */
 aw_status aw_simulation_hold(aw_simulation *simulation);
 
-/** To the next step: in self-consistent motion kick by half a step with this step's forces, transport,
- *  and so begin the next kick. `aw_simulation_synchronise` completes a begun kick, if the solve has
- *  not done so, so that momenta and positions are of one time; deposit, solve, synchronise, output,
- *  advance is a step. */
+/** To the next step: in self-consistent motion kick by half a step with this step's forces and
+ *  transport, which begins the next kick. `aw_simulation_synchronise` completes a begun kick, if
+ *  the solve has not done so, so that momenta and positions are of one time; deposit, solve,
+ *  synchronise, output, advance is a step. */
 aw_status aw_simulation_synchronise(aw_simulation *simulation);
 aw_status aw_simulation_advance(aw_simulation *simulation);
 
