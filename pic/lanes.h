@@ -14,7 +14,7 @@ AW_BEGIN_DECLS
 
 /* Particles of a block. Pieces of work begin at multiples of it, so that what a particle meets does
  * not depend on who works on it. */
-enum { AW_BLOCK = 64 };
+enum { AW_BLOCK = 64 }; /* a bit each in a uint64_t */
 
 /* A direction nearer than this to a plane (cosine) counts as turned back. */
 #define AW_GRAZING 1e-9

@@ -237,7 +237,7 @@ static void transport_block(const aw_lanes *lanes, const aw_lattice *lat, aw_par
                             size_t n, double cdt, aw_casualty *lost)
 {
     aw_lanes_region region;
-    uint64_t left = n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+    uint64_t left = ~(uint64_t)0 >> (64 - n);
     if (common_region(lat, p->element + i, n, &region)) left = lanes->fly(p, i, n, &region, cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;
