@@ -95,6 +95,11 @@ typedef struct aw_lanes {
      *  @return a bit for each particle that was left as it is: pic/push.c carries it. */
     uint64_t (*fly)(aw_particles *p, size_t i, size_t n, const aw_lanes_region *r, double cdt);
 
+    /** Put particles at s0, x0 about the reference, with |p| = `momentum` along the orbit's tangent
+     *  there. @return 0; or 1: one of them is not within the reference's piece or is too far for the
+     *  series, and none was put. */
+    int (*rigid)(aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r, double momentum);
+
     /** Add dz, dx, dz dz, dz dx, dx dx about (z, x) to sum. */
     void (*moments)(const aw_particles *p, size_t i, size_t n, double z, double x, double sum[5]);
 

@@ -86,4 +86,43 @@ static uint64_t fly(aw_particles *p, size_t i, size_t n, const aw_lanes_region *
     return whole ? fly_some(p, i, AW_BLOCK, r, cdt, 0) : fly_some(p, i, n, r, cdt, 0);
 }
 
+/* A first pass only looks: what it finds decides for the whole block. */
+AW_LANES_FN int rigid_some(aw_particles *p, size_t i, size_t n, const aw_lanes_reference *ref,
+                           double momentum)
+{
+    const double *AW_RESTRICT s0 = p->s0 + i, *AW_RESTRICT x0 = p->x0 + i;
+    double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
+    double *AW_RESTRICT pzs = p->pz + i, *AW_RESTRICT pxs = p->px + i;
+    const aw_lanes_reference r = *ref;
+    double off = 0.0;
+#pragma omp simd reduction(+ : off)
+    for (size_t l = 0; l < n; ++l) {
+        const double a = r.kappa * s0[l];
+        off += (s0[l] > r.behind) & (s0[l] < r.ahead) & (a * a <= AW_SMALL * AW_SMALL) &
+                       (fabs(x0[l]) <= DBL_MAX)
+                   ? 0.0
+                   : 1.0;
+    }
+    if (off > 0.0) return 1;
+#pragma omp simd
+    for (size_t l = 0; l < n; ++l) {
+        const double s = s0[l], a = r.kappa * s, q = a * a;
+        const double cosc = aw_small_cosc(q), sinc = aw_small_sinc(q);
+        const double along = s * sinc, across = -a * s * cosc, sine = a * sinc, versine = q * cosc;
+        const double ct = r.ct - (r.ct * versine - r.st * sine);
+        const double st = r.st - (r.st * versine + r.ct * sine);
+        zs[l] = r.z + (along * r.ct - across * r.st - x0[l] * st);
+        xs[l] = r.x + (along * r.st + across * r.ct + x0[l] * ct);
+        pzs[l] = momentum * ct;
+        pxs[l] = momentum * st;
+    }
+    return 0;
+}
+
+static int rigid(aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r, double momentum)
+{
+    return n == AW_BLOCK ? rigid_some(p, i, AW_BLOCK, r, momentum)
+                         : rigid_some(p, i, n, r, momentum);
+}
+
 #endif

@@ -14,12 +14,15 @@ AW_FN double aw_small_sinc(double q)
     return 1.0 + q * (-1.0 / 6.0 + q * (1.0 / 120.0 + q * (-1.0 / 5040.0 + q * (1.0 / 362880.0))));
 }
 
-/** 1 - cos(a) of a^2. */
-AW_FN double aw_small_versine(double q)
+/** (1 - cos(a))/a^2 of a^2. */
+AW_FN double aw_small_cosc(double q)
 {
-    return q * (0.5 + q * (-1.0 / 24.0 +
-                           q * (1.0 / 720.0 + q * (-1.0 / 40320.0 + q * (1.0 / 3628800.0)))));
+    return 0.5 +
+           q * (-1.0 / 24.0 + q * (1.0 / 720.0 + q * (-1.0 / 40320.0 + q * (1.0 / 3628800.0))));
 }
+
+/** 1 - cos(a) of a^2. */
+AW_FN double aw_small_versine(double q) { return q * aw_small_cosc(q); }
 
 /** atan(t)/t of t^2. */
 AW_FN double aw_small_atan(double q)

@@ -388,27 +388,65 @@ aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, doub
     return bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx);
 }
 
-aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *particles, double gamma,
-                        double S_ref)
+static int32_t region_at(const aw_lattice *lat, double S)
 {
+    int32_t r = 0; /* by arc length: in a ring the planes alone are ambiguous */
+    while (r + 1 < lat->regions && S >= lat->region[r + 1].S) ++r;
+    return r;
+}
+
+/* The reference, and how far region and piece of the orbit are the same. */
+static aw_lanes_reference rigid_reference(const aw_lattice *lat, double S)
+{
+    const int32_t r = region_at(lat, S);
+    const int k = aw_orbit_find(&lat->orbit, S);
+    const aw_orbit_point at = aw_orbit_at(&lat->orbit, S);
+    double behind = -INFINITY, ahead_of = INFINITY;
+    if (r > 0) behind = lat->region[r].S - S;
+    if (r + 1 < lat->regions) ahead_of = lat->region[r + 1].S - S;
+    if (k > 0) behind = fmax(behind, lat->orbit.piece[k].S - S);
+    if (k + 1 < lat->orbit.n) ahead_of = fmin(ahead_of, lat->orbit.piece[k + 1].S - S);
+    return (aw_lanes_reference){
+        at.z, at.x, at.ct, at.st, at.kappa, behind, ahead_of, 0.0,
+    };
+}
+
+static void rigid_one(const aw_lattice *lat, aw_particles *p, size_t i, double S_ref,
+                      double momentum)
+{
+    const aw_orbit_point at = aw_orbit_at(&lat->orbit, S_ref + p->s0[i]);
+    p->z[i] = at.z - p->x0[i] * at.st;
+    p->x[i] = at.x + p->x0[i] * at.ct;
+    p->pz[i] = momentum * at.ct;
+    p->px[i] = momentum * at.st;
+    p->element[i] = region_at(lat, at.S);
+}
+
+aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *p, double gamma, double S_ref)
+{
+    const aw_lanes *lanes = aw_lanes_find(NULL);
     const double momentum = sqrt((gamma - 1.0) * (gamma + 1.0));
     aw_casualty lost = {SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
     if (!(gamma > 1.0) || !isfinite(gamma))
         return aw_error(AW_ERR_ARG, "rigid motion: gamma = %g (expected > 1)", gamma);
+    const aw_lanes_reference ref = rigid_reference(lattice, S_ref);
+    const int32_t region = region_at(lattice, S_ref);
 #pragma omp parallel for schedule(static) reduction(min : nonfinite)
-    for (size_t i = 0; i < particles->n; ++i) {
-        aw_orbit_point at = aw_orbit_at(&lattice->orbit, S_ref + particles->s0[i]);
-        int32_t r = 0;
-        particles->z[i] = at.z - particles->x0[i] * at.st;
-        particles->x[i] = at.x + particles->x0[i] * at.ct;
-        particles->pz[i] = momentum * at.ct;
-        particles->px[i] = momentum * at.st;
-        if (!finite4(particles, i) && i < nonfinite) nonfinite = i;
-        /* by arc length: in a ring the planes alone are ambiguous */
-        while (r + 1 < lattice->regions && at.S >= lattice->region[r + 1].S) ++r;
-        particles->element[i] = r;
+    for (int k = 0; k < AW_PIECES; ++k) {
+        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+            const size_t n = aw_block_size(i, end);
+            if (isfinite(S_ref) && !lanes->rigid(p, i, n, &ref, momentum)) {
+                for (size_t l = i; l < i + n; ++l) p->element[l] = region;
+                continue;
+            }
+            for (size_t l = i; l < i + n; ++l) {
+                rigid_one(lattice, p, l, S_ref, momentum);
+                if (!finite4(p, l) && l < nonfinite) nonfinite = l;
+            }
+        }
     }
     lost.nonfinite = nonfinite;
-    return casualty_report(lattice, particles, lost, "rigid motion");
+    return casualty_report(lattice, p, lost, "rigid motion");
 }

@@ -187,6 +187,50 @@ static void kicks_add_and_notice_what_is_not_finite(void **state)
     aw_lattice_free(lat);
 }
 
+/* In a drift and in a bend; and at the edges of both, where the block is to be left alone. */
+static void rigid_blocks_are_placed_about_the_orbit(void **state)
+{
+    static const double places[] = {-0.3, 0.25, 0.45, 0.0, 0.5};
+    const aw_lanes *lanes = *state;
+    aw_lattice *lat = machine(0.3);
+    for (int k = 0; k < 5; ++k)
+        for (size_t n = 59; n <= AW_BLOCK; n += 5) {
+            aw_particles *p = beam_at(lat, -0.3, n, 0.01, 4), *q = beam_at(lat, -0.3, n, 0.01, 4);
+            const aw_orbit_point at = aw_orbit_at(&lat->orbit, places[k]);
+            const aw_lanes_reference ref = {at.z, at.x, at.ct, at.st, at.kappa, -0.011, 0.01, 0.0};
+            uint64_t random = 11;
+            for (size_t i = 0; i < n; ++i) p->s0[i] = uniform(&random, -0.01, 0.01);
+            for (size_t i = 0; i < n; ++i) p->x0[i] = uniform(&random, -1e-3, 1e-3);
+            if (k < 3) {
+                assert_int_equal(lanes->rigid(p, 0, n, &ref, 500.0), 0);
+            } else {
+                memcpy(q->s0, p->s0, n * sizeof *p->s0);
+                memcpy(q->x0, p->x0, n * sizeof *p->x0);
+                assert_ok(aw_push_rigid(lat, p, hypot(1.0, 500.0), places[k]));
+            }
+            for (size_t i = 0; i < n; ++i) {
+                const aw_orbit_point o = aw_orbit_at(&lat->orbit, places[k] + p->s0[i]);
+                assert_close(p->z[i], o.z - p->x0[i] * o.st, 0.0, 3e-16);
+                assert_close(p->x[i], o.x + p->x0[i] * o.ct, 0.0, 3e-16);
+                assert_close(p->pz[i], 500.0 * o.ct, 0.0, 3e-13);
+                assert_close(p->px[i], 500.0 * o.st, 0.0, 3e-13);
+                if (k >= 3)
+                    assert_int_equal(p->element[i], (int)(places[k] + p->s0[i] >= 0.0) +
+                                                        (places[k] + p->s0[i] >= 0.5));
+            }
+            memcpy(q->z, p->z, n * sizeof *p->z);
+            p->s0[n / 2] = n % 2 ? (double)NAN : 0.0101;
+            assert_int_equal(lanes->rigid(p, 0, n, &ref, 500.0), 1);
+            assert_memory_equal(p->z, q->z, n * sizeof *p->z);
+            p->s0[n / 2] = 0.0;
+            p->x0[n - 1] = NAN;
+            assert_int_equal(lanes->rigid(p, 0, n, &ref, 500.0), 1);
+            aw_particles_free(p);
+            aw_particles_free(q);
+        }
+    aw_lattice_free(lat);
+}
+
 /* Sums of a block against the search for the closest point of the orbit. */
 static void statistics_in_closed_form_are_those_of_the_search(void **state)
 {
@@ -314,6 +358,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(blocks_fly_as_particles_do_or_are_left_alone, lanes),
         cmocka_unit_test_prestate(particles_in_trouble_are_left_alone, lanes),
         cmocka_unit_test_prestate(kicks_add_and_notice_what_is_not_finite, lanes),
+        cmocka_unit_test_prestate(rigid_blocks_are_placed_about_the_orbit, lanes),
         cmocka_unit_test_prestate(statistics_in_closed_form_are_those_of_the_search, lanes),
         cmocka_unit_test(beam_statistics_do_not_see_edges_or_threads),
         cmocka_unit_test(kick_and_transport_together_have_the_bits_of_one_after_the_other),
