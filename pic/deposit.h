@@ -8,7 +8,8 @@
 
 AW_BEGIN_DECLS
 
-/* Private grids of the workspace; fewer when the grid is very large. */
+/* Private grids of the workspace; fewer when the grid is very large, and half of them are used when
+ * there are less than four particles a node for each. */
 enum { AW_DEPOSIT_GRIDS = 16 };
 
 /** Bytes of one slice of ns x nx nodes with its padding. */

@@ -95,9 +95,9 @@ typedef struct aw_lanes {
      *  @return a bit for each particle that was left as it is: pic/push.c carries it. */
     uint64_t (*fly)(aw_particles *p, size_t i, size_t n, const aw_lanes_region *r, double cdt);
 
-    /** Put particles at s0, x0 about the reference, with |p| = `momentum` along the orbit's tangent
-     *  there. @return 0; or 1: one of them is not within the reference's piece or is too far for the
-     *  series, and none was put. */
+    /** Put particles at s0, x0 about the reference, of momentum `momentum` along the orbit.
+     *  @return 0; or 1: one is not within the reference's piece, or is too far for the series, and
+     *  none was put. */
     int (*rigid)(aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r, double momentum);
 
     /** Add dz, dx, dz dz, dz dx, dx dx about (z, x) to sum. */
