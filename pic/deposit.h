@@ -26,7 +26,7 @@ size_t aw_deposit_bytes(const aw_deposit *deposit);
 
 /** Deposit all particles with the quadratic B-spline (TSC): cells of kernels/view.h, overwritten,
  *  padding zero. D = sigma (1 - beta_par) is formed particle by particle, without cancellation.
- *  @param[out] cells  aw_slice_bytes(), double or float
+ *  @param[out] cells  aw_slice_bytes(), double or float; 32-byte aligned, as aw_alloc gives it
  *  @param[out] charge deposited [C]
  *  @return AW_OK; AW_ERR_RANGE (a particle off the grid, named); AW_ERR_NONFINITE (named). */
 aw_status aw_deposit_run(aw_deposit *deposit, const aw_particles *particles, const aw_frame *frame,

@@ -99,7 +99,8 @@ static aw_lanes_grid place_of(const aw_gather_params *params)
 {
     const aw_grid_view *g = params->grid;
     const double c = cos(g->theta), s = sin(g->theta), gamma = params->gamma;
-    const double theta = params->forces->theta[(size_t)g->ns * (size_t)g->nx / 2];
+    const size_t centre = (size_t)(g->nx / 2) * (size_t)g->ns + (size_t)(g->ns / 2);
+    const double theta = params->forces->theta[centre];
     return (aw_lanes_grid){.z = g->z,
                            .x = g->x,
                            .az = c / g->hs,

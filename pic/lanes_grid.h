@@ -86,7 +86,7 @@ AW_LANES_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const a
         double ac = a > low ? a : low, bc = b > low ? b : low; /* of a NaN too */
         ac = ac < top_s ? ac : top_s;
         bc = bc < top_x ? bc : top_x;
-        off += (ac == a) & (bc == b) ? 0.0 : 1.0;
+        off += ((ac == a) & (bc == b)) ? 0.0 : 1.0;
         const double ia = (ac + AW_WHOLE) - AW_WHOLE, ib = (bc + AW_WHOLE) - AW_WHOLE;
         const double u = a - ia, v = b - ib;
         s->node[l] = (int)(ib * row + (ia + first));

@@ -98,10 +98,9 @@ AW_LANES_FN int rigid_some(aw_particles *p, size_t i, size_t n, const aw_lanes_r
 #pragma omp simd reduction(+ : off)
     for (size_t l = 0; l < n; ++l) {
         const double a = r.kappa * s0[l];
-        off += (s0[l] > r.behind) & (s0[l] < r.ahead) & (a * a <= AW_SMALL * AW_SMALL) &
-                       (fabs(x0[l]) <= DBL_MAX)
-                   ? 0.0
-                   : 1.0;
+        const int here = (s0[l] > r.behind) & (s0[l] < r.ahead) & (a * a <= AW_SMALL * AW_SMALL) &
+                         (fabs(x0[l]) <= DBL_MAX);
+        off += here ? 0.0 : 1.0;
     }
     if (off > 0.0) return 1;
 #pragma omp simd

@@ -197,11 +197,10 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     problem.scales = sim->scales;
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-    AW_TRY(take_forces(sim));
+    return take_forces(sim);
 done:
-    if (status != AW_OK)
-        aw_error(status, "step %ld, S = %.6g m: the potentials could not be computed", sim->step,
-                 sim->S_ref);
+    aw_error(status, "step %ld, S = %.6g m: the potentials could not be computed", sim->step,
+             sim->S_ref);
     return status;
 }
 
