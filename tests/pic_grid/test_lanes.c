@@ -331,6 +331,35 @@ static void a_gather_step_is_a_gather_and_a_kick(void **state)
     aw_free(f);
 }
 
+/* Second moments are shifted to the mean from a guess that is near, summed anew from one afar. */
+static void a_frame_does_not_depend_on_the_guess_or_on_threads(void **state)
+{
+    static const double guesses[] = {0.0, 1e-4, 0.02, 0.3};
+    const aw_orbit_piece piece = {.z = grid.z, .x = grid.x, .theta = THETA};
+    const aw_orbit_view orbit = {&piece, 1};
+    aw_particles *p = cloud(5003);
+    aw_frame first, f, again;
+    int before = omp_get_max_threads();
+    (void)state;
+    aw_frame_init(&first, NS, NX);
+    assert_ok(aw_frame_follow(&first, &orbit, p, guesses[0]));
+    for (int k = 0; k < 4; ++k)
+        for (int threads = 1; threads <= 3; ++threads) {
+            omp_set_num_threads(threads);
+            aw_frame_init(&f, NS, NX);
+            assert_ok(aw_frame_follow(&f, &orbit, p, guesses[k]));
+            if (threads == 1) again = f;
+            assert_memory_equal(&f.grid, &again.grid, sizeof f.grid);
+            assert_close(f.grid.S, first.grid.S, 0.0, 1e-15);
+            /* 1e6 variances may be subtracted: 1e-10 of a variance, with sums of 5003 terms */
+            assert_close(f.grid.tilt, first.grid.tilt, 0.0, 1e-9);
+            assert_close(f.grid.hs, first.grid.hs, 1e-9, 0.0);
+            assert_close(f.grid.hx, first.grid.hx, 1e-9, 0.0);
+        }
+    omp_set_num_threads(before);
+    aw_particles_free(p);
+}
+
 int main(int argc, char **argv)
 {
     void *lanes = NULL;
@@ -343,6 +372,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(gathers_agree_to_rounding_on_an_exact_grid, lanes),
         cmocka_unit_test_prestate(sums_and_extremes_are_those_of_a_loop, lanes),
         cmocka_unit_test_prestate(neighbours_hold_the_velocity_of_the_node, lanes),
+        cmocka_unit_test(a_frame_does_not_depend_on_the_guess_or_on_threads),
         cmocka_unit_test_prestate(a_gather_step_is_a_gather_and_a_kick, lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
