@@ -18,6 +18,9 @@ enum {
     AW_BENCH_LIST = 16
 };
 
+/** Beams of `bench`. */
+enum { AW_BENCH_ROUND, AW_BENCH_TILTED, AW_BENCH_MODULATED };
+
 /** Options of `bench`. Texts are borrowed from argv. */
 typedef struct aw_bench {
     long grid[AW_BENCH_LIST], particles[AW_BENCH_LIST];
@@ -25,6 +28,7 @@ typedef struct aw_bench {
     int grids, counts, solvers; /* of the lists; 0: not given */
     const char *device, *json, *patterns;
     double tolerance;
+    int beam;         /* AW_BENCH_ROUND, ... */
     int random;       /* 1: random start, 0: quiet, -1: not given */
     int threads;      /* 0: as many as OpenMP gives */
     aw_tuning tuning; /* of the CPU unit; zeros: the defaults */

@@ -13,6 +13,12 @@ AW_BEGIN_DECLS
 aw_status aw_bench_case_new(const aw_bench *bench, const char *solver, long grid, long particles,
                             aw_config **config, aw_simulation **simulation);
 
+/** Sizes of the bench's beam, before it is drawn. */
+void aw_bench_beam_size(int beam, aw_beam_params *params);
+
+/** Its shape, after that. @return as aw_push_rigid */
+aw_status aw_bench_beam_shape(int beam, aw_simulation *simulation);
+
 /** After aw_simulation_deposit: solve with a record of the subregions used (aw_problem.record);
  *  forces are not made. @return as aw_solver_solve */
 aw_status aw_bench_case_record(aw_simulation *simulation, aw_patterns *record, aw_report *report);

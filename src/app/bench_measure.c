@@ -20,11 +20,13 @@ aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, lo
     snprintf((*config)->solver, sizeof(*config)->solver, "%s", solver);
     snprintf((*config)->device, sizeof(*config)->device, "%s", b->device);
     (*config)->beam.quiet = !b->random;
+    aw_bench_beam_size(b->beam, &(*config)->beam);
     (*config)->tolerance = b->tolerance;
     (*config)->threads = b->threads;
     (*config)->tuning = b->tuning;
     (*config)->steps = AW_BENCH_STEPS + b->skip + b->repeat;
     AW_TRY(aw_simulation_new(*config, NULL, sim));
+    AW_TRY(aw_bench_beam_shape(b->beam, *sim));
     aw_solver_forecast((*sim)->solver, &b->forecast);
 done:
     return status;

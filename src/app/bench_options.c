@@ -8,7 +8,7 @@
 #include "src/app/bench.h"
 #include "src/app/options.h"
 
-enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET, HOLD };
+enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET, HOLD, BEAM };
 
 static const struct option known[] = {{"grid", 1, NULL, 'g'},
                                       {"particles", 1, NULL, 'n'},
@@ -18,6 +18,7 @@ static const struct option known[] = {{"grid", 1, NULL, 'g'},
                                       {"verify", 0, NULL, 'v'},
                                       {"tolerance", 1, NULL, 't'},
                                       {"sampling", 1, NULL, 'm'},
+                                      {"beam", 1, NULL, BEAM},
                                       {"threads", 1, NULL, 'T'},
                                       {"skip", 1, NULL, 'S'},
                                       {"repeat", 1, NULL, 'r'},
@@ -130,6 +131,7 @@ static aw_status take_forecast(aw_forecast *f, int option, const char *value)
 static aw_status take(aw_bench *b, int option, const char *value)
 {
     static const char *const samplings[] = {"quiet", "random", NULL};
+    static const char *const beams[] = {"round", "tilted", "modulated", NULL};
     switch (option) {
     case 'g': return number_list("--grid", value, 8, 4096, b->grid, &b->grids);
     case 'n': return number_list("--particles", value, 1, 1000000000, b->particles, &b->counts);
@@ -141,6 +143,7 @@ static aw_status take(aw_bench *b, int option, const char *value)
     case 'b': b->tables = 1; return AW_OK;
     case 'k': b->kernel = 1; return AW_OK;
     case 'e': b->step = 1; return AW_OK;
+    case BEAM: return choice("--beam", value, beams, &b->beam);
     case HOLD: b->hold = 1; return AW_OK;
     case 'c':
         b->cuhre = 24;

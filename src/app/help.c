@@ -49,9 +49,11 @@ static const char validate_text[] =
 static const char bench_text[] =
     "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"
     "              [--tolerance T] [--sampling quiet|random] [--threads N] [--skip N]\n"
-    "              [--repeat N] [--verify] [--tables] [--json FILE]\n"
+    "              [--repeat N] [--beam round|tilted|modulated] [--verify] [--tables]\n"
+    "              [--json FILE]\n"
     "Times the potentials stage of the LCLS bend in steady state: the mean and the best of\n"
-    "--repeat steps (3) after --skip others (0). --verify: error against the adaptive strategy at\n"
+    "--repeat steps (3) after --skip others (0). --beam: round, or 30 um by 2 mm and turned by\n"
+    "0.1 rad, or round with 20 % of the density modulated at 8 cells. --verify: error against the adaptive strategy at\n"
     "a 1000 times smaller tolerance on 200 points. --tables: those of docs/benchmarks.md, by\n"
     "default of two-phase, heuristic and predictive, 1e5 and 1e6 particles, random start, --skip\n"
     "5 --repeat 10. For heuristic and predictive also:\n"

@@ -130,7 +130,7 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     sim->solved = 0;
     if (!cells)
         AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step));
-    if (config->motion == AW_MOTION_RIGID)
+    if (config->motion == AW_MOTION_RIGID && !sim->follows)
         aw_frame_rigid(&sim->frame, orbit, sim->S_ref, beam->cutoff_sigma * beam->sigma_s,
                        beam->cutoff_sigma * beam->sigma_x);
     else

@@ -59,6 +59,7 @@ typedef struct aw_simulation {
     long step;                /* of the particles as they stand */
     double S_ref;             /* arc length of the reference centre [m] */
     double charge;            /* deposited at this step [C] */
+    int follows;              /* 1: the grid follows the particles in rigid motion, too */
     int solved;               /* 1: potentials, forces, Fz, Fx and felt are of this step */
     int begun;                /* 1: half a kick is still to come (aw_simulation_synchronise) */
     aw_report report;         /* of the last solve */
