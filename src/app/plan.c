@@ -47,7 +47,7 @@ static int has_clusters(const aw_config *config)
            is_projection(config);
 }
 
-/* What `projection` holds besides: the sums of its zones, planes of shared nodes, and tables. */
+/* What `projection` holds besides: sums and checks of its zones, planes of shared nodes, tables. */
 static size_t shared_bytes(const aw_config *config, size_t nodes)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
@@ -55,7 +55,7 @@ static size_t shared_bytes(const aw_config *config, size_t nodes)
     const size_t planes = AW_SHARED_NODES * aw_planes_size(&view) * sizeof(float);
     const size_t tables = AW_SHARED_TABLES * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
     if (!is_projection(config)) return 0;
-    return 3 * nodes * AW_RESULTS * sizeof(double) + planes + tables;
+    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + planes + tables;
 }
 
 /* What every thread of the CPU unit holds: a pool of regions, and combined slices in the one form

@@ -24,9 +24,9 @@
 enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE = 1 };
 /* Of the tolerance, the largest estimate. */
 #define AW_SHARE 0.9
-/* Largest error of many points over their rms: of a normal distribution one point in 2000 is
- * further out. */
-#define AW_PEAK 3.5
+/* Largest error of many points of a stratum over their rms: of a normal distribution one point in
+ * 2000 is further out than 3.5. In the rim most points have no particle near, and a few have one. */
+static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 /* Points of earlier steps that count as much as those of this one. */
 #define AW_POOL 12.0
 /* Of the tolerance, the error of the sample's own integrals. */
@@ -61,7 +61,7 @@ typedef struct rule {
     int order;
     double density, spacing, sweep; /* spacing: in cells */
     double tables; /* errors of all tables if they added up, in tolerances; they do not */
-    int few_rates;
+    int rates;     /* nodes of a panel with rates: aw_panels_how */
 } rule;
 
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
@@ -69,13 +69,13 @@ typedef struct rule {
 static const rule near_rule[] = {
     {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1},
     {5, 0.17, 2.0, HUGE_VAL, 0.0, 1},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1},
-    {5, 0.25, 0.7, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1},
-    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
+    {5, 0.25, 0.7, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 3},
+    {9, 0.34, 0.35, HUGE_VAL, 0.0, 3},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
     {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
 static const rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0},
-    {5, 0.34, HUGE_VAL, 0.07, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.04, 6.0, 0},
-    {7, 0.34, HUGE_VAL, 0.04, 4.0, 0}, {7, 0.34, HUGE_VAL, 0.025, 2.0, 0},
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 1}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 1},
+    {5, 0.34, HUGE_VAL, 0.07, 8.0, 1}, {5, 0.34, HUGE_VAL, 0.04, 6.0, 1},
+    {7, 0.34, HUGE_VAL, 0.04, 4.0, 1}, {7, 0.34, HUGE_VAL, 0.025, 2.0, 0},
     {9, 0.34, HUGE_VAL, 0.02, 1.0, 0}, {15, 0.67, HUGE_VAL, 0.02, 0.3, 0},
     {21, 1.0, HUGE_VAL, 0.01, 0.3, 0}};
 
@@ -184,7 +184,7 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                                .spacing = r->spacing * fmin(now.hs, now.hx),
                                .bunch = AW_BUNCH_SIZE * size,
                                .density = r->density,
-                               .few_rates = r->few_rates};
+                               .rates = r->rates};
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     z->panels.n = 0;
@@ -198,7 +198,7 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                         .table_error = r->tables * problem->tolerance / (double)z->panels.n,
                         .I = z->sum,
                         .check = z->check,
-                        .check_rates = look_at_rates};
+                        .check_rates = look_at_rates && r->rates != 1};
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
@@ -238,7 +238,7 @@ static double estimate(const projection *p, const aw_problem *problem, aw_spread
         const double most = fmin(p->pool[i].points, AW_POOL);
         if (most > 0.0) pool[i].square += p->pool[i].square * most / p->pool[i].points;
         pool[i].points += most;
-        const double likely = AW_PEAK * sqrt(pool[i].square / pool[i].points);
+        const double likely = peak[i] * sqrt(pool[i].square / pool[i].points);
         if (!(likely <= worst) && !isnan(worst)) worst = likely;
     }
     return worst;

@@ -98,8 +98,8 @@ static double point_error(const aw_sampled *s, const double (*const I[AW_RANGES]
     for (unsigned k = first; k < last; ++k) {
         double error = 0.0;
         for (int range = 0; range < AW_RANGES; ++range)
-            if (I[range]) error += fabs(I[range][s->point][k] - s->I[range][k]);
-        error /= aw_scale_of(scales, k);
+            if (I[range]) error += I[range][s->point][k] - s->I[range][k];
+        error = fabs(error) / aw_scale_of(scales, k);
         if (!(error <= worst) && !isnan(worst)) worst = error;
     }
     return worst;

@@ -48,7 +48,7 @@ typedef struct aw_spread {
 } aw_spread;
 
 /** Worst error of results first .. last - 1, of the ranges for which I[range], [points of the
- *  grid], is not NULL: their errors are added up.
+ *  grid], is not NULL: of their sum.
  *  @param[out] spread  [AW_STRATA] or NULL
  *  @return in scales; NaN if there is one */
 double aw_sample_error(const aw_sample *sample, const double (*const I[AW_RANGES])[AW_RESULTS],
