@@ -99,13 +99,17 @@ static double offsets_error(const entry *raw, int n, int per_cell, const aw_scal
     return most;
 }
 
-/* Chebyshev coefficients of the `order` + 1 directions raw[order + 1][n] into the table.
- * @return the error of the series, in scales */
-static double series(const entry *raw, const aw_projection *p, const aw_scales *scales,
-                     float *table)
+/* Chebyshev coefficients of the `order` + 1 directions raw[order + 1][n] into the table, as far as
+ * p->order. What a beam looks like is often even in the direction, or odd: one small coefficient
+ * tells nothing, two do.
+ * @param[out] last  the largest last coefficient, in scales
+ * @return the error of the series with all of them, in scales */
+static double series(const entry *raw, const aw_projection *p, int order, const aw_scales *scales,
+                     float *table, double *last)
 {
-    const int order = p->order;
     double most = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
+    const int kept = p->order;
+    *last = 0.0;
     for (int m = 0; m <= order; ++m)
         for (int k = 0; k <= order; ++k) {
             const double ends = (k == 0 || k == order ? 0.5 : 1.0);
@@ -118,12 +122,13 @@ static double series(const entry *raw, const aw_projection *p, const aw_scales *
             for (int k = 0; k <= order; ++k)
                 for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
                     c[j] += factor[m][k] * raw[k * p->n + i][j];
-            float *out =
-                table + ((size_t)i * (size_t)(order + 1) + (size_t)m) * AW_PROJECTION_WIDTH;
-            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[j] = (float)c[j];
-            for (unsigned j = 0; m == order && j < AW_RESULTS; ++j) {
-                const double error = AW_SERIES_ERROR * fabs(c[j]) / aw_scale_of(scales, j);
+            float *out = table + ((size_t)i * (size_t)(kept + 1) + (size_t)m) * AW_PROJECTION_WIDTH;
+            for (int j = 0; m <= kept && j < AW_PROJECTION_WIDTH; ++j) out[j] = (float)c[j];
+            for (unsigned j = 0; m + 1 >= order && j < AW_RESULTS; ++j) {
+                const double size = fabs(c[j]) / aw_scale_of(scales, j);
+                const double error = AW_SERIES_ERROR * (m < order ? 0.5 : 1.0) * size;
                 if (!(error <= most) && !isnan(most)) most = error;
+                if (m == order && !(size <= *last)) *last = size;
             }
         }
     return most;
@@ -167,18 +172,25 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
     if (per_cell == 0) return 0;
     const size_t n = (size_t)p->n;
     entry *raw = (entry *)t->raw, *scratch = raw + (AW_PROJECTION_ORDER + 1) * n;
-    for (int order = 1; order <= AW_PROJECTION_ORDER; order *= 2) {
+    for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
+        double last;
         /* Of the directions every second is known from the last order. */
         if (2 * n * (size_t)(order + 1) > points) return 0;
-        for (int k = order / 2; k >= 1; --k)
+        for (int k = order / 2; k >= 1 && order > 2; --k)
             memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
-        for (int k = 1; k <= order; k += order == 1 ? 1 : 2)
+        for (int k = 1; k <= order; k += order == 2 ? 1 : 2)
             project(cpu, h, &f, &planes, node, shared, p, per_cell, k, order, scales,
                     raw + (size_t)k * n, scratch, work);
         p->order = order;
         const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
         if (aw_grow((void **)&t->value, &t->capacity, size, sizeof *t->value) != AW_OK) return 0;
-        if (series((const entry *)raw, p, scales, t->value) <= shared->table_error) return 1;
+        const double error = series((const entry *)raw, p, order, scales, t->value, &last);
+        if (!(error <= shared->table_error)) continue;
+        if (order == 2 && last <= shared->table_error) { /* a straight line is enough to look up */
+            p->order = 1;
+            series((const entry *)raw, p, order, scales, t->value, &last);
+        }
+        return 1;
     }
     return 0;
 }

@@ -23,7 +23,7 @@
  * every other. Each zone adds its most doubtful one. */
 enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE = 1 };
 /* Of the tolerance, the largest estimate. */
-#define AW_SHARE 0.9
+#define AW_SHARE 0.8
 /* Largest error of many points of a stratum over their rms: of a normal distribution one point in
  * 2000 is further out than 3.5. In the rim most points have no particle near, and a few have one. */
 static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
@@ -73,11 +73,11 @@ static const rule near_rule[] = {
     {9, 0.34, 0.35, HUGE_VAL, 0.0, 3},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
     {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
 static const rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 1}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 1},
-    {5, 0.34, HUGE_VAL, 0.07, 8.0, 1}, {5, 0.34, HUGE_VAL, 0.04, 6.0, 1},
-    {7, 0.34, HUGE_VAL, 0.04, 4.0, 1}, {7, 0.34, HUGE_VAL, 0.025, 2.0, 0},
-    {9, 0.34, HUGE_VAL, 0.02, 1.0, 0}, {15, 0.67, HUGE_VAL, 0.02, 0.3, 0},
-    {21, 1.0, HUGE_VAL, 0.01, 0.3, 0}};
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 1},  {5, 0.34, HUGE_VAL, 0.12, 8.0, 1},
+    {5, 0.34, HUGE_VAL, 0.07, 8.0, 1},  {5, 0.34, HUGE_VAL, 0.04, 6.0, 1},
+    {7, 0.34, HUGE_VAL, 0.04, 4.0, 1},  {5, 0.34, HUGE_VAL, 0.02, 4.0, 1},
+    {7, 0.34, HUGE_VAL, 0.025, 2.0, 0}, {9, 0.34, HUGE_VAL, 0.02, 1.0, 0},
+    {15, 0.67, HUGE_VAL, 0.02, 0.3, 0}, {21, 1.0, HUGE_VAL, 0.01, 0.3, 0}};
 
 /** A range of r'. */
 typedef struct zone {
