@@ -112,12 +112,12 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
     for (double a = from; a < to;) {
         const double edge = fmin(aw_next_edge(history, a), to);
         const double slower = fmax(1.0, a * a / (how->bunch * how->bunch));
-        double b = fmin(fmax(how->ratio * a, a + how->first), edge);
-        b = fmin(b, a + how->order * how->spacing * slower);
+        const double spaced = a + how->order * how->spacing * slower;
+        double b = fmin(fmin(fmax(how->ratio * a, a + how->first), edge), spaced);
         /* No short remainder: two panels of equal ratio instead. */
         if (b < edge && a > 0.0 && b * sqrt(how->ratio) > edge) b = sqrt(a * edge);
         double part, swept = lead(history, centre, a, b, &part);
-        const double longer = fmin(how->still * a, edge);
+        const double longer = fmin(fmin(how->still * a, edge), spaced);
         if (longer > b && longer < edge) { /* one that ends at an edge is as good as short */
             const double more = lead(history, centre, a, longer, &part);
             if (part <= AW_STILL) {

@@ -25,7 +25,7 @@ enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE = 1 };
 /* Of the tolerance, the largest estimate. */
 #define AW_SHARE 0.8
 /* Largest error of many points of a stratum over their rms: of a normal distribution one point in
- * 2000 is further out than 3.5. In the rim most points have no particle near, and a few have one. */
+ * 2000 is further out than 3.5. In the rim most points have no particle near, and few have one. */
 static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 /* Points of earlier steps that count as much as those of this one. */
 #define AW_POOL 12.0
@@ -36,6 +36,8 @@ static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 #define AW_RATE_TOLERANCES 3.0
 /* Below this part of the tolerance for a while a zone tries the next coarser rule. */
 #define AW_CALM 0.15
+/* The same of the estimate, which is of both zones. */
+#define AW_CALM_BOTH 0.5
 enum { AW_CALM_STEPS = 16, AW_CALM_MOST = 1024 };
 /* A finer rule that leaves this part of the rates' error has not found what causes it; that is
  * forgotten by and by. */
@@ -73,11 +75,11 @@ static const rule near_rule[] = {
     {9, 0.34, 0.35, HUGE_VAL, 0.0, 3},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
     {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
 static const rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 1},  {5, 0.34, HUGE_VAL, 0.12, 8.0, 1},
-    {5, 0.34, HUGE_VAL, 0.07, 8.0, 1},  {5, 0.34, HUGE_VAL, 0.04, 6.0, 1},
-    {7, 0.34, HUGE_VAL, 0.04, 4.0, 1},  {5, 0.34, HUGE_VAL, 0.02, 4.0, 1},
-    {7, 0.34, HUGE_VAL, 0.025, 2.0, 0}, {9, 0.34, HUGE_VAL, 0.02, 1.0, 0},
-    {15, 0.67, HUGE_VAL, 0.02, 0.3, 0}, {21, 1.0, HUGE_VAL, 0.01, 0.3, 0}};
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 1}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 1},
+    {5, 0.34, 1.0, 0.07, 8.0, 1},      {5, 0.34, 0.5, 0.04, 6.0, 1},
+    {7, 0.34, 1.0, 0.04, 4.0, 1},      {5, 0.34, 0.5, 0.02, 4.0, 1},
+    {7, 0.34, 0.5, 0.025, 2.0, 0},     {9, 0.34, 0.5, 0.02, 1.0, 0},
+    {15, 0.67, 0.5, 0.02, 0.3, 0},     {21, 1.0, 0.25, 0.01, 0.3, 0}};
 
 /** A range of r'. */
 typedef struct zone {
@@ -270,12 +272,15 @@ static double counted(const zone *z)
 }
 
 /* After a step that the zone's rule has done: whether a coarser one might do the next. */
-static void relax(zone *z, double tolerance)
+static void relax(zone *z, double estimated, double tolerance)
 {
     if (z->trying) z->wait = AW_CALM_STEPS; /* it does */
     z->trying = 0;
     z->floor *= AW_FORGET;
-    z->calm = counted(z) <= AW_CALM * tolerance ? z->calm + 1 : 0;
+    const int small = counted(z) <= AW_CALM * tolerance;
+    const int calm =
+        estimated <= AW_CALM_BOTH * tolerance && counted(z) <= AW_CALM_BOTH * tolerance;
+    z->calm = small || calm ? z->calm + 1 : 0;
     if (z->calm < z->wait || z->level == 0) return;
     z->level--;
     z->calm = 0;
@@ -394,7 +399,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         look_at_rates = !look_at_rates;
     }
     memcpy(p->pool, pool, sizeof pool);
-    for (int i = 0; i < AW_RANGES; ++i) relax(&p->zone[i], problem->tolerance);
+    for (int i = 0; i < AW_RANGES; ++i) relax(&p->zone[i], report->sampled, problem->tolerance);
     for (size_t i = 0; i < points; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
             result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
