@@ -69,15 +69,15 @@ typedef struct rule {
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
  * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
 static const rule near_rule[] = {
-    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1},
-    {5, 0.17, 2.0, HUGE_VAL, 0.0, 1},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1},
-    {5, 0.25, 0.7, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 3},
+    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 3}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 3},
+    {5, 0.17, 2.0, HUGE_VAL, 0.0, 3},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 3},
+    {5, 0.25, 0.7, HUGE_VAL, 0.0, 3},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 3},
     {9, 0.34, 0.35, HUGE_VAL, 0.0, 3},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
     {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
 static const rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 1}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 1},
-    {5, 0.34, 1.0, 0.07, 8.0, 1},      {5, 0.34, 0.5, 0.04, 6.0, 1},
-    {7, 0.34, 1.0, 0.04, 4.0, 1},      {5, 0.34, 0.5, 0.02, 4.0, 1},
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0},
+    {5, 0.34, 1.0, 0.07, 8.0, 0},      {5, 0.34, 0.5, 0.04, 6.0, 0},
+    {7, 0.34, 1.0, 0.04, 4.0, 0},      {5, 0.34, 0.5, 0.02, 4.0, 0},
     {7, 0.34, 0.5, 0.025, 2.0, 0},     {9, 0.34, 0.5, 0.02, 1.0, 0},
     {15, 0.67, 0.5, 0.02, 0.3, 0},     {21, 1.0, 0.25, 0.01, 0.3, 0}};
 
@@ -94,6 +94,8 @@ typedef struct zone {
     double rate_error;         /* the same of the rates */
     double cost;               /* evaluations a point, of the last integration, or their like */
     double floor;              /* below which finer rules have not brought the rates' error */
+    size_t nodes;              /* of the rule with which the next ones of this step are compared, */
+    double before;             /* and the rates' error by it */
 } zone;
 
 typedef struct projection {
@@ -246,15 +248,17 @@ static double estimate(const projection *p, const aw_problem *problem, aw_spread
     return worst;
 }
 
-/* Take the errors of a zone that has been done again, at the points of the rule before. Where cells
+/* See whether finer rules lower the rates' error of a zone that has been done again. Where cells
  * are long and thin, or few particles fill them, the rates differ between any two sets of nodes in
  * angle by more than the tolerance allows, the sample's and ours too, and no rule in r' can mend
- * that: what a finer rule has not lowered is let pass. */
+ * that: what half as many nodes again have not lowered is let pass. */
 static void judge_again(const projection *p, zone *z, int which, const aw_problem *problem)
 {
-    const double before = z->rate_error;
     judge(p, z, which, problem);
-    if (z->rate_error > AW_FLOOR * before) z->floor = fmax(z->floor, before);
+    if (2 * z->panels.n < 3 * z->nodes) return;
+    if (z->rate_error > AW_FLOOR * z->before) z->floor = fmax(z->floor, z->before);
+    z->nodes = z->panels.n;
+    z->before = z->rate_error;
 }
 
 /* Error of a zone's rates, as far as it counts: over how much larger it may be. */
@@ -381,7 +385,14 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         const int want = begins || again ? AW_SAMPLE_FIRST : AW_SAMPLE;
         AW_TRY(sample(solver, p, problem, border, want - spread, wanted, report));
         spread = want;
-        for (int i = 0; i < AW_RANGES; ++i) judge(p, &p->zone[i], i, problem);
+        for (int i = 0; i < AW_RANGES; ++i) {
+            zone *z = &p->zone[i];
+            judge(p, z, i, problem);
+            if (!again) z->nodes = z->panels.n;
+            /* More points have come in: the largest error by the same nodes. */
+            if (z->nodes == z->panels.n && !(z->rate_error <= z->before && again))
+                z->before = z->rate_error;
+        }
         const zone *near = &p->zone[AW_NEAR], *far = &p->zone[AW_FAR];
         const double rates = counted_rates(near) + counted_rates(far);
         report->sampled = estimate(p, problem, pool);
