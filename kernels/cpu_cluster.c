@@ -55,8 +55,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
         margin[1] = fmax(margin[1], 3.0 * fabs(place->u_half / f.hs - 0.5 * (AW_TILE - 1)));
     }
     if (f.nt > 0 && box[0] <= box[1])
-        aw_cpu_planes_make(cpu->variant, &cpu->history, &cpu->packs, &f, box, margin, how.rates,
-                           space, &planes);
+        aw_cpu_planes_make(cpu, &f, box, margin, how.rates, space, &planes);
     for (size_t i = 0; i < c->tiles; ++i)
         cpu->variant->tile(&cpu->history, &f, &planes, &how, &space->tile[i], &space->place[i],
                            space->f[i][k], work);

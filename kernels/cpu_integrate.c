@@ -9,9 +9,6 @@
 #include "kernels/cpu_unit.h"
 #include "src/base/memory.h"
 
-/* Nodes whose combined planes are in memory together. */
-enum { AW_SHARED_PLANES = 8 };
-
 /* Room for tables and planes. */
 static aw_status batch_grow(aw_cpu_state *cpu)
 {
@@ -129,8 +126,8 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < b; ++i) {
                 f[i] = aw_retarded_at(&cpu->history, node[mine[i]].r);
-                aw_cpu_planes_whole(cpu->variant, &cpu->history, &cpu->packs, &f[i],
-                                    node[mine[i]].rate != 0.0, &cpu->shared[i], &planes[i]);
+                aw_cpu_planes_whole(cpu, &f[i], node[mine[i]].rate != 0.0, &cpu->shared[i],
+                                    &planes[i]);
             }
 #pragma omp for schedule(dynamic, 4)
             for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)

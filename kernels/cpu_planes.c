@@ -148,11 +148,12 @@ static void spans_of(const aw_history_view *h, const int (*const slice[3])[2], c
     }
 }
 
-void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
-                        const aw_cpu_packs *packs, const aw_retarded *f, const double box[4],
+void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
                         const double margin[2], int rates, aw_cpu_cluster_space *space,
                         aw_planes *planes)
 {
+    const aw_history_view *h = &cpu->history;
+    const aw_cpu_packs *packs = &cpu->packs;
     const size_t size = aw_planes_size(h) * (packs->single ? sizeof(float) : sizeof(double));
     const int width = aw_plane_width(h), rows = h->nx + 2 * AW_PAD;
     planes->n = 0;
@@ -180,20 +181,19 @@ void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
         int(*span)[2] = &space->span[planes->n * rows], (*columns)[2] = &space->span[3 * rows];
         void *out = (char *)space->planes + (size_t)planes->n * size;
         spans_of(h, spans, row, column, span, columns);
-        variant->combine(lines, packs->single, w, rates ? d : NULL, (size_t)width, row,
-                         (const int(*)[2])columns, out);
+        cpu->variant->combine(lines, packs->single, w, rates ? d : NULL, (size_t)width, row,
+                              (const int(*)[2])columns, out);
         planes->cells[planes->n] = out;
         planes->span[planes->n] = (const int(*)[2])span;
         planes->shape[planes->n++] = shape;
     }
 }
 
-void aw_cpu_planes_whole(const aw_variant *variant, const aw_history_view *h,
-                         const aw_cpu_packs *packs, const aw_retarded *f, int rates,
+void aw_cpu_planes_whole(const aw_cpu_state *cpu, const aw_retarded *f, int rates,
                          aw_cpu_cluster_space *space, aw_planes *planes)
 {
     const double box[4] = {-f->half_s, f->half_s, -f->half_x, f->half_x};
     const double margin[2] = {AW_TILE_PAD, AW_PAD};
     planes->n = 0;
-    if (f->nt > 0) aw_cpu_planes_make(variant, h, packs, f, box, margin, rates, space, planes);
+    if (f->nt > 0) aw_cpu_planes_make(cpu, f, box, margin, rates, space, planes);
 }

@@ -166,8 +166,7 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
     aw_work *work = &space->work;
     if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, p)) return 0;
     if (!(p->to > p->from)) return 1;
-    aw_cpu_planes_whole(cpu->variant, h, &cpu->packs, &f, node->rate != 0.0, &space->cluster,
-                        &planes);
+    aw_cpu_planes_whole(cpu, &f, node->rate != 0.0, &space->cluster, &planes);
     const int per_cell = choose_offsets(cpu, h, &f, &planes, shared, node, scales, t, work);
     if (per_cell == 0) return 0;
     const size_t n = (size_t)p->n;

@@ -64,8 +64,8 @@ typedef struct aw_cpu_table {
     int direct; /* 1: there is no table, the node is evaluated at every point */
 } aw_cpu_table;
 
-/* Nodes that are tabulated together. */
-enum { AW_SHARED_BATCH = 32 };
+/* Nodes that are tabulated together, and whose combined planes are in memory together. */
+enum { AW_SHARED_BATCH = 32, AW_SHARED_PLANES = 8 };
 
 typedef struct aw_cpu_state {
     const aw_variant *variant;
@@ -102,14 +102,12 @@ void aw_cpu_packs_free(aw_cpu_packs *packs);
 
 /** Combine the slices of f into the planes (kernels/tile.h) of `space`, where `box` [m]
  *  (aw_tile_span) lies and `margin` cells along and across beyond it. */
-void aw_cpu_planes_make(const aw_variant *variant, const aw_history_view *h,
-                        const aw_cpu_packs *packs, const aw_retarded *f, const double box[4],
+void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
                         const double margin[2], int rates, aw_cpu_cluster_space *space,
                         aw_planes *planes);
 
 /** The same of whole slices, with everything that a tile anywhere may read. */
-void aw_cpu_planes_whole(const aw_variant *variant, const aw_history_view *h,
-                         const aw_cpu_packs *packs, const aw_retarded *f, int rates,
+void aw_cpu_planes_whole(const aw_cpu_state *cpu, const aw_retarded *f, int rates,
                          aw_cpu_cluster_space *space, aw_planes *planes);
 
 /** Room for the planes of one node. @return AW_OK or AW_ERR_NOMEM */

@@ -33,31 +33,27 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
     return more;
 }
 
-/* Weights for some of a panel's nodes on [-1, 1]: the middle one alone, exact to the first order,
- * or three, the middle and two at +-x, exact to the third. Of the pairs the one nearest to 0.8,
- * between Gauss's (0.77) and Simpson's (1). */
-static void rate_weights(const gsl_integration_glfixed_table *rule, int order, int nodes,
-                         double *weight)
+/* Weights for three of a panel's nodes on [-1, 1], the middle and two at +-x, exact to the third
+ * order. Of the pairs the one nearest to 0.8, between Gauss's (0.77) and Simpson's (1). */
+static void rate_weights(const gsl_integration_glfixed_table *rule, int order, double *weight)
 {
     double best = HUGE_VAL, x, w;
     int pair = order - 1;
-    for (int i = 0; i < order; ++i) weight[i] = 0.0;
-    weight[order / 2] = 2.0;
-    if (nodes == 1) return;
     for (int i = order / 2 + 1; i < order; ++i) {
         gsl_integration_glfixed_point(-1.0, 1.0, (size_t)i, &x, &w, rule);
         if (!(fabs(x - 0.8) < fabs(best - 0.8))) continue;
         best = x;
         pair = i;
     }
+    for (int i = 0; i < order; ++i) weight[i] = 0.0;
     weight[pair] = weight[order - 1 - pair] = 1.0 / (3.0 * best * best);
-    weight[order / 2] -= 2.0 * weight[pair];
+    weight[order / 2] = 2.0 - 2.0 * weight[pair];
 }
 
 /* Weights of null rules: what they make of a function is the part of it that the nodes can only
  * just see. With all n nodes that is the coefficient of the Legendre polynomial of degree n - 1
  * (such rules: Berntsen and Espelid, ACM TOMS 17 (1991) 233); with the three of `rate`, a second
- * difference; with one, nothing. */
+ * difference. */
 static void null_weights(const gsl_integration_glfixed_table *rule, int order, const double *rate,
                          double *null, double *null_rate)
 {
@@ -74,7 +70,7 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
 {
     aw_status status = AW_OK;
     double rate[AW_PANEL_ORDER], null[AW_PANEL_ORDER], null_rate[AW_PANEL_ORDER];
-    rate_weights(rule, how->order, how->rates, rate);
+    rate_weights(rule, how->order, rate);
     null_weights(rule, how->order, rate, null, null_rate);
     AW_TRY(aw_grow((void **)&panels->node, &panels->capacity, panels->n + (size_t)how->order,
                    sizeof *panels->node));
@@ -91,9 +87,9 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
             gsl_integration_glfixed_point(a, b, (size_t)i, &node->r, &node->weight, rule);
         }
         const double scale = (a > 0.0 ? log(b / a) * node->r : b - a) / 2.0;
-        node->rate = how->rates ? rate[i] * scale : node->weight;
+        node->rate = how->few_rates ? rate[i] * scale : node->weight;
         node->check = null[i] * scale;
-        node->check_rate = (how->rates ? null_rate[i] : null[i]) * scale;
+        node->check_rate = (how->few_rates ? null_rate[i] : null[i]) * scale;
     }
     panels->panels++;
 done:

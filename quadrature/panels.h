@@ -22,7 +22,7 @@ typedef struct aw_panels_how {
     double spacing; /* of nodes, at most [m], on circles smaller than the bunch; HUGE_VAL: any */
     double bunch;   /* its size: larger circles change slower, by (r'/bunch)^2 [m] */
     double density; /* of the inner rule (aw_shared_node) */
-    int rates;      /* nodes of a panel at which rates are taken: 1, 3, or 0: all */
+    int few_rates;  /* 1: three nodes of a panel are enough for the rates */
 } aw_panels_how;
 
 /** Nodes; owned, free with aw_panels_free. */

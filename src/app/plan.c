@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/blend.h"
+#include "kernels/cpu_unit.h"
 #include "kernels/refine.h"
 #include "kernels/tile.h"
 #include "src/app/simulation.h"
@@ -21,10 +22,7 @@
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
-/* Nodes whose planes, and whose tables, `projection` holds at a time, and entries of a table per
- * node along the longer side. */
-#define AW_SHARED_NODES ((size_t)8)
-#define AW_SHARED_TABLES ((size_t)32)
+/* Entries of a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
 
 static double sharpest_curvature(const aw_lattice *lattice)
@@ -52,8 +50,8 @@ static size_t shared_bytes(const aw_config *config, size_t nodes)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
     const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
-    const size_t planes = AW_SHARED_NODES * aw_planes_size(&view) * sizeof(float);
-    const size_t tables = AW_SHARED_TABLES * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
+    const size_t planes = AW_SHARED_PLANES * aw_planes_size(&view) * sizeof(float);
+    const size_t tables = AW_SHARED_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
     if (!is_projection(config)) return 0;
     return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + planes + tables;
 }

@@ -5,9 +5,9 @@
  * (kernels/projection.h). Arcwake's own; nearest is the rotation of sums in tomography.
  *
  * Nothing of this adapts to a point, so the error is measured: at every step some points are
- * recomputed adaptively, near and far part by themselves. A part that misses its share of the
- * tolerance there is done again with a finer rule, and the finer rule is kept. If the finest does
- * not do, the step is left to `predictive`. */
+ * recomputed adaptively, near and far part by themselves. If what they show is too much for the
+ * tolerance, one part is done again with a finer rule, which is kept. If the finest does not do, or
+ * is too dear, the step is left to `predictive`. */
 #include <math.h>
 #include <string.h>
 
@@ -51,8 +51,6 @@ enum { AW_BACK = 3 };
 enum { AW_PAUSE_MOST = 31 };
 /* Looking up a table takes as long as so many evaluations. */
 #define AW_LOOK_UP 10.0
-/* Largest near zone, over the half diagonals of the bunch's box and of the grid. */
-#define AW_NEAR_REACH 1.0
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
@@ -63,16 +61,16 @@ typedef struct rule {
     int order;
     double density, spacing, sweep; /* spacing: in cells */
     double tables; /* errors of all tables if they added up, in tolerances; they do not */
-    int rates;     /* nodes of a panel with rates: aw_panels_how */
+    int few_rates; /* aw_panels_how */
 } rule;
 
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
  * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
 static const rule near_rule[] = {
-    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 3}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 3},
-    {5, 0.17, 2.0, HUGE_VAL, 0.0, 3},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 3},
-    {5, 0.25, 0.7, HUGE_VAL, 0.0, 3},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 3},
-    {9, 0.34, 0.35, HUGE_VAL, 0.0, 3},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
+    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1},
+    {5, 0.17, 2.0, HUGE_VAL, 0.0, 1},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1},
+    {5, 0.25, 0.7, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1},
+    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
     {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
 static const rule far_rule[] = {
     {5, 0.34, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0},
@@ -188,7 +186,7 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                                .spacing = r->spacing * fmin(now.hs, now.hx),
                                .bunch = AW_BUNCH_SIZE * size,
                                .density = r->density,
-                               .rates = r->rates};
+                               .few_rates = r->few_rates};
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     z->panels.n = 0;
@@ -202,7 +200,7 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                         .table_error = r->tables * problem->tolerance / (double)z->panels.n,
                         .I = z->sum,
                         .check = z->check,
-                        .check_rates = look_at_rates && r->rates != 1};
+                        .check_rates = look_at_rates};
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
@@ -224,20 +222,27 @@ static size_t doubtful(const zone *z, size_t points)
 /* Take the errors of a zone at the points of the sample. */
 static void judge(const projection *p, zone *z, int which, const aw_problem *problem)
 {
-    const double(*I[AW_RANGES])[AW_RESULTS] = {NULL, NULL};
-    I[which] = (const double(*)[AW_RESULTS])z->sum;
-    z->error = aw_sample_error(&p->sample, I, &problem->scales, 0, AW_DPHI, NULL);
-    z->rate_error = aw_sample_error(&p->sample, I, &problem->scales, AW_DPHI, AW_RESULTS, NULL);
+    const double(*I)[AW_RESULTS] = (const double(*)[AW_RESULTS])z->sum;
+    const aw_scales *scales = &problem->scales;
+    z->error = aw_sample_error(&p->sample, which, I, scales, 0, AW_DPHI, NULL);
+    z->rate_error = aw_sample_error(&p->sample, which, I, scales, AW_DPHI, AW_RESULTS, NULL);
+}
+
+/* Worst error of the potentials at the points of the sample. */
+static double seen_error(const projection *p, const aw_problem *problem, const double *result,
+                         aw_spread *spread)
+{
+    return aw_sample_error(&p->sample, AW_RANGES, (const double(*)[AW_RESULTS])result,
+                           &problem->scales, 0, AW_DPHI, spread);
 }
 
 /* Estimate of the potentials' largest error: what is seen at the points of the sample, and what
  * their rms, pooled with that of earlier steps, makes likely elsewhere.
  * @param[out] pool  [AW_STRATA], for the next step with the same rules */
-static double estimate(const projection *p, const aw_problem *problem, aw_spread *pool)
+static double estimate(const projection *p, const aw_problem *problem, const double *result,
+                       aw_spread *pool)
 {
-    const double(*I[AW_RANGES])[AW_RESULTS] = {NULL, NULL};
-    for (int i = 0; i < AW_RANGES; ++i) I[i] = (const double(*)[AW_RESULTS])p->zone[i].sum;
-    double worst = aw_sample_error(&p->sample, I, &problem->scales, 0, AW_DPHI, pool);
+    double worst = seen_error(p, problem, result, pool);
     for (int i = AW_CORE; i <= AW_RIM; ++i) {
         const double most = fmin(p->pool[i].points, AW_POOL);
         if (most > 0.0) pool[i].square += p->pool[i].square * most / p->pool[i].points;
@@ -356,12 +361,13 @@ done:
     return status;
 }
 
-/* Both zones, each as often as it takes. @return 1 if the sample is within the tolerance */
+/* Both zones, each as often as it takes.
+ * @param[out] converged  1: the estimate is within the tolerance, and `result` holds the sums */
 static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem *problem,
                              double *result, aw_report *report, int *converged)
 {
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
-    const double border = AW_NEAR_REACH * (hypot(now.half_s, now.half_x) + problem->half);
+    const double border = hypot(now.half_s, now.half_x) + problem->half;
     const size_t points = problem->points;
     const double start = aw_now();
     aw_status status = AW_OK;
@@ -380,22 +386,26 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     p->sample.n = 0;
     for (;;) {
         AW_TRY(integrate_zones(solver, p, problem, border, wanted, look_at_rates, report));
-        for (int i = 0; again && i < AW_RANGES; ++i)
-            if (wanted[i]) judge_again(p, &p->zone[i], i, problem);
+        for (int i = 0; i < AW_RANGES; ++i) {
+            zone *z = &p->zone[i];
+            if (!again) z->nodes = z->panels.n;
+            if (again && wanted[i]) judge_again(p, z, i, problem);
+        }
         const int want = begins || again ? AW_SAMPLE_FIRST : AW_SAMPLE;
         AW_TRY(sample(solver, p, problem, border, want - spread, wanted, report));
         spread = want;
         for (int i = 0; i < AW_RANGES; ++i) {
             zone *z = &p->zone[i];
             judge(p, z, i, problem);
-            if (!again) z->nodes = z->panels.n;
-            /* More points have come in: the largest error by the same nodes. */
-            if (z->nodes == z->panels.n && !(z->rate_error <= z->before && again))
-                z->before = z->rate_error;
+            if (z->nodes == z->panels.n) /* more points have come in */
+                z->before = again ? fmax(z->before, z->rate_error) : z->rate_error;
         }
         const zone *near = &p->zone[AW_NEAR], *far = &p->zone[AW_FAR];
         const double rates = counted_rates(near) + counted_rates(far);
-        report->sampled = estimate(p, problem, pool);
+        for (size_t i = 0; i < points; ++i)
+            for (unsigned k = 0; k < AW_RESULTS; ++k)
+                result[i * AW_RESULTS + k] = near->sum[i][k] + far->sum[i][k];
+        report->sampled = estimate(p, problem, result, pool);
         const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
@@ -411,9 +421,6 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     }
     memcpy(p->pool, pool, sizeof pool);
     for (int i = 0; i < AW_RANGES; ++i) relax(&p->zone[i], report->sampled, problem->tolerance);
-    for (size_t i = 0; i < points; ++i)
-        for (unsigned k = 0; k < AW_RESULTS; ++k)
-            result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
     *converged = 1;
 done:
     report->evaluate += aw_now() - start - report->sample;
@@ -429,15 +436,7 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
-    report->sampled = 0.0;
-    for (size_t i = 0; i < report->samples; ++i)
-        for (unsigned k = 0; k < AW_DPHI; ++k) {
-            const aw_sampled *s = &p->sample.at[i];
-            const double off =
-                result[s->point * AW_RESULTS + k] - s->I[AW_NEAR][k] - s->I[AW_FAR][k];
-            const double e = fabs(off) / aw_scale_of(&problem->scales, k);
-            if (!(e <= report->sampled) && !isnan(report->sampled)) report->sampled = e;
-        }
+    report->sampled = report->samples > 0 ? seen_error(p, problem, result, NULL) : 0.0;
     return status;
 }
 

@@ -91,31 +91,30 @@ done:
 }
 
 /* The worst of some results of one point; NaN if there is one. */
-static double point_error(const aw_sampled *s, const double (*const I[AW_RANGES])[AW_RESULTS],
+static double point_error(const aw_sampled *s, int range, const double I[AW_RESULTS],
                           const aw_scales *scales, unsigned first, unsigned last)
 {
     double worst = 0.0;
     for (unsigned k = first; k < last; ++k) {
-        double error = 0.0;
-        for (int range = 0; range < AW_RANGES; ++range)
-            if (I[range]) error += I[range][s->point][k] - s->I[range][k];
-        error = fabs(error) / aw_scale_of(scales, k);
+        const double want = range < AW_RANGES ? s->I[range][k] : s->I[AW_NEAR][k] + s->I[AW_FAR][k];
+        const double error = fabs(I[k] - want) / aw_scale_of(scales, k);
         if (!(error <= worst) && !isnan(worst)) worst = error;
     }
     return worst;
 }
 
-double aw_sample_error(const aw_sample *sample, const double (*const I[AW_RANGES])[AW_RESULTS],
+double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
                        const aw_scales *scales, unsigned first, unsigned last, aw_spread *spread)
 {
     double worst = 0.0;
     if (spread) memset(spread, 0, AW_STRATA * sizeof *spread);
     for (size_t i = 0; i < sample->n; ++i) {
-        const double error = point_error(&sample->at[i], I, scales, first, last);
+        const aw_sampled *s = &sample->at[i];
+        const double error = point_error(s, range, I[s->point], scales, first, last);
         if (!(error <= worst) && !isnan(worst)) worst = error;
         if (!spread) continue;
-        spread[sample->at[i].stratum].square += error * error;
-        spread[sample->at[i].stratum].points += 1.0;
+        spread[s->stratum].square += error * error;
+        spread[s->stratum].points += 1.0;
     }
     return worst;
 }

@@ -47,11 +47,11 @@ typedef struct aw_spread {
     double points;
 } aw_spread;
 
-/** Worst error of results first .. last - 1, of the ranges for which I[range], [points of the
- *  grid], is not NULL: of their sum.
+/** Worst error of results first .. last - 1.
+ *  @param[in] I        [points of the grid]: sums over the range, over both for AW_RANGES
  *  @param[out] spread  [AW_STRATA] or NULL
  *  @return in scales; NaN if there is one */
-double aw_sample_error(const aw_sample *sample, const double (*const I[AW_RANGES])[AW_RESULTS],
+double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
                        const aw_scales *scales, unsigned first, unsigned last, aw_spread *spread);
 
 #endif

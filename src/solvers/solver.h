@@ -21,9 +21,9 @@ typedef struct aw_report {
      * |difference| over the mean of a tile's numbers of subregions, in cells of the starting
      * partition and in slice intervals. */
     double forecast_cells, forecast_slices;
-    /* Of a strategy that judges itself by a sample of points, recomputed adaptively: the worst
-     * error of their potentials in scales, how many they were, and whether the step was left to
-     * another. */
+    /* Of a strategy that judges itself by a sample of points, recomputed adaptively: what it
+     * makes likely as the largest error of the potentials, in scales (of a step that was left to
+     * another, the worst at these points), how many they were, and whether it was left. */
     double sampled;
     uint64_t samples;
     int fell_back;

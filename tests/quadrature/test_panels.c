@@ -79,7 +79,7 @@ static void few_rates_are_integrated(void **state)
     stage g;
     (void)state;
     stage_open(&g, 0.13);
-    how.rates = 3;
+    how.few_rates = 1;
     assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &how));
     for (size_t i = 0; i < p.n; ++i) {
         assert_true(p.node[i].rate >= 0.0 && p.node[i].weight > 0.0);
@@ -101,7 +101,7 @@ static void checks_see_what_is_hard_to_see(void **state)
     stage g;
     (void)state;
     stage_open(&g, 2.0);
-    how.rates = 3;
+    how.few_rates = 1;
     assert_ok(aw_panels_add(&p, &g.h, &g.centre, 1e-3, 2e-3, &how));
     assert_int_equal(p.n, 9);
     for (int k = 0; k <= 8; ++k) {
