@@ -104,20 +104,10 @@ static void reduce(const aw_deposit *d, int grids, double density, int single, v
 
 static aw_lanes_grid place_of(const aw_frame *frame)
 {
-    const aw_grid_view *g = &frame->grid;
-    const double c = cos(g->theta), s = sin(g->theta);
-    return (aw_lanes_grid){.z = g->z,
-                           .x = g->x,
-                           .az = c / g->hs,
-                           .ax = s / g->hs,
-                           .bz = -s / g->hx,
-                           .bx = c / g->hx,
-                           .mid_s = 0.5 * (g->ns - 1),
-                           .mid_x = 0.5 * (g->nx - 1),
-                           .ns = g->ns,
-                           .nx = g->nx,
-                           .ct = cos(frame->theta_design),
-                           .st = sin(frame->theta_design)};
+    aw_lanes_grid place = aw_lanes_grid_of(&frame->grid);
+    place.ct = cos(frame->theta_design);
+    place.st = sin(frame->theta_design);
+    return place;
 }
 
 /* First particle of a block that cannot be deposited. */

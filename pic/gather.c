@@ -98,23 +98,14 @@ void aw_gather_free(aw_gather *gather)
 static aw_lanes_grid place_of(const aw_gather_params *params)
 {
     const aw_grid_view *g = params->grid;
-    const double c = cos(g->theta), s = sin(g->theta), gamma = params->gamma;
+    const double gamma = params->gamma;
     const size_t centre = (size_t)(g->nx / 2) * (size_t)g->ns + (size_t)(g->ns / 2);
-    const double theta = params->forces->theta[centre];
-    return (aw_lanes_grid){.z = g->z,
-                           .x = g->x,
-                           .az = c / g->hs,
-                           .ax = s / g->hs,
-                           .bz = -s / g->hx,
-                           .bx = c / g->hx,
-                           .mid_s = 0.5 * (g->ns - 1),
-                           .mid_x = 0.5 * (g->nx - 1),
-                           .ns = g->ns,
-                           .nx = g->nx,
-                           .ct = cos(theta),
-                           .st = sin(theta),
-                           .theta = theta,
-                           .beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma))};
+    aw_lanes_grid place = aw_lanes_grid_of(g);
+    place.theta = params->forces->theta[centre];
+    place.ct = cos(place.theta);
+    place.st = sin(place.theta);
+    place.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    return place;
 }
 
 static void pack(aw_gather *gather, const aw_forces *f)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pic/lanes.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/variant.h"
@@ -24,4 +25,33 @@ const aw_lanes *aw_lanes_find(const char *name)
     for (size_t k = 0; usable && k < sizeof built / sizeof built[0]; ++k)
         if (strcmp(usable->name, built[k]->name) == 0) return built[k];
     return NULL;
+}
+
+aw_lanes_grid aw_lanes_grid_of(const aw_grid_view *g)
+{
+    const double c = cos(g->theta), s = sin(g->theta);
+    return (aw_lanes_grid){.z = g->z,
+                           .x = g->x,
+                           .az = c / g->hs,
+                           .ax = s / g->hs,
+                           .bz = -s / g->hx,
+                           .bx = c / g->hx,
+                           .mid_s = 0.5 * (g->ns - 1),
+                           .mid_x = 0.5 * (g->nx - 1),
+                           .ns = g->ns,
+                           .nx = g->nx};
+}
+
+aw_lanes_reference aw_lanes_reference_at(const aw_orbit_view *orbit, double S)
+{
+    const int k = aw_orbit_find(orbit, S);
+    const aw_orbit_point at = aw_orbit_at(orbit, S);
+    return (aw_lanes_reference){.z = at.z,
+                                .x = at.x,
+                                .ct = at.ct,
+                                .st = at.st,
+                                .kappa = at.kappa,
+                                .behind = k > 0 ? orbit->piece[k].S - S : (double)-INFINITY,
+                                .ahead = k + 1 < orbit->n ? orbit->piece[k + 1].S - S
+                                                          : (double)INFINITY};
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/port.h"
+#include "kernels/view.h"
 #include "pic/lattice.h"
 #include "pic/particles.h"
 
@@ -31,6 +32,9 @@ typedef struct aw_lanes_grid {
     double beta;   /* gather: of the design velocity */
 } aw_lanes_grid;
 
+/** A grid without what follows nx. */
+aw_lanes_grid aw_lanes_grid_of(const aw_grid_view *grid);
+
 /** Field region as it acts on a block that stays in it. */
 typedef struct aw_lanes_region {
     const aw_region_field *field;
@@ -45,6 +49,9 @@ typedef struct aw_lanes_reference {
     double behind, ahead;       /* the piece of this curvature reaches so far [m] */
     double gamma;
 } aw_lanes_reference;
+
+/** The point of the orbit at S and the piece that it is on; gamma is 0. */
+aw_lanes_reference aw_lanes_reference_at(const aw_orbit_view *orbit, double S);
 
 /* Coordinates of a particle about the reference (pic/stats.h), and the sums of their products. */
 enum { AW_LANES_S, AW_LANES_X, AW_LANES_ANGLE, AW_LANES_DELTA, AW_LANES_CHANGE, AW_LANES_WIDTH };

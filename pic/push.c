@@ -399,16 +399,10 @@ static int32_t region_at(const aw_lattice *lat, double S)
 static aw_lanes_reference rigid_reference(const aw_lattice *lat, double S)
 {
     const int32_t r = region_at(lat, S);
-    const int k = aw_orbit_find(&lat->orbit, S);
-    const aw_orbit_point at = aw_orbit_at(&lat->orbit, S);
-    double behind = -INFINITY, ahead_of = INFINITY;
-    if (r > 0) behind = lat->region[r].S - S;
-    if (r + 1 < lat->regions) ahead_of = lat->region[r + 1].S - S;
-    if (k > 0) behind = fmax(behind, lat->orbit.piece[k].S - S);
-    if (k + 1 < lat->orbit.n) ahead_of = fmin(ahead_of, lat->orbit.piece[k + 1].S - S);
-    return (aw_lanes_reference){
-        at.z, at.x, at.ct, at.st, at.kappa, behind, ahead_of, 0.0,
-    };
+    aw_lanes_reference ref = aw_lanes_reference_at(&lat->orbit, S);
+    if (r > 0) ref.behind = fmax(ref.behind, lat->region[r].S - S);
+    if (r + 1 < lat->regions) ref.ahead = fmin(ref.ahead, lat->region[r + 1].S - S);
+    return ref;
 }
 
 static void rigid_one(const aw_lattice *lat, aw_particles *p, size_t i, double S_ref,

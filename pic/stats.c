@@ -53,27 +53,12 @@ static void add(aw_lanes_sums *to, const aw_lanes_sums *more)
     }
 }
 
-/* The reference, and how far it is to where the curvature changes. */
-static aw_lanes_reference reference(const aw_orbit_view *orbit, double S, double gamma)
-{
-    const int k = aw_orbit_find(orbit, S);
-    const aw_orbit_point at = aw_orbit_at(orbit, S);
-    return (aw_lanes_reference){.z = at.z,
-                                .x = at.x,
-                                .ct = at.ct,
-                                .st = at.st,
-                                .kappa = at.kappa,
-                                .behind = k > 0 ? orbit->piece[k].S - S : (double)-INFINITY,
-                                .ahead =
-                                    k + 1 < orbit->n ? orbit->piece[k + 1].S - S : (double)INFINITY,
-                                .gamma = gamma};
-}
-
 static aw_lanes_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
                              double gamma)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    const aw_lanes_reference ref = reference(orbit, S_ref, gamma);
+    aw_lanes_reference ref = aw_lanes_reference_at(orbit, S_ref);
+    ref.gamma = gamma;
     aw_lanes_sums part[AW_PIECES], m = {{0.0}, {{0.0}}};
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < AW_PIECES; ++k) {
