@@ -31,6 +31,16 @@ AW_FN int aw_circle_inside(double u, double w, double r, double a, double b, dou
     return fabs(u + r * cos(angle)) <= a && fabs(w + r * sin(angle)) <= b;
 }
 
+/** Whether the circle with centre (u, w) and radius r can meet the rectangle |u| <= a, |w| <= b: it
+ *  does if its radius is between the distances of the nearest and the furthest corner or side. */
+AW_FN int aw_circle_meets(double u, double w, double r, double a, double b)
+{
+    const double margin = 1.0 + 1e-9;
+    const double du = fmax(fabs(u) - a, 0.0), dw = fmax(fabs(w) - b, 0.0);
+    const double fu = fabs(u) + a, fw = fabs(w) + b, r2 = r * r;
+    return du * du + dw * dw <= margin * r2 && r2 <= margin * (fu * fu + fw * fw);
+}
+
 /** Arcs of the circle with centre (u, w) and radius r > 0 inside |u| <= a, |w| <= b.
  *  Angles are those of the point on the circle seen from the centre. There may be none, several, or
  *  the whole circle. Limits are exact to rounding; arcs under 1e-9 rad may be missed. */
@@ -39,6 +49,7 @@ AW_FN aw_arcs aw_circle_arcs(double u, double w, double r, double a, double b)
     double angle[17], h = 0.0;
     int n = 0;
     aw_arcs arcs = {0, 0, {0.0}, {0.0}};
+    if (!aw_circle_meets(u, w, r, a, b)) return arcs;
     for (int side = -1; side <= 1; side += 2) {
         double q = side * a - u;
         int hit = aw_circle_cross(q, r, w, b, &h);

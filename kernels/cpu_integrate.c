@@ -94,6 +94,7 @@ static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_
         double f_in[AW_RESULTS][AW_TILE];
         aw_tile_place place;
         aw_tile_at(h, &f[b], &tile, &place);
+        if (place.arcs.n == 0 && f[b].nt > 0) continue; /* no history is not a number */
         cpu->variant->tile(h, &f[b], &planes[b], &how, &tile, &place, f_in, work);
         for (size_t l = 0; l < ref->count; ++l) {
             const size_t at = ref->first + l;

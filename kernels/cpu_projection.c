@@ -134,18 +134,25 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
     return most;
 }
 
+/* Whether a table takes more than half as many arcs as there are points that see something. */
+static int is_dear(const aw_projection *p, int order, size_t points)
+{
+    return 2.0 * p->n * (order + 1) > p->seen * (double)points;
+}
+
 /* Offsets and their spacing: as many as the first direction needs, which stays in raw[0].
  * @return how many to a cell, or 0: it takes too many */
 static int choose_offsets(const aw_cpu_state *cpu, const aw_history_view *h, const aw_retarded *f,
                           const aw_planes *planes, const aw_shared *shared,
-                          const aw_shared_node *node, const aw_scales *scales, aw_cpu_table *t,
-                          aw_work *work)
+                          const aw_shared_node *node, size_t points, const aw_scales *scales,
+                          aw_cpu_table *t, aw_work *work)
 {
     for (int per_cell = node->step > 0.5 * fmin(f->hs, f->hx) ? 2 : 1; per_cell <= AW_PER_CELL;
          per_cell *= 2) {
         aw_projection *p = &t->at;
         if (!aw_projection_offsets(f, per_cell, p)) return 0;
         if (p->n == 0) return per_cell;
+        if (is_dear(p, 2, points)) return 0;
         const size_t n = (size_t)p->n, room = (AW_PROJECTION_ORDER + 1) * n; /* and a scratch */
         if (aw_grow((void **)&t->raw, &t->raw_capacity, room + n, sizeof(entry)) != AW_OK) return 0;
         entry *raw = (entry *)t->raw;
@@ -167,14 +174,14 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
     if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, p)) return 0;
     if (!(p->to > p->from)) return 1;
     aw_cpu_planes_whole(cpu, &f, node->rate != 0.0, &space->cluster, &planes);
-    const int per_cell = choose_offsets(cpu, h, &f, &planes, shared, node, scales, t, work);
+    const int per_cell = choose_offsets(cpu, h, &f, &planes, shared, node, points, scales, t, work);
     if (per_cell == 0) return 0;
     const size_t n = (size_t)p->n;
     entry *raw = (entry *)t->raw, *scratch = raw + (AW_PROJECTION_ORDER + 1) * n;
     for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
         double last;
         /* Of the directions every second is known from the last order. */
-        if (2 * n * (size_t)(order + 1) > points) return 0;
+        if (is_dear(p, order, points)) return 0;
         for (int k = order / 2; k >= 1 && order > 2; --k)
             memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
         for (int k = 1; k <= order; k += order == 2 ? 1 : 2)

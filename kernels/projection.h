@@ -30,6 +30,7 @@ typedef struct aw_projection {
     double cz, cx;   /* unit vector of the middle direction, from the centre to the points */
     double sine;     /* directions are within this sine of it, > 0 */
     double from, to; /* offsets q at which the circle of some point may meet the beam's box [m] */
+    double seen;     /* part of the points that see something, about */
     double first, h; /* [m] */
     int n;           /* offsets; 0: nothing is seen */
     int order;       /* polynomials less one */
@@ -69,6 +70,7 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     if (!(least > 2.0 * along)) return 0;
     p->from = fmax(f->r - most, -along);
     p->to = fmin(f->r - least, along + 0.5 * across * across / (least - along));
+    p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (most - least)));
     p->n = p->order = 0;
     return 1;
 }

@@ -6,10 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/projection.h"
 #include "quadrature/partition.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
+/* Of the beam's half width across the line of sight, so far from it (a sigma and a half, the box
+ * being five wide) the bend of the arc counts. */
+#define AW_BENT 0.3
 /* Of the beam's box, through so little of it the circle hardly sweeps. */
 #define AW_STILL 0.01
 
@@ -23,13 +27,15 @@ void aw_panels_free(aw_panels *panels)
 }
 
 /* How much further the circle about the centre runs ahead of the beam from a to b [m].
- * @param[out] part  of the beam's box along the line of sight */
+ * @param[out] part  of the beam that it sweeps through: of the box along the line of sight, and
+ *                   away from it of the box's chord by what the arc bends less */
 static double lead(const aw_history_view *h, const aw_field_point *centre, double a, double b,
                    double *part)
 {
     const aw_sight from = aw_sight_at(h, centre, a), to = aw_sight_at(h, centre, b);
-    const double more = fabs(to.lead - from.lead);
-    *part = more / (2.0 * to.extent);
+    const double more = fabs(to.lead - from.lead), y = AW_BENT * to.across;
+    const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
+    *part = more / (2.0 * to.extent) + straighter / (2.0 * to.chord);
     return more;
 }
 
@@ -121,7 +127,7 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                 swept = more;
             }
         }
-        part = swept / (2.0 * aw_sight_at(history, centre, b).extent);
+        swept = lead(history, centre, a, b, &part);
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {
             b = sqrt(a * b);
             swept = lead(history, centre, a, b, &part);
@@ -132,4 +138,17 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
 done:
     gsl_integration_glfixed_table_free(rule);
     return status;
+}
+
+void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
+                           const aw_field_point corner[4])
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < panels->n; ++i) {
+        const aw_retarded f = aw_retarded_at(history, panels->node[i].r);
+        aw_projection view;
+        if (aw_projection_view(&f, corner, &view) && !(view.to > view.from)) continue;
+        panels->node[kept++] = panels->node[i];
+    }
+    panels->n = kept;
 }

@@ -41,5 +41,10 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_field_point *centre, double from, double to,
                         const aw_panels_how *how);
 
+/** Drop the nodes at which no point of a rectangle sees anything of the beam.
+ *  @param[in] corner  of the rectangle */
+void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
+                           const aw_field_point corner[4]);
+
 AW_END_DECLS
 #endif

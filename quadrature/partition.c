@@ -74,11 +74,15 @@ aw_sight aw_sight_at(const aw_history_view *h, const aw_field_point *p, double r
     aw_sight sight = {.lead = r - d,
                       .reach = hypot(f.half_s, f.half_x),
                       .extent = fmin(f.half_s, f.half_x),
+                      .across = fmax(f.half_s, f.half_x),
+                      .chord = fmin(f.half_s, f.half_x),
                       .cell = fmin(f.hs, f.hx)};
     if (d > 0.0) {
         const double along = fabs(dz * f.cg + dx * f.sg) / d;
         const double across = fabs(-dz * f.sg + dx * f.cg) / d;
         sight.extent = along * f.half_s + across * f.half_x;
+        sight.across = across * f.half_s + along * f.half_x;
+        sight.chord = fmin(f.half_s / along, f.half_x / across);
         sight.cell = fmax(along * f.hs, across * f.hx);
     }
     return sight;

@@ -21,6 +21,9 @@ typedef struct aw_sight {
     double lead;   /* how far the circle has run ahead of the beam's centre, r - |p - centre| [m] */
     double reach;  /* half diagonal of the beam's box [m] */
     double extent; /* half extent of the box along the line of sight [m] */
+    double across; /* the same across it [m] */
+    double chord;  /* half of the longest line of sight in the box: less than the extent if the box
+                    * is turned against it [m] */
     double cell;   /* distance along the line of sight over which a sum across it varies [m]: what
                     * a cell of the grid covers there in its longer projection */
 } aw_sight;

@@ -175,6 +175,9 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
 static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z, double from,
                            double to, int far, int look_at_rates, aw_report *report)
 {
+    const aw_field_point *p = problem->point, *last = &p[problem->points - 1];
+    const size_t columns = problem->columns;
+    const aw_field_point corner[4] = {p[0], p[columns - 1], last[1 - (ptrdiff_t)columns], *last};
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const rule *r = &z->rule[z->level];
     const double size = fmin(now.half_s, now.half_x);
@@ -191,11 +194,12 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
     aw_status status = AW_OK;
     z->panels.n = 0;
     AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
+    aw_panels_drop_unseen(&z->panels, problem->history, corner);
     memset(z->sum, 0, problem->points * sizeof *z->sum);
     memset(z->check, 0, problem->points * sizeof *z->check);
     aw_shared shared = {.node = z->panels.node,
                         .nodes = z->panels.n,
-                        .columns = problem->columns,
+                        .columns = columns,
                         .common = far ? &problem->centre : NULL, /* and no tables near */
                         .table_error = r->tables * problem->tolerance / (double)z->panels.n,
                         .I = z->sum,
