@@ -10,51 +10,90 @@ typedef float aw_entry_loose
 enum { AW_NEIGHBOURS = 6 };
 
 /* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1]. */
-static inline void aw_quintic(float t, float w[AW_NEIGHBOURS])
+static inline void aw_quintic(const float at[AW_TILE], float w[AW_NEIGHBOURS][AW_TILE])
 {
-    const float a = t + 2.0F, b = t + 1.0F, c = t - 1.0F, d = t - 2.0F, e = t - 3.0F;
-    const float ab = a * b, de = d * e, tc = t * c;
-    w[0] = b * tc * de * (-1.0F / 120.0F);
-    w[1] = a * tc * de * (1.0F / 24.0F);
-    w[2] = ab * c * de * (-1.0F / 12.0F);
-    w[3] = ab * t * de * (1.0F / 12.0F);
-    w[4] = ab * tc * e * (-1.0F / 24.0F);
-    w[5] = ab * tc * d * (1.0F / 120.0F);
+#pragma omp simd
+    for (int l = 0; l < AW_TILE; ++l) {
+        const float t = at[l], a = t + 2.0F, b = t + 1.0F, c = t - 1.0F, d = t - 2.0F, e = t - 3.0F;
+        const float ab = a * b, de = d * e, tc = t * c;
+        w[0][l] = b * tc * de * (-1.0F / 120.0F);
+        w[1][l] = a * tc * de * (1.0F / 24.0F);
+        w[2][l] = ab * c * de * (-1.0F / 12.0F);
+        w[3][l] = ab * t * de * (1.0F / 12.0F);
+        w[4][l] = ab * tc * e * (-1.0F / 24.0F);
+        w[5][l] = ab * tc * d * (1.0F / 120.0F);
+    }
+}
+
+/* Where the points of a tile stand in a table: before which entry, how far behind it, and their
+ * direction in the table's unit. Short loops, each of which becomes vectors. */
+static inline void aw_entries_of(const aw_projection *p, const double z[AW_TILE],
+                                 const double x[AW_TILE], int cell[AW_TILE], float t[AW_TILE],
+                                 float turn[AW_TILE])
+{
+    const double cz = p->cz / p->sine, cx = p->cx / p->sine, inv_h = 1.0 / p->h;
+    const double pz = p->z, px = p->x, ahead = p->r - p->first, last = p->n - 4;
+    double q[AW_TILE];
+#pragma omp simd
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double dz = z[l] - pz, dx = x[l] - px, d = sqrt(dz * dz + dx * dx);
+        const double at = (ahead - d) * inv_h, from = at < 2.0 ? 2.0 : at;
+        q[l] = from > last ? last : from; /* nothing is seen beyond the ends */
+        turn[l] = (float)((dx * cz - dz * cx) / d);
+    }
+#pragma omp simd
+    for (int l = 0; l < AW_TILE; ++l) cell[l] = (int)q[l];
+#pragma omp simd
+    for (int l = 0; l < AW_TILE; ++l) t[l] = (float)(q[l] - cell[l]);
+}
+
+/* Add what the table has for the points of a tile. `order` is p->order, a constant to the compiler
+ * where that is small. */
+static inline __attribute__((always_inline)) void aw_look_up_order(
+    const aw_projection *p, int order, const float *table, const double z[AW_TILE],
+    const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH])
+{
+    const ptrdiff_t row = (ptrdiff_t)(order + 1) * AW_PROJECTION_WIDTH;
+    float w[AW_NEIGHBOURS][AW_TILE], t[AW_TILE], turn[AW_PROJECTION_ORDER + 1][AW_TILE];
+    int cell[AW_TILE];
+    aw_entries_of(p, z, x, cell, t, turn[1]);
+    int least = cell[0], most = cell[0];
+#pragma omp simd reduction(min : least) reduction(max : most)
+    for (int l = 0; l < AW_TILE; ++l) {
+        least = cell[l] < least ? cell[l] : least;
+        most = cell[l] > most ? cell[l] : most;
+    }
+    if (least >= p->n - 4 || most <= 2) return; /* all are beyond one end */
+    aw_quintic(t, w);
+    for (int m = 2; m <= order; ++m) {
+#pragma omp simd
+        for (int l = 0; l < AW_TILE; ++l)
+            turn[m][l] = 2.0F * turn[1][l] * turn[m - 1][l] - (m > 2 ? turn[m - 2][l] : 1.0F);
+    }
+    for (int l = 0; l < AW_TILE; ++l) {
+        const float *entry = table + (cell[l] - 2) * row;
+        aw_entry total = *(aw_entry_loose *)sum[l];
+        for (int m = 0; m <= order; ++m, entry += AW_PROJECTION_WIDTH) {
+            aw_entry even = w[0][l] * *(const aw_entry_loose *)entry;
+            aw_entry odd = w[1][l] * *(const aw_entry_loose *)(entry + row);
+#pragma GCC unroll 2
+            for (int i = 2; i < AW_NEIGHBOURS; i += 2) {
+                even += w[i][l] * *(const aw_entry_loose *)(entry + i * row);
+                odd += w[i + 1][l] * *(const aw_entry_loose *)(entry + (i + 1) * row);
+            }
+            total += m == 0 ? even + odd : turn[m][l] * (even + odd);
+        }
+        *(aw_entry_loose *)sum[l] = total;
+    }
 }
 
 static void aw_look_up(const aw_projection *p, const float *table, const double z[AW_TILE],
                        const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH])
 {
-    const ptrdiff_t row = (ptrdiff_t)(p->order + 1) * AW_PROJECTION_WIDTH;
-    const double cz = p->cz / p->sine, cx = p->cx / p->sine, inv_h = 1.0 / p->h;
-    const double last = p->n - 4;
-    float w[AW_TILE][AW_NEIGHBOURS], turn[AW_PROJECTION_ORDER + 1][AW_TILE];
-    int cell[AW_TILE];
-#pragma omp simd
-    for (int l = 0; l < AW_TILE; ++l) {
-        const double dz = z[l] - p->z, dx = x[l] - p->x, d = sqrt(dz * dz + dx * dx);
-        double q = (p->r - d - p->first) * inv_h;
-        q = q < 2.0 ? 2.0 : q; /* nothing is seen beyond the ends */
-        q = q > last ? last : q;
-        cell[l] = (int)q;
-        turn[0][l] = 1.0F;
-        turn[1][l] = (float)((dx * cz - dz * cx) / d);
-        aw_quintic((float)(q - cell[l]), w[l]);
-    }
-    for (int m = 2; m <= p->order; ++m) {
-#pragma omp simd
-        for (int l = 0; l < AW_TILE; ++l)
-            turn[m][l] = 2.0F * turn[1][l] * turn[m - 1][l] - turn[m - 2][l];
-    }
-    for (int l = 0; l < AW_TILE; ++l) {
-        const float *entry = table + (cell[l] - 2) * row;
-        aw_entry total = *(aw_entry_loose *)sum[l];
-        for (int m = 0; m <= p->order; ++m, entry += AW_PROJECTION_WIDTH) {
-            aw_entry value = w[l][0] * *(const aw_entry_loose *)entry;
-            for (int i = 1; i < AW_NEIGHBOURS; ++i)
-                value += w[l][i] * *(const aw_entry_loose *)(entry + i * row);
-            total += turn[m][l] * value;
-        }
-        *(aw_entry_loose *)sum[l] = total;
-    }
+    if (p->order == 0)
+        aw_look_up_order(p, 0, table, z, x, sum);
+    else if (p->order == 1)
+        aw_look_up_order(p, 1, table, z, x, sum);
+    else
+        aw_look_up_order(p, p->order, table, z, x, sum);
 }

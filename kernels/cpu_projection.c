@@ -18,60 +18,80 @@
 #define AW_RATE_KINK_ERROR 0.17
 /* What a Chebyshev series leaves out, over its last coefficient: coefficients fall. */
 #define AW_SERIES_ERROR 0.25
+/* Of what a table may be off by, so much may a direction at the edge differ from the middle one; the
+ * other edge may differ more. */
+#define AW_ALIKE 0.5
 /* Most offsets to a cell of the beam's grid. */
 #define AW_PER_CELL 8
 
 typedef double entry[AW_PROJECTION_WIDTH];
 
-/* Take out of n values what has a period of 2 s entries, and hardly anything that is slower. */
-static void smooth(entry *raw, int n, int s, entry *room)
+/* What the making of one table needs. */
+typedef struct making {
+    const aw_cpu_state *cpu;
+    const aw_retarded *f;
+    const aw_planes *planes;
+    const aw_shared *shared;
+    const aw_shared_node *node;
+    const aw_scales *scales;
+    size_t points;
+    int per_cell; /* offsets to a cell */
+    aw_cpu_table *t;
+    aw_work *work;
+} making;
+
+/* Values of n entries without what has a period of 2 s of them; hardly anything that is slower is
+ * lost. */
+static void smooth(const entry *raw, int n, int s, entry *out)
 {
-    memcpy(room, raw, (size_t)n * sizeof *raw);
+    memcpy(out, raw, (size_t)n * sizeof *raw);
     for (int i = 2 * s; i + 2 * s < n; ++i)
         for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
-            raw[i][j] = (10.0 * room[i][j] + 4.0 * (room[i - s][j] + room[i + s][j]) -
-                         (room[i - 2 * s][j] + room[i + 2 * s][j])) /
+            out[i][j] = (10.0 * raw[i][j] + 4.0 * (raw[i - s][j] + raw[i + s][j]) -
+                         (raw[i - 2 * s][j] + raw[i + 2 * s][j])) /
                         16.0;
 }
 
-/* Direction k of `order` + 1, times the weights, into raw[n]. */
-static void project(const aw_cpu_state *cpu, const aw_history_view *h, const aw_retarded *f,
-                    const aw_planes *planes, const aw_shared_node *node, const aw_shared *shared,
-                    const aw_projection *p, int per_cell, int k, int order, const aw_scales *scales,
-                    entry *raw, entry *scratch, aw_work *work)
+/* What the splines' kinks add has the period of a cell, and sums to nothing on the circle's way
+ * through the cells; but nodes of the rule a cell apart would take it for something. */
+static int kinks_disturb(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
+
+/* Direction k of `order` + 1, times the weights, into raw[n]: every `step`-th of the offsets of a
+ * cell, from `begin` on. */
+static void project(const making *m, int k, int order, int begin, int step, entry *raw)
 {
+    const aw_cpu_state *cpu = m->cpu;
+    const aw_shared_node *node = m->node;
+    const aw_projection *p = &m->t->at;
     const aw_tile_how how = {.density = node->density * cpu->density,
                              .single = 1,
                              .rates = node->rate != 0.0,
                              .batch = cpu->tuning.cluster_batch};
     aw_field_point point[AW_TILE];
     /* Lanes go along the rows of the beam's grid; a point comes closer as its offset grows. */
-    const int turned = p->cz * f->cg + p->cx * f->sg > 0.0;
-    for (int first = 0; first < p->n; first += AW_TILE * per_cell)
-        for (int phase = first; phase < first + per_cell && phase < p->n; ++phase) {
+    const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
+    for (int first = 0; first < p->n; first += AW_TILE * m->per_cell)
+        for (int at = first + begin; at < first + m->per_cell && at < p->n; at += step) {
             aw_tile tile;
             aw_tile_place place;
             double f_in[AW_RESULTS][AW_TILE];
             int offset[AW_TILE];
             for (int l = 0; l < AW_TILE; ++l) {
-                offset[l] = phase + (turned ? AW_TILE - 1 - l : l) * per_cell;
-                point[l] = *shared->common;
+                offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
+                point[l] = *m->shared->common;
                 aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
             }
             aw_tile_take(point, AW_TILE, &tile);
-            aw_tile_at(h, f, &tile, &place);
-            cpu->variant->tile(h, f, planes, &how, &tile, &place, f_in, work);
+            aw_tile_at(&cpu->history, m->f, &tile, &place);
+            cpu->variant->tile(&cpu->history, m->f, m->planes, &how, &tile, &place, f_in, m->work);
             for (int l = 0; l < AW_TILE; ++l) {
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
                     raw[offset[l]][j] = (j < AW_DPHI ? node->weight : node->rate) * f_in[j][l];
-                raw[offset[l]][AW_RESULTS] = aw_shared_check(shared, node, scales, f_in[AW_PHI][l],
-                                                             f_in[AW_PSI][l], f_in[AW_DPHI][l]);
+                raw[offset[l]][AW_RESULTS] = aw_shared_check(
+                    m->shared, node, m->scales, f_in[AW_PHI][l], f_in[AW_PSI][l], f_in[AW_DPHI][l]);
             }
         }
-    /* What the splines' kinks add has the period of a cell, and sums to nothing on the circle's way
-     * through the cells; but nodes of the rule a cell apart would take it for something. */
-    if (node->step > 0.5 * per_cell * p->h) smooth(raw, p->n, per_cell / 2, scratch);
 }
 
 /* Error of a quintic between the offsets of one direction, in scales: of smooth curves, and what
@@ -135,29 +155,122 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
 }
 
 /* Whether a table takes more than half as many arcs as there are points that see something. */
-static int is_dear(const aw_projection *p, int order, size_t points)
+static int is_dear(const making *m, int directions)
 {
-    return 2.0 * p->n * (order + 1) > p->seen * (double)points;
+    const aw_projection *p = &m->t->at;
+    const double arcs = (p->to - p->from) / p->h * directions; /* nothing is seen beyond */
+    return 2.0 * arcs > p->seen * (double)m->points;
 }
 
-/* Offsets and their spacing: as many as the first direction needs, which stays in raw[0].
- * @return how many to a cell, or 0: it takes too many */
-static int choose_offsets(const aw_cpu_state *cpu, const aw_history_view *h, const aw_retarded *f,
-                          const aw_planes *planes, const aw_shared *shared,
-                          const aw_shared_node *node, size_t points, const aw_scales *scales,
-                          aw_cpu_table *t, aw_work *work)
+/* Room for all directions of a table, and a scratch after them. @return NULL if there is none */
+static entry *room_for(aw_cpu_table *t)
 {
-    for (int per_cell = node->step > 0.5 * fmin(f->hs, f->hx) ? 2 : 1; per_cell <= AW_PER_CELL;
-         per_cell *= 2) {
-        aw_projection *p = &t->at;
-        if (!aw_projection_offsets(f, per_cell, p)) return 0;
-        if (p->n == 0) return per_cell;
-        if (is_dear(p, 2, points)) return 0;
-        const size_t n = (size_t)p->n, room = (AW_PROJECTION_ORDER + 1) * n; /* and a scratch */
-        if (aw_grow((void **)&t->raw, &t->raw_capacity, room + n, sizeof(entry)) != AW_OK) return 0;
-        entry *raw = (entry *)t->raw;
-        project(cpu, h, f, planes, node, shared, p, per_cell, 0, 1, scales, raw, raw + room, work);
-        if (offsets_error(raw, p->n, per_cell, scales) <= shared->table_error) return per_cell;
+    const size_t entries = (AW_PROJECTION_ORDER + 2) * (size_t)t->at.n;
+    if (aw_grow((void **)&t->raw, &t->raw_capacity, entries, sizeof(entry)) != AW_OK) return NULL;
+    return (entry *)t->raw;
+}
+
+/* A direction that is complete, without kinks that would disturb. */
+static void finish(const making *m, entry *raw, entry *scratch)
+{
+    if (!kinks_disturb(m)) return;
+    smooth((const entry *)raw, m->t->at.n, m->per_cell / 2, scratch);
+    memcpy(raw, scratch, (size_t)m->t->at.n * sizeof *raw);
+}
+
+/* Offsets and their spacing: as many as the middle direction needs, which is left in the first n
+ * entries. Of the offsets every second is known from the last spacing.
+ * @return 0 if it takes too many */
+static int choose_offsets(making *m)
+{
+    aw_projection *p = &m->t->at;
+    int known = 0;
+    for (m->per_cell = 1; m->per_cell <= AW_PER_CELL; m->per_cell *= 2) {
+        if (!aw_projection_offsets(m->f, m->per_cell, p) || is_dear(m, 2)) return 0;
+        if (p->n == 0) return 1;
+        entry *raw = room_for(m->t);
+        if (!raw) return 0;
+        entry *scratch = raw + p->n;
+        for (int i = known; i-- > 1;) memcpy(raw[2 * i], raw[i], sizeof *raw);
+        project(m, 1, 2, known > 0, known > 0 ? 2 : 1, raw);
+        known = p->n;
+        if (kinks_disturb(m)) {
+            if (m->per_cell == 1) continue; /* nothing to smooth with */
+            smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
+        } else {
+            scratch = raw;
+        }
+        const double error = offsets_error((const entry *)scratch, p->n, m->per_cell, m->scales);
+        if (error <= m->shared->table_error) return 1;
+    }
+    return 0;
+}
+
+/* Largest difference of two directions at one offset to a cell, in scales. */
+static double difference(const making *m, const entry *a, const entry *b)
+{
+    double most = 0.0;
+    for (int i = 0; i < m->t->at.n; i += m->per_cell)
+        for (unsigned j = 0; j < AW_RESULTS; ++j) {
+            const double error = fabs(a[i][j] - b[i][j]) / aw_scale_of(m->scales, j);
+            if (!(error <= most) && !isnan(most)) most = error;
+        }
+    return most;
+}
+
+/* One direction for all, if that at the edge looks like the middle one, which is in raw[0 .. n-1].
+ * Left there: the edge as far as it is known, in the place of the last of three.
+ * @return 1 if so */
+static int one_direction(const making *m, entry *raw)
+{
+    aw_projection *p = &m->t->at;
+    const size_t n = (size_t)p->n;
+    project(m, 2, 2, 0, m->per_cell, raw + 2 * n);
+    const double error = difference(m, (const entry *)raw, (const entry *)(raw + 2 * n));
+    if (!(error <= AW_ALIKE * m->shared->table_error)) return 0;
+    finish(m, raw, raw + n);
+    p->order = 0;
+    for (size_t i = 0; i < n; ++i)
+        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
+            m->t->value[i * AW_PROJECTION_WIDTH + (size_t)j] = (float)raw[i][j];
+    return 1;
+}
+
+/* As many directions as it takes, by and by; every second is known from the last order.
+ * @return 0 if it takes too many */
+static int choose_directions(const making *m, entry *raw)
+{
+    aw_cpu_table *t = m->t;
+    aw_projection *p = &t->at;
+    const size_t n = (size_t)p->n;
+    entry *scratch = raw + (AW_PROJECTION_ORDER + 1) * n;
+    for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
+        double last;
+        const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
+        if (is_dear(m, order + 1)) return 0;
+        if (aw_grow((void **)&t->value, &t->capacity, size, sizeof *t->value) != AW_OK) return 0;
+        if (order == 2) {
+            if (one_direction(m, raw)) return 1;
+            memcpy(raw + n, raw, n * sizeof *raw);
+            project(m, 2, 2, 1, 1, raw + 2 * n); /* the rest of it */
+            project(m, 0, 2, 0, 1, raw);
+            for (int k = 0; k <= 2; ++k) finish(m, raw + (size_t)k * n, scratch);
+        } else {
+            for (int k = order / 2; k >= 1; --k)
+                memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
+            for (int k = 1; k <= order; k += 2) {
+                project(m, k, order, 0, 1, raw + (size_t)k * n);
+                finish(m, raw + (size_t)k * n, scratch);
+            }
+        }
+        p->order = order;
+        const double error = series((const entry *)raw, p, order, m->scales, t->value, &last);
+        if (!(error <= m->shared->table_error)) continue;
+        if (order == 2 && last <= m->shared->table_error) { /* a straight line is enough */
+            p->order = 1;
+            series((const entry *)raw, p, order, m->scales, t->value, &last);
+        }
+        return 1;
     }
     return 0;
 }
@@ -166,39 +279,22 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                       const aw_field_point corner[4], size_t points, const aw_scales *scales,
                       aw_cpu_space *space, aw_cpu_table *t)
 {
-    const aw_history_view *h = &cpu->history;
-    const aw_retarded f = aw_retarded_at(h, node->r);
+    const aw_retarded f = aw_retarded_at(&cpu->history, node->r);
     aw_planes planes = {.n = 0};
-    aw_projection *p = &t->at;
-    aw_work *work = &space->work;
-    if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, p)) return 0;
-    if (!(p->to > p->from)) return 1;
+    making m = {.cpu = cpu,
+                .f = &f,
+                .planes = &planes,
+                .shared = shared,
+                .node = node,
+                .scales = scales,
+                .points = points,
+                .t = t,
+                .work = &space->work};
+    if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
+    if (!(t->at.to > t->at.from)) return 1;
     aw_cpu_planes_whole(cpu, &f, node->rate != 0.0, &space->cluster, &planes);
-    const int per_cell = choose_offsets(cpu, h, &f, &planes, shared, node, points, scales, t, work);
-    if (per_cell == 0) return 0;
-    const size_t n = (size_t)p->n;
-    entry *raw = (entry *)t->raw, *scratch = raw + (AW_PROJECTION_ORDER + 1) * n;
-    for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
-        double last;
-        /* Of the directions every second is known from the last order. */
-        if (is_dear(p, order, points)) return 0;
-        for (int k = order / 2; k >= 1 && order > 2; --k)
-            memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
-        for (int k = 1; k <= order; k += order == 2 ? 1 : 2)
-            project(cpu, h, &f, &planes, node, shared, p, per_cell, k, order, scales,
-                    raw + (size_t)k * n, scratch, work);
-        p->order = order;
-        const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
-        if (aw_grow((void **)&t->value, &t->capacity, size, sizeof *t->value) != AW_OK) return 0;
-        const double error = series((const entry *)raw, p, order, scales, t->value, &last);
-        if (!(error <= shared->table_error)) continue;
-        if (order == 2 && last <= shared->table_error) { /* a straight line is enough to look up */
-            p->order = 1;
-            series((const entry *)raw, p, order, scales, t->value, &last);
-        }
-        return 1;
-    }
-    return 0;
+    if (!choose_offsets(&m)) return 0;
+    return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
 }
 
 void aw_cpu_table_free(aw_cpu_table *t)

@@ -19,7 +19,9 @@
 #define AW_PROJECTION_WIDTH 8
 /* Points are seen within this sine of the middle direction, or not projected for. */
 #define AW_PROJECTION_SINE 0.6
-/* Entries beyond either end of the offsets at which something is seen. */
+/* Rows seen across this cosine or less have offsets further apart than their cells. */
+#define AW_PROJECTION_COSINE 0.25
+/* Cells beyond either end of the offsets at which something is seen. */
 #define AW_PROJECTION_MARGIN 4
 
 /** Field points as seen from the centre of the beam at a retarded time, and the table for them:
@@ -76,17 +78,20 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
 }
 
 /** Choose the offsets, `per_cell` to a cell of the beam's grid: lanes of a tile that lie one cell
- *  apart along its rows. @return 0 if there would be too many */
+ *  apart along its rows. Those of a cell are among those of half a cell.
+ *  @return 0 if there would be too many */
 AW_FN int aw_projection_offsets(const aw_retarded *f, int per_cell, aw_projection *p)
 {
-    const double c = fabs(p->cz * f->cg + p->cx * f->sg), s = fabs(p->cx * f->cg - p->cz * f->sg);
-    p->h = fmax(c * f->hs, 0.25 * s * f->hx) / per_cell;
+    const double c = fabs(p->cz * f->cg + p->cx * f->sg);
+    const double cell = fmax(c, AW_PROJECTION_COSINE) * f->hs;
+    p->h = cell / per_cell;
     p->n = 0;
     if (!(p->to > p->from)) return 1;
-    const double n = ceil((p->to - p->from) / p->h) + 2.0 * AW_PROJECTION_MARGIN + 1.0;
+    const double cells = ceil((p->to - p->from) / cell) + 2.0 * AW_PROJECTION_MARGIN;
+    const double n = cells * per_cell + 1.0;
     if (!(n <= AW_PROJECTION_OFFSETS)) return 0;
     p->n = (int)n;
-    p->first = p->from - AW_PROJECTION_MARGIN * p->h;
+    p->first = p->from - AW_PROJECTION_MARGIN * cell;
     return 1;
 }
 
