@@ -33,6 +33,7 @@ static void cpu_close(void *state)
     aw_free(cpu->group);
     aw_cpu_packs_free(&cpu->packs);
     aw_cpu_integrate_free(cpu);
+    aw_cpu_convolver_free(cpu->convolver);
     aw_free(cpu);
 }
 
@@ -151,5 +152,6 @@ const aw_device_ops aw_cpu_ops = {
     .refine = cpu_refine,
     .evaluate = aw_cpu_evaluate,
     .integrate = aw_cpu_integrate,
+    .convolve = aw_cpu_convolve,
     .wait = cpu_wait,
 };

@@ -82,6 +82,7 @@ typedef struct aw_cpu_state {
     aw_cpu_table *batch;          /* [AW_SHARED_BATCH] */
     aw_cpu_cluster_space *shared; /* planes of shared nodes */
     aw_cpu_tiles tiles;
+    struct aw_cpu_convolver *convolver; /* of the last grid's size, or NULL */
     char text[192];
 } aw_cpu_state;
 
@@ -116,6 +117,10 @@ aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view 
 /** kernels/device.h, `integrate`. */
 aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
 void aw_cpu_integrate_free(aw_cpu_state *cpu);
+
+/** kernels/device.h, `convolve`. */
+aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work);
+void aw_cpu_convolver_free(struct aw_cpu_convolver *convolver);
 
 /** Tabulate what the beam looks like from a node.
  *  @param[in] corner  corners of the grid of the points

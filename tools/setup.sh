@@ -11,7 +11,7 @@ set -euo pipefail
 
 AW_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 AW_CMAKE_WANTED=3.25
-AW_LIBRARIES=(libc6-dev libyaml-dev libhdf5-dev libgsl-dev libcmocka-dev)
+AW_LIBRARIES=(libc6-dev libyaml-dev libhdf5-dev libgsl-dev libfftw3-dev libcmocka-dev)
 
 aw_say() { printf '%s\n' "setup: $*"; }
 

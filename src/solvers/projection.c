@@ -11,9 +11,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/convolution.h"
 #include "kernels/retarded.h"
 #include "kernels/slope.h"
 #include "quadrature/panels.h"
+#include "quadrature/partition.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -51,6 +53,11 @@ enum { AW_BACK = 3 };
 enum { AW_PAUSE_MOST = 31 };
 /* Looking up a table takes as long as so many evaluations. */
 #define AW_LOOK_UP 10.0
+/* A convolution takes as long as so many evaluations a point. */
+#define AW_CONVOLUTION 200.0
+/* By so much of a cell slices may be turned against the points' grid where they are convolved: the
+ * square of it, over the width of what they hold in cells, is left out. */
+#define AW_TURN 0.1
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
@@ -62,23 +69,24 @@ typedef struct rule {
     double density, spacing, sweep; /* spacing: in cells */
     double tables; /* errors of all tables if they added up, in tolerances; they do not */
     int few_rates; /* aw_panels_how */
+    double turn;   /* of the grid that is allowed where the beam is convolved [cells]; 0: nowhere */
 } rule;
 
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
  * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
 static const rule near_rule[] = {
-    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1},
-    {5, 0.17, 2.0, HUGE_VAL, 0.0, 1},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1},
-    {5, 0.25, 0.7, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1},
-    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0},
-    {21, 1.0, 0.25, HUGE_VAL, 0.0, 0}};
+    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1, AW_TURN}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1, AW_TURN},
+    {7, 0.15, 1.5, HUGE_VAL, 0.0, 1, AW_TURN},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1, AW_TURN},
+    {9, 0.25, 1.0, HUGE_VAL, 0.0, 1, AW_TURN},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1, AW_TURN},
+    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1, AW_TURN},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0, 0.0},
+    {21, 1.0, 0.25, HUGE_VAL, 0.0, 0, 0.0}};
 static const rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0},
-    {5, 0.34, HUGE_VAL, 0.08, 8.0, 0}, {5, 0.34, 2.0, 0.055, 6.0, 0},
-    {5, 0.34, 1.0, 0.04, 6.0, 0},      {5, 0.34, 1.0, 0.03, 6.0, 0},
-    {7, 0.34, 1.0, 0.03, 4.0, 0},      {7, 0.34, 0.5, 0.02, 2.0, 0},
-    {9, 0.34, 0.5, 0.02, 1.0, 0},      {15, 0.67, 0.5, 0.02, 0.3, 0},
-    {21, 1.0, 0.25, 0.01, 0.3, 0}};
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0, 0.0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0, 0.0},
+    {5, 0.34, HUGE_VAL, 0.08, 8.0, 0, 0.0}, {5, 0.34, 2.0, 0.055, 6.0, 0, 0.0},
+    {5, 0.34, 1.0, 0.04, 6.0, 0, 0.0},      {5, 0.34, 1.0, 0.03, 6.0, 0, 0.0},
+    {7, 0.34, 1.0, 0.03, 4.0, 0, 0.0},      {7, 0.34, 0.5, 0.02, 2.0, 0, 0.0},
+    {9, 0.34, 0.5, 0.02, 1.0, 0, 0.0},      {15, 0.67, 0.5, 0.02, 0.3, 0, 0.0},
+    {21, 1.0, 0.25, 0.01, 0.3, 0, 0.0}};
 
 /** A range of r'. */
 typedef struct zone {
@@ -93,6 +101,7 @@ typedef struct zone {
     double rate_error;         /* the same of the rates */
     double cost;               /* evaluations a point, of the last integration, or their like */
     double floor;              /* below which finer rules have not brought the rates' error */
+    int convolved;             /* 1: all of it, so that a finer rule is the same */
     size_t nodes;              /* of the rule with which the next ones of this step are compared, */
     double before;             /* and the rates' error by it */
 } zone;
@@ -171,10 +180,49 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
         }
 }
 
+/* The beginning of the near zone, as far as slices lie as the points do, by convolution.
+ * @param[out] reach  r' up to which; 0: not at all */
+static aw_status convolve(aw_solver *solver, const aw_problem *problem, zone *z, double to,
+                          double (*scratch)[AW_RESULTS], double *reach, aw_report *report)
+{
+    const aw_history_view *h = problem->history;
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    const double size = fmin(now.half_s, now.half_x), cell = fmin(now.hs, now.hx);
+    const double turn = z->rule[z->level].turn, most = fmin(to, aw_next_edge(h, 0.0));
+    const aw_device_ops *ops = solver->device->ops;
+    aw_status status = AW_OK;
+    *reach = 0.0;
+    if (!ops->convolve || turn == 0.0) return AW_OK;
+    if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return AW_OK;
+    const double r = aw_convolution_reach(h, most, turn);
+    if (!(r >= cell)) return AW_OK;
+    const aw_panels_how how = {.order = 9,
+                               .ratio = 2.0,
+                               .sweep = HUGE_VAL,
+                               .first = AW_FIRST_PANEL * size,
+                               .spacing = 0.25 * cell,
+                               .bunch = AW_BUNCH_SIZE * size,
+                               .density = 1.0};
+    z->panels.n = 0;
+    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, r, &how));
+    aw_shared shared = {.node = z->panels.node,
+                        .nodes = z->panels.n,
+                        .columns = problem->columns,
+                        .common = &problem->centre,
+                        .I = z->sum};
+    AW_TRY(ops->convolve(solver->device->state, &shared, &report->work));
+    AW_TRY(ops->wait(solver->device->state));
+    give_velocities(problem, z->sum, scratch);
+    *reach = r;
+done:
+    return status;
+}
+
 /* Integrate a zone with its rule, from r' = from to `to`; the check is of the rates, or of the
  * potentials. */
 static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z, double from,
-                           double to, int far, int look_at_rates, aw_report *report)
+                           double to, int far, int look_at_rates, double (*scratch)[AW_RESULTS],
+                           aw_report *report)
 {
     const aw_field_point *p = problem->point, *last = &p[problem->points - 1];
     const size_t columns = problem->columns;
@@ -193,11 +241,20 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                                .few_rates = r->few_rates};
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
-    z->panels.n = 0;
-    AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
-    aw_panels_drop_unseen(&z->panels, problem->history, corner);
     memset(z->sum, 0, problem->points * sizeof *z->sum);
     memset(z->check, 0, problem->points * sizeof *z->check);
+    z->cost = 0.0;
+    z->convolved = 0;
+    if (!far) {
+        AW_TRY(convolve(solver, problem, z, to, scratch, &from, report));
+        z->convolved = from == to;
+        if (from > 0.0) z->cost += AW_CONVOLUTION;
+    }
+    z->panels.n = 0;
+    if (from < to)
+        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
+    aw_panels_drop_unseen(&z->panels, problem->history, corner);
+    if (z->panels.n == 0) return AW_OK;
     aw_shared shared = {.node = z->panels.node,
                         .nodes = z->panels.n,
                         .columns = columns,
@@ -209,8 +266,9 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
-    z->cost = (double)(report->work.evaluations - before) / (double)problem->points +
-              AW_LOOK_UP * (double)shared.tables;
+    z->cost += (double)(report->work.evaluations - before) / (double)problem->points +
+               AW_LOOK_UP * (double)shared.tables;
+    if (far) give_velocities(problem, z->sum, scratch);
 done:
     return status;
 }
@@ -304,10 +362,12 @@ static void relax(zone *z, double estimated, double tolerance)
 /* After a rule that has not done. @return 0 if there is no finer one that is worth it */
 static int tighten(zone *z, double dear)
 {
+    int next = z->level + 1;
     if (z->trying && z->wait < AW_CALM_MOST) z->wait *= 2;
     z->trying = z->calm = 0;
-    if (z->level + 1 == z->rules || z->cost > dear) return 0;
-    z->level++;
+    while (next < z->rules && z->convolved && z->rule[next].turn > 0.0) ++next;
+    if (next == z->rules || z->cost > dear) return 0;
+    z->level = next;
     return 1;
 }
 
@@ -326,7 +386,7 @@ static aw_status sample(aw_solver *solver, projection *p, const aw_problem *prob
             point[n++] = aw_sample_next(&p->sample, problem, s);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
-        if (!zones[i]) continue;
+        if (!zones[i] || p->zone[i].panels.n == 0) continue;
         stratum[n] = AW_DOUBTFUL;
         point[n++] = doubtful(&p->zone[i], problem->points);
     }
@@ -358,8 +418,7 @@ static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_prob
         z->sum = &p->sum[(size_t)i * points];
         z->check = &p->check[(size_t)i * points];
         AW_TRY(integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], i == AW_FAR,
-                         look_at_rates, report));
-        if (i == AW_FAR) give_velocities(problem, z->sum, &p->sum[AW_RANGES * points]);
+                         look_at_rates, &p->sum[AW_RANGES * points], report));
         report->rule[i] = z->level;
     }
 done:
@@ -414,8 +473,10 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        /* One of them again, with a finer rule: the worse one, the sooner the cheaper it is. */
-        const double a = counted(near) * far->cost, b = counted(far) * near->cost;
+        /* One of them again, with a finer rule: the worse one, the sooner the cheaper it is. What is
+         * better than a convolution costs many times as much. */
+        const double a = counted(near) * (near->convolved ? 1.0 : far->cost);
+        const double b = counted(far) * (near->convolved ? 1.0 : near->cost);
         const int worse = a >= b ? AW_NEAR : AW_FAR;
         wanted[worse] = tighten(&p->zone[worse], p->dear);
         wanted[!worse] = !wanted[worse] && tighten(&p->zone[!worse], p->dear);
