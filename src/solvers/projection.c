@@ -58,6 +58,11 @@ enum { AW_PAUSE_MOST = 31 };
 /* By so much of a cell slices may be turned against the points' grid where they are convolved: the
  * square of it, over the width of what they hold in cells, is left out. */
 #define AW_TURN 0.1
+/* So many times as far as it must the near zone goes where it is convolved: the further away, the
+ * fewer directions the tables of the far zone need. */
+#define AW_BEYOND 16.0
+/* Not worth it below so many cells. */
+#define AW_CONVOLVED_CELLS 4.0
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
@@ -180,31 +185,37 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
         }
 }
 
-/* The beginning of the near zone, as far as slices lie as the points do, by convolution.
- * @param[out] reach  r' up to which; 0: not at all */
+/* How far out slices lie as the points do, so that they can be convolved; 0: not at all. */
+static double convolution_reach(const aw_solver *solver, const aw_problem *problem,
+                                const rule *near, double border)
+{
+    const aw_history_view *h = problem->history;
+    const double most = fmin(AW_BEYOND * border, aw_next_edge(h, 0.0));
+    if (!solver->device->ops->convolve || near->turn == 0.0) return 0.0;
+    if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
+    const double r = aw_convolution_reach(h, most, near->turn);
+    return r >= AW_CONVOLVED_CELLS * fmin(h->slice->hs, h->slice->hx) ? r : 0.0;
+}
+
+/* Zone z from r' = 0 to `to` by convolution. */
 static aw_status convolve(aw_solver *solver, const aw_problem *problem, zone *z, double to,
-                          double (*scratch)[AW_RESULTS], double *reach, aw_report *report)
+                          double (*scratch)[AW_RESULTS], aw_report *report)
 {
     const aw_history_view *h = problem->history;
     const aw_retarded now = aw_retarded_at(h, 0.0);
     const double size = fmin(now.half_s, now.half_x), cell = fmin(now.hs, now.hx);
-    const double turn = z->rule[z->level].turn, most = fmin(to, aw_next_edge(h, 0.0));
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
-    *reach = 0.0;
-    if (!ops->convolve || turn == 0.0) return AW_OK;
-    if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return AW_OK;
-    const double r = aw_convolution_reach(h, most, turn);
-    if (!(r >= cell)) return AW_OK;
     const aw_panels_how how = {.order = 9,
                                .ratio = 2.0,
-                               .sweep = HUGE_VAL,
+                               .sweep = 0.02,
                                .first = AW_FIRST_PANEL * size,
                                .spacing = 0.25 * cell,
                                .bunch = AW_BUNCH_SIZE * size,
                                .density = 1.0};
     z->panels.n = 0;
-    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, r, &how));
+    z->panels.n = 0;
+    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
     aw_shared shared = {.node = z->panels.node,
                         .nodes = z->panels.n,
                         .columns = problem->columns,
@@ -213,22 +224,22 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, zone *z,
     AW_TRY(ops->convolve(solver->device->state, &shared, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     give_velocities(problem, z->sum, scratch);
-    *reach = r;
 done:
     return status;
 }
 
-/* Integrate a zone with its rule, from r' = from to `to`; the check is of the rates, or of the
- * potentials. */
+/* Integrate a zone with its rule, from r' = from to `to`, up to `reach` by convolution; the check is
+ * of the rates, or of the potentials. */
 static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z, double from,
-                           double to, int far, int look_at_rates, double (*scratch)[AW_RESULTS],
-                           aw_report *report)
+                           double to, double reach, int look_at_rates,
+                           double (*scratch)[AW_RESULTS], aw_report *report)
 {
     const aw_field_point *p = problem->point, *last = &p[problem->points - 1];
     const size_t columns = problem->columns;
     const aw_field_point corner[4] = {p[0], p[columns - 1], last[1 - (ptrdiff_t)columns], *last};
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const rule *r = &z->rule[z->level];
+    const int far = from > 0.0;
     const double size = fmin(now.half_s, now.half_x);
     const aw_panels_how how = {.order = r->order,
                                .ratio = 2.0,
@@ -245,10 +256,11 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
     memset(z->check, 0, problem->points * sizeof *z->check);
     z->cost = 0.0;
     z->convolved = 0;
-    if (!far) {
-        AW_TRY(convolve(solver, problem, z, to, scratch, &from, report));
+    if (!far && reach > 0.0 && r->turn > 0.0) {
+        from = fmin(reach, to);
         z->convolved = from == to;
-        if (from > 0.0) z->cost += AW_CONVOLUTION;
+        z->cost += AW_CONVOLUTION;
+        AW_TRY(convolve(solver, problem, z, from, scratch, report));
     }
     z->panels.n = 0;
     if (from < to)
@@ -405,8 +417,8 @@ static aw_status sample(aw_solver *solver, projection *p, const aw_problem *prob
 
 /* Integrate the zones that are wanted. */
 static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_problem *problem,
-                                 double border, const int wanted[AW_RANGES], int look_at_rates,
-                                 aw_report *report)
+                                 double border, double reach, const int wanted[AW_RANGES],
+                                 int look_at_rates, aw_report *report)
 {
     const double end = solver->partition->box[solver->partition->n - 1].r;
     const double to[AW_RANGES] = {fmin(border, end), end};
@@ -417,7 +429,7 @@ static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_prob
         if (!wanted[i]) continue;
         z->sum = &p->sum[(size_t)i * points];
         z->check = &p->check[(size_t)i * points];
-        AW_TRY(integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], i == AW_FAR,
+        AW_TRY(integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], reach,
                          look_at_rates, &p->sum[AW_RANGES * points], report));
         report->rule[i] = z->level;
     }
@@ -431,7 +443,10 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
                              double *result, aw_report *report, int *converged)
 {
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
-    const double border = hypot(now.half_s, now.half_x) + problem->half;
+    const double least = hypot(now.half_s, now.half_x) + problem->half;
+    const double reach =
+        convolution_reach(solver, problem, &p->zone[AW_NEAR].rule[p->zone[AW_NEAR].level], least);
+    const double border = fmax(least, reach);
     const size_t points = problem->points;
     const double start = aw_now();
     aw_status status = AW_OK;
@@ -449,7 +464,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     int look_at_rates = p->steps % 2 == 0;
     p->sample.n = 0;
     for (;;) {
-        AW_TRY(integrate_zones(solver, p, problem, border, wanted, look_at_rates, report));
+        AW_TRY(integrate_zones(solver, p, problem, border, reach, wanted, look_at_rates, report));
         for (int i = 0; i < AW_RANGES; ++i) {
             zone *z = &p->zone[i];
             if (!again) z->nodes = z->panels.n;
