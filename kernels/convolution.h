@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Near field by convolution. Where the slices lie on the lattice of the points, every point gathers
  * from circles of one radius with the same weights, so that a sum over radii and angles is a
- * convolution of the slices with weights that are made once. What depends on the radius besides (the
- * combination in time, directions, velocities) is smooth, and is put into polynomials of it.
+ * convolution of the slices with weights that are made once. What depends on the radius besides
+ * (the combination in time, directions, velocities) is smooth, and is put into polynomials of it.
  *
- * With x the place of a point on its own grid, R(a) a turn by a, d the place of the point's grid in
- * the frame of the retarded time and D the angle between the two, the circle's points are
+ * With x the place of a point on its own grid, R(a) a turn by a, d the place of the grid in the
+ * frame of the retarded time and D the angle between the two, the circle's points are
  * R(-D) x + d + r' e. A circle is the same after a turn: what is gathered is F(R(-D) x), F being a
- * convolution, or F(x) + D (w d/du - u d/dw) F for a D so small that the turn moves no point by more
- * than a small part of a cell. For the same reason the rates that come from the turn of the frame,
- * D' (w d/du - u d/dw) of the moments at the circle's points, sum up to those of F at the point. */
+ * convolution, or F(x) + D (w d/du - u d/dw) F for a D so small that the turn moves no point by
+ * more than a small part of a cell. For the same reason the rates that come from the turn of the
+ * frame, D' (w d/du - u d/dw) of the moments at the circle's points, sum up to those of F at the
+ * point. */
 #ifndef AW_KERNELS_CONVOLUTION_H
 #define AW_KERNELS_CONVOLUTION_H
 #include "kernels/integrand.h"
@@ -17,13 +18,14 @@
 
 /* Moments that are convolved: three of each of three slices. */
 #define AW_CONVOLUTION_SOURCES 9
-/* What is convolved: AW_RESULTS, and phi times the turn D. */
-#define AW_CONVOLVED 8
+/* What is convolved: AW_RESULTS, and phi and psi times the turn D. */
+#define AW_CONVOLVED 9
 #define AW_TURNED_PHI 7
+#define AW_TURNED_PSI 8
 /* Polynomials in r': of the weights of values, and of slopes along and across. They are Chebyshev's
  * on [0, reach]; weights in time are of the second degree. */
 #define AW_RADIAL 4
-#define AW_RADIAL_SLOPES 2
+#define AW_RADIAL_SLOPES 3
 /* Weights, side by side: values, slopes along, slopes across. */
 #define AW_RINGS (AW_RADIAL + 2 * AW_RADIAL_SLOPES)
 
@@ -124,6 +126,7 @@ AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const
             value[AW_AX][i] = x[k] * wt;
             value[AW_PSI][i] = psi[k] * wt;
             value[AW_TURNED_PHI][i] = turn * phi * wt;
+            value[AW_TURNED_PSI][i] = turn * psi[k] * wt;
             value[AW_DPHI][i] = phi * rate;
             value[AW_DAZ][i] = z[k] * rate + qz[k] * wt;
             value[AW_DAX][i] = x[k] * rate + qx[k] * wt;

@@ -207,6 +207,7 @@ static void hand_over(const convolver *c, const aw_convolution *plan, const aw_r
         sum[AW_PHI] += share * more;
         sum[AW_AZ] += share * more * plan->ct;
         sum[AW_AX] += share * more * plan->st;
+        sum[AW_PSI] += share * turned(c, now, c->out[AW_TURNED_PSI], i, j);
         for (unsigned k = 0; k < 3; ++k)
             sum[AW_DPHI + k] += share * plan->dgrid * turned(c, now, c->out[k], i, j);
     }

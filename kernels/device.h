@@ -144,9 +144,9 @@ typedef struct aw_device_ops {
     aw_status (*integrate)(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
 
     /** The same where the points are the nodes of the newest slice, and the slices lie as it does
-     *  but for a small turn (kernels/convolution.h, aw_convolution_fits and _reach), for points that
-     *  move as `common`: a convolution. Nodes take their weight for the rates, too; moments are
-     *  not rounded. May be NULL.
+     *  but for a small turn (kernels/convolution.h, aw_convolution_fits and _reach), for points
+     *  that move as `common`: a convolution. Nodes take their weight for the rates, too; moments
+     *  are not rounded. May be NULL.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, aw_shared *shared, aw_work *work);
 

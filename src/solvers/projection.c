@@ -228,8 +228,8 @@ done:
     return status;
 }
 
-/* Integrate a zone with its rule, from r' = from to `to`, up to `reach` by convolution; the check is
- * of the rates, or of the potentials. */
+/* Integrate a zone with its rule, from r' = from to `to`, up to `reach` by convolution; the check
+ * is of the rates, or of the potentials. */
 static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z, double from,
                            double to, double reach, int look_at_rates,
                            double (*scratch)[AW_RESULTS], aw_report *report)
@@ -488,8 +488,8 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        /* One of them again, with a finer rule: the worse one, the sooner the cheaper it is. What is
-         * better than a convolution costs many times as much. */
+        /* One of them again, with a finer rule: the worse one, the sooner the cheaper it is. What
+         * is better than a convolution costs many times as much. */
         const double a = counted(near) * (near->convolved ? 1.0 : far->cost);
         const double b = counted(far) * (near->convolved ? 1.0 : near->cost);
         const int worse = a >= b ? AW_NEAR : AW_FAR;
