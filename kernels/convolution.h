@@ -10,7 +10,7 @@
  * convolution, or F(x) + D (w d/du - u d/dw) F for a D so small that the turn moves no point by
  * more than a small part of a cell. For the same reason the rates that come from the turn of the
  * frame, D' (w d/du - u d/dw) of the moments at the circle's points, sum up to those of F at the
- * point. */
+ * point: w and u of the point times convolutions with the B-spline's slopes. */
 #ifndef AW_KERNELS_CONVOLUTION_H
 #define AW_KERNELS_CONVOLUTION_H
 #include "kernels/integrand.h"
@@ -18,10 +18,15 @@
 
 /* Moments that are convolved: three of each of three slices. */
 #define AW_CONVOLUTION_SOURCES 9
-/* What is convolved: AW_RESULTS, and phi and psi times the turn D. */
-#define AW_CONVOLVED 9
-#define AW_TURNED_PHI 7
-#define AW_TURNED_PSI 8
+/* What is convolved: AW_RESULTS, phi and psi times the turn D, and slopes of phi, along and across,
+ * times D'. Of those from AW_DPHI on, slopes are. */
+enum {
+    AW_TURNED_PHI = AW_DAX + 1,
+    AW_TURNED_PSI,
+    AW_TURNING_ALONG,
+    AW_TURNING_ACROSS,
+    AW_CONVOLVED
+};
 /* Polynomials in r': of the weights of values, and of slopes along and across. They are Chebyshev's
  * on [0, reach]; weights in time are of the second degree. */
 #define AW_RADIAL 4
@@ -32,13 +37,12 @@
 /** Which moments go where, and with what polynomials. Source 3 t + k is moment k of slice t. */
 typedef struct aw_convolution {
     double reach;             /* r' is at most this [m] */
-    double dgrid;             /* D' at r' = 0 [1/m] */
     double ct, st;            /* direction of the components there */
     const aw_slice *slice[3]; /* borrowed */
     int slices;
     double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][AW_RADIAL];
-    /* of the rates only: along and across */
-    double slope[AW_RESULTS - AW_DPHI][AW_CONVOLUTION_SOURCES][2][AW_RADIAL_SLOPES];
+    /* along and across; of results and the turned ones there are none */
+    double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2][AW_RADIAL_SLOPES];
 } aw_convolution;
 
 /** How far out points on the nodes of the newest slice can take the beam by convolution.
@@ -95,11 +99,11 @@ AW_FN void aw_convolution_place(const aw_retarded *now, const aw_retarded *f, do
     *w = -dz * f->sg + dx * f->cg;
 }
 
-/** What becomes of the moments at one r', as aw_arc_turn has it, for points that move as `p` does;
- *  without what the turn of the grid adds to the rates at places away from its middle. */
+/** What becomes of the moments at one r', as aw_arc_turn has it, for points that move as `p` does.
+ *  What is none is not touched. */
 AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const aw_field_point *p,
                              double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES],
-                             double slope[AW_RESULTS - AW_DPHI][AW_CONVOLUTION_SOURCES][2])
+                             double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2])
 {
     const double c = f->ct, s = f->st, q = f->dtheta;
     const double a = p->theta - f->theta, sh = sin(0.5 * a), ch = cos(0.5 * a);
@@ -132,9 +136,11 @@ AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const
             value[AW_DAX][i] = x[k] * rate + qx[k] * wt;
             const double by[3] = {phi, z[k], x[k]};
             for (int j = 0; j < 3; ++j) {
-                slope[j][i][0] = by[j] * wt * ud;
-                slope[j][i][1] = by[j] * wt * wd;
+                slope[AW_DPHI + j][i][0] = by[j] * wt * ud;
+                slope[AW_DPHI + j][i][1] = by[j] * wt * wd;
             }
+            slope[AW_TURNING_ALONG][i][0] = phi * wt * f->dgrid;
+            slope[AW_TURNING_ACROSS][i][1] = phi * wt * f->dgrid;
         }
 }
 
@@ -146,22 +152,24 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
                                          double reach)
 {
     const aw_retarded now = aw_retarded_at(h, 0.0), middle = aw_retarded_at(h, 0.5 * reach);
-    aw_convolution plan = {.reach = reach, .dgrid = now.dgrid, .ct = now.ct, .st = now.st};
+    aw_convolution plan = {.reach = reach, .ct = now.ct, .st = now.st};
     plan.slices = middle.nt;
     for (int t = 0; t < middle.nt; ++t) plan.slice[t] = middle.slice[t];
     for (int m = 0; m < AW_RADIAL_NODES; ++m) {
         const double y = cos(AW_PI * (m + 0.5) / AW_RADIAL_NODES);
         const aw_retarded f = aw_retarded_at(h, 0.5 * reach * (1.0 + y));
-        double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES], T[AW_RADIAL];
-        double slope[AW_RESULTS - AW_DPHI][AW_CONVOLUTION_SOURCES][2];
+        double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES] = {{0.0}}, T[AW_RADIAL];
+        double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2] = {{{0.0}}};
         aw_convolution_at(&now, &f, p, value, slope);
         aw_convolution_radial(reach, f.r, T);
         for (int q = 0; q < AW_RADIAL; ++q) {
             const double share = (q == 0 ? 1.0 : 2.0) / AW_RADIAL_NODES * T[q];
             for (int i = 0; i < AW_CONVOLUTION_SOURCES; ++i) {
-                for (int j = 0; j < AW_CONVOLVED; ++j) plan.value[j][i][q] += share * value[j][i];
-                for (int j = 0; j < 3 && q < AW_RADIAL_SLOPES; ++j)
-                    for (int k = 0; k < 2; ++k) plan.slope[j][i][k][q] += share * slope[j][i][k];
+                for (int j = 0; j < AW_CONVOLVED; ++j) {
+                    plan.value[j][i][q] += share * value[j][i];
+                    for (int k = 0; k < 2 && q < AW_RADIAL_SLOPES; ++k)
+                        plan.slope[j][i][k][q] += share * slope[j][i][k];
+                }
             }
         }
     }

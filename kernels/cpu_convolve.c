@@ -165,23 +165,26 @@ static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double 
 static void sum_modes(const convolver *c, const aw_convolution *plan, int j, size_t first, size_t n)
 {
     double total[MODES][2] = {{0.0}};
-    const int rate = j - AW_DPHI, rings = rate >= 0 && rate < 3 ? AW_RINGS : AW_RADIAL;
-    for (int q = 0; q < rings; ++q) {
+    for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
         double x[MODES][2] = {{0.0}};
+        int some = 0;
         for (int i = 0; i < 3 * plan->slices; ++i) {
-            const double w = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[rate][i][axis][p];
-            if (w != 0.0) add(n, w, c->slice[i / 3].moment[i % 3] + first, x);
+            const double w = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
+            if (w == 0.0) continue;
+            add(n, w, c->slice[i / 3].moment[i % 3] + first, x);
+            some = 1;
         }
-        add_product(n, c->ring[q] + first, x, total);
+        if (some) add_product(n, c->ring[q] + first, x, total);
     }
     memcpy(c->sum[j] + first, total, n * sizeof *total);
 }
 
-/* Derivative of the turned frame, w d/du - u d/dw, of what is convolved, at node (i, j). */
-static double turned(const convolver *c, const aw_retarded *now, const double *out, int i, int j)
+/* Derivative of the turned frame, w d/du - u d/dw, of what is convolved, at node (i, j), which is
+ * (u, w). */
+static double turned(const convolver *c, const aw_retarded *now, const double *out, int i, int j,
+                     double u, double w)
 {
-    const double u = (i - 0.5 * (c->ns - 1)) * now->hs, w = (j - 0.5 * (c->nx - 1)) * now->hx;
     double along = 0.0, across = 0.0;
     int first;
     const double *weight = aw_slope_weights(i, c->ns, &first);
@@ -201,15 +204,19 @@ static void hand_over(const convolver *c, const aw_convolution *plan, const aw_r
     for (int i = 0; i < c->ns; ++i) {
         double *sum = I[(size_t)j * (size_t)c->ns + (size_t)i];
         const size_t at = (size_t)j * (size_t)c->size_s + (size_t)i;
-        const double more = turned(c, now, c->out[AW_TURNED_PHI], i, j);
+        const double u = (i - 0.5 * (c->ns - 1)) * now->hs, w = (j - 0.5 * (c->nx - 1)) * now->hx;
+        const double more = turned(c, now, c->out[AW_TURNED_PHI], i, j, u, w);
+        const double rate = w / now->hs * c->out[AW_TURNING_ALONG][at] -
+                            u / now->hx * c->out[AW_TURNING_ACROSS][at];
         for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += share * c->out[k][at];
         /* Moments move along the orbit: A is as phi. */
         sum[AW_PHI] += share * more;
         sum[AW_AZ] += share * more * plan->ct;
         sum[AW_AX] += share * more * plan->st;
-        sum[AW_PSI] += share * turned(c, now, c->out[AW_TURNED_PSI], i, j);
-        for (unsigned k = 0; k < 3; ++k)
-            sum[AW_DPHI + k] += share * plan->dgrid * turned(c, now, c->out[k], i, j);
+        sum[AW_PSI] += share * turned(c, now, c->out[AW_TURNED_PSI], i, j, u, w);
+        sum[AW_DPHI] += share * rate;
+        sum[AW_DAZ] += share * rate * plan->ct;
+        sum[AW_DAX] += share * rate * plan->st;
     }
 }
 

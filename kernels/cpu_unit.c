@@ -9,14 +9,14 @@
 
 typedef struct cpu_context {
     const aw_cpu_state *cpu;
+    double density;
     aw_work *work;
 } cpu_context;
 
 static void cpu_node(void *context, uint32_t point, double r, double f_in[AW_RESULTS])
 {
     const cpu_context *c = context;
-    c->cpu->variant->inner(&c->cpu->history, &c->cpu->point[point], r, c->cpu->density, f_in,
-                           c->work);
+    c->cpu->variant->inner(&c->cpu->history, &c->cpu->point[point], r, c->density, f_in, c->work);
 }
 
 static void cpu_close(void *state)
@@ -126,7 +126,10 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
         aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
-        cpu_context context = {.cpu = cpu, .work = &space->work};
+        cpu_context context = {.cpu = cpu,
+                               .density =
+                                   cpu->density * (job[i].density > 0.0 ? job[i].density : 1.0),
+                               .work = &space->work};
         aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales, &space->refine,
                       &space->work);
     }

@@ -59,7 +59,7 @@ aw_setup_system() {
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
         aw_say "not Debian or Ubuntu, so nothing is installed; arcwake needs a C compiler with" \
             "OpenMP, cmake >= $AW_CMAKE_WANTED, ninja or make, pkg-config, python3 with venv, and" \
-            "the development files of libyaml, HDF5, GSL and cmocka"
+            "the development files of libyaml, HDF5, GSL, FFTW and cmocka"
         return 0
     fi
     mapfile -t missing < <(aw_missing)

@@ -367,6 +367,8 @@ static void relax(zone *z, double estimated, double tolerance)
     z->calm = small || calm ? z->calm + 1 : 0;
     if (z->calm < z->wait || z->level == 0) return;
     z->level--;
+    /* A convolution, if there may be one, is better than tiles and cheaper. */
+    while (z->level > 0 && z->rule == near_rule && z->rule[z->level].turn == 0.0) z->level--;
     z->calm = 0;
     z->trying = 1;
 }

@@ -12,6 +12,10 @@ void aw_sample_free(aw_sample *sample)
     memset(sample, 0, sizeof *sample);
 }
 
+/* Nodes of the sample's inner rule, over those of other integrals: what is judged must not share
+ * the error of the judge, and where cells are long and thin or hold few particles that is more than
+ * the tolerance. */
+#define AW_SAMPLE_DENSITY 2.0
 /* Of the grid's nodes along an axis, this part at either end is the rim. */
 #define AW_RIM_WIDTH 0.125
 
@@ -70,9 +74,11 @@ aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *
                                            &problem->point[point[i]], (uint32_t)point[i], region);
         const size_t near = cut_regions(region, &mine, border);
         aw_job *job = &solver->job[AW_RANGES * (sample->n - before)];
-        job[AW_NEAR] = (aw_job){.first = regions, .count = near, .tolerance = tolerance};
-        job[AW_FAR] =
-            (aw_job){.first = regions + near, .count = mine - near, .tolerance = tolerance};
+        job[AW_NEAR] = job[AW_FAR] = (aw_job){.tolerance = tolerance, .density = AW_SAMPLE_DENSITY};
+        job[AW_NEAR].first = regions;
+        job[AW_NEAR].count = near;
+        job[AW_FAR].first = regions + near;
+        job[AW_FAR].count = mine - near;
         sample->at[sample->n].stratum = stratum[i];
         sample->at[sample->n++].point = point[i];
         regions += mine;
