@@ -210,10 +210,9 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, zone *z,
                                .ratio = 2.0,
                                .sweep = 0.02,
                                .first = AW_FIRST_PANEL * size,
-                               .spacing = 0.25 * cell,
+                               .spacing = 0.1 * cell,
                                .bunch = AW_BUNCH_SIZE * size,
                                .density = 1.0};
-    z->panels.n = 0;
     z->panels.n = 0;
     AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
     aw_shared shared = {.node = z->panels.node,
