@@ -29,6 +29,7 @@ typedef double entry[AW_PROJECTION_WIDTH];
 /* What the making of one table needs. */
 typedef struct making {
     const aw_cpu_state *cpu;
+    const aw_cpu_packs *packs; /* of whose view f is */
     const aw_retarded *f;
     const aw_planes *planes;
     const aw_shared *shared;
@@ -82,8 +83,9 @@ static void project(const making *m, int k, int order, int begin, int step, entr
                 aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
             }
             aw_tile_take(point, AW_TILE, &tile);
-            aw_tile_at(&cpu->history, m->f, &tile, &place);
-            cpu->variant->tile(&cpu->history, m->f, m->planes, &how, &tile, &place, f_in, m->work);
+            aw_tile_at(&m->packs->view, m->f, &tile, &place);
+            cpu->variant->tile(&m->packs->view, m->f, m->planes, &how, &tile, &place, f_in,
+                               m->work);
             for (int l = 0; l < AW_TILE; ++l) {
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
@@ -279,9 +281,10 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                       const aw_field_point corner[4], size_t points, const aw_scales *scales,
                       aw_cpu_space *space, aw_cpu_table *t)
 {
-    const aw_retarded f = aw_retarded_at(&cpu->history, node->r);
+    aw_retarded f = aw_retarded_at(&cpu->history, node->r);
     aw_planes planes = {.n = 0};
     making m = {.cpu = cpu,
+                .packs = &cpu->packs[AW_ALONG_S],
                 .f = &f,
                 .planes = &planes,
                 .shared = shared,
@@ -292,7 +295,11 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                 .work = &space->work};
     if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
     if (!(t->at.to > t->at.from)) return 1;
-    aw_cpu_planes_whole(cpu, &f, node->rate != 0.0, &space->cluster, &planes);
+    if (aw_projection_across(&f, &t->at)) {
+        m.packs = &cpu->packs[AW_ALONG_X];
+        f = aw_retarded_at(&m.packs->view, node->r);
+    }
+    aw_cpu_planes_whole(cpu->variant, m.packs, &f, node->rate != 0.0, &space->cluster, &planes);
     if (!choose_offsets(&m)) return 0;
     return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
 }

@@ -30,6 +30,7 @@ typedef struct aw_tile_place {
     double du[AW_TILE], dw[AW_TILE]; /* as in aw_arc, but for the turn of the grid */
     double u_mid, w_mid;             /* middle of the lanes */
     double u_half, w_half;           /* their half extents */
+    double slack;                    /* by which lanes may be shifted along u [m] */
     double r;
     aw_arcs arcs; /* about the middle, in the box widened by the half extents */
 } aw_tile_place;
@@ -71,6 +72,8 @@ typedef struct aw_tile_how {
 
 /* Arcs up to this angle have their lanes shifted: over longer ones no shift serves. */
 #define AW_SHIFT_RANGE 1.0
+/* An arc's direction is known beforehand but for this factor: the middle of the box is not its. */
+#define AW_SHIFT_MARGIN 1.2
 
 /** Numbers of one line. */
 AW_FN int aw_plane_width(const aw_history_view *h)
@@ -102,6 +105,18 @@ AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
     }
 }
 
+/** By how much lanes may be shifted along the row (aw_tile_shift): half a cell, for which there is
+ *  a cell; or, where what is to vanish are offsets across, by what the arc goes along meanwhile. A
+ *  shift by more than a tile is long leaves lanes further apart than cells, and is not wanted. */
+AW_FN double aw_tile_slack(const aw_history_view *h, const aw_retarded *f,
+                           const aw_tile_place *place)
+{
+    const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
+    const double u = fabs(place->u_mid), w = fabs(place->w_mid);
+    const double along = AW_SHIFT_MARGIN * place->w_half * w / u;
+    return u * f->hs > w * f->hx && along > cell && along <= AW_TILE * f->hs ? along : cell;
+}
+
 /** Where the tile stands in the frame of a retarded time. */
 AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_tile *tile,
                       aw_tile_place *place)
@@ -127,10 +142,10 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
     place->w_half = 0.5 * (w_hi - w_lo);
     /* At r' = 0 stands the limit, 2 pi M(p, t). */
     place->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
-    /* Lanes may be shifted along the row by half a cell (aw_tile_shift): a cell more. */
-    const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
-    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r,
-                                 f->half_s + place->u_half + cell, f->half_x + place->w_half);
+    place->slack = aw_tile_slack(h, f, place);
+    place->arcs =
+        aw_circle_arcs(place->u_mid, place->w_mid, place->r,
+                       f->half_s + place->u_half + place->slack, f->half_x + place->w_half);
 }
 
 /** Grow [lo, hi] so that it holds centre + r cos(angle) for the angles from `from` to `to`. */
@@ -175,9 +190,9 @@ AW_FN double aw_small_sine(double a)
 /** Shift every lane's nodes along the arc so that at its middle the lanes' offsets in one direction
  *  vanish: rows of points that are turned against the rows of the slice would else fall into
  *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long
- *  enough: offsets across are those by which the box was widened, offsets along are half a cell at
- *  most. */
-AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
+ *  enough: offsets across are those by which the box was widened, offsets along are within the
+ *  slack, in cells, by which it was widened, too. */
+AW_FN void aw_tile_shift(double range, double middle, double slack, aw_tile_arc *arc)
 {
     const double c = cos(middle), s = sin(middle);
     const double tangent_a = -arc->r_s * s, tangent_b = arc->r_x * c;
@@ -189,7 +204,7 @@ AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
     for (int l = 0; l < AW_TILE; ++l)
         furthest = fabs(offset[l]) <= furthest ? furthest : fabs(offset[l]);
     if (!(furthest * fabs(inverse) <= AW_SHIFT_MOST)) wanted = 0;
-    if (!across && !(furthest <= 0.5)) wanted = 0;
+    if (!(furthest <= (across ? slack * fabs(tangent_b / tangent_a) : 0.5))) wanted = 0;
     const double scale = wanted ? inverse : 0.0;
 #pragma omp simd
     for (int l = 0; l < AW_TILE; ++l) {
@@ -229,7 +244,7 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
         arc->wd[l] = (place->dw[l] - f->dgrid * place->u[l]) * inv_x;
     }
     aw_tile_shift(place->arcs.hi[i] - place->arcs.lo[i],
-                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), arc);
+                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), place->slack * inv_s, arc);
 }
 
 /** Whether the `columns` columns from `column` on are zero in the three rows from `row` on. */
