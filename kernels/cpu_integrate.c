@@ -153,6 +153,18 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
     }
 }
 
+/* Of a batch, one node in so many is tried first: between two that have no table, a try would
+ * cost much, up to half of what the direct evaluation does, and hardly give one. */
+enum { AW_TRIED = 4 };
+
+static void table_try(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node, int i,
+                      const aw_field_point corner[4], const aw_scales *scales)
+{
+    aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
+    cpu->batch[i].direct = !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
+                                              space, &cpu->batch[i]);
+}
+
 /* Tables of the batch where they serve, and what they give. */
 static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
                          int n, const aw_field_point corner[4], const aw_scales *scales)
@@ -161,10 +173,15 @@ static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 #pragma omp parallel num_threads(cpu->threads)
     {
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < n; ++i)
-            cpu->batch[i].direct =
-                !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
-                                   &cpu->space[omp_get_thread_num()], &cpu->batch[i]);
+        for (int i = 0; i < n; i += AW_TRIED) table_try(cpu, shared, node, i, corner, scales);
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < n; ++i) {
+            const int last = i - i % AW_TRIED, next = last + AW_TRIED;
+            if (i == last) continue;
+            cpu->batch[i].direct = 1;
+            if (cpu->batch[last].direct && (next >= n || cpu->batch[next].direct)) continue;
+            table_try(cpu, shared, node, i, corner, scales);
+        }
 #pragma omp for schedule(dynamic, 16)
         for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
             look_up(cpu, shared, n, &tiles->tile[t]);

@@ -18,8 +18,8 @@
 #define AW_RATE_KINK_ERROR 0.17
 /* What a Chebyshev series leaves out, over its last coefficient: coefficients fall. */
 #define AW_SERIES_ERROR 0.25
-/* Of what a table may be off by, so much may a direction at the edge differ from the middle one; the
- * other edge may differ more. */
+/* Of what a table may be off by, so much may a direction at the edge differ from the middle one;
+ * the other edge may differ more. */
 #define AW_ALIKE 0.5
 /* Most offsets to a cell of the beam's grid. */
 #define AW_PER_CELL 8

@@ -311,7 +311,8 @@ static void compare_swapped(stage *g, stage *swapped, double r, double table_err
 }
 
 /* Whichever of the grid's axes the beam moves along, and whichever way. Cells of the third are so
- * long that tables follow rows while tiles follow columns, those of the last the other way round. */
+ * long that tables follow rows while tiles follow columns, those of the last the other way round.
+ */
 static void turned_grids_give_the_same(void **state)
 {
     static const double tilt[] = {1.3, -1.0, 1.45, 2.0, 0.4};
