@@ -30,7 +30,8 @@ typedef struct aw_tile_place {
     double du[AW_TILE], dw[AW_TILE]; /* as in aw_arc, but for the turn of the grid */
     double u_mid, w_mid;             /* middle of the lanes */
     double u_half, w_half;           /* their half extents */
-    double slack;                    /* by which lanes may be shifted along u [m] */
+    int lined_up;                    /* 1: lanes are shifted along arcs until w is the same ... */
+    double slack; /* ... 0: and this is by how much they may be so, along u [m] */
     double r;
     aw_arcs arcs; /* about the middle, in the box widened by the half extents */
 } aw_tile_place;
@@ -72,6 +73,10 @@ typedef struct aw_tile_how {
 
 /* Arcs up to this angle have their lanes shifted: over longer ones no shift serves. */
 #define AW_SHIFT_RANGE 1.0
+/* Lanes are lined up where arcs turn by no more than this within the beam, times how slanted they
+ * are, and for that are shifted by no more than this. */
+#define AW_LINE_UP_TURN 0.5
+#define AW_LINE_UP_SHIFT 0.1
 /* An arc's direction is known beforehand but for this factor: the middle of the box is not its. */
 #define AW_SHIFT_MARGIN 1.2
 
@@ -114,7 +119,31 @@ AW_FN double aw_tile_slack(const aw_history_view *h, const aw_retarded *f,
     const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
     const double u = fabs(place->u_mid), w = fabs(place->w_mid);
     const double along = AW_SHIFT_MARGIN * place->w_half * w / u;
-    return u * f->hs > w * f->hx && along > cell && along <= AW_TILE * f->hs ? along : cell;
+    const int across = !place->lined_up && u * f->hs > w * f->hx;
+    return across && along > cell && along <= AW_TILE * f->hs ? along : cell;
+}
+
+/** Whether lanes are shifted along the arc until they stand in a row, as seen from a beam that is
+ *  far away: then there are no nodes for their offsets across, but only for what an arc turns
+ *  by within the beam.
+ *  @param[in, out] wide  by what the beam's box is widened, along and across [m] */
+AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, double wide[2])
+{
+    const double slope = place->w_mid / place->u_mid, steep = 1.0 + fabs(slope);
+    const double half = place->w_half;
+    const double box = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    const double angle = (box + place->u_half + half) / place->r;
+    if (!(half > f->hx) || !(fabs(slope) * f->hx < f->hs)) return 0;
+    if (!(angle * steep <= AW_LINE_UP_TURN) || !(half * steep <= AW_LINE_UP_SHIFT * place->r))
+        return 0;
+    wide[0] = 0.0;
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double du = place->u[l] - place->u_mid, dw = place->w[l] - place->w_mid;
+        wide[0] = fmax(wide[0], fabs(du + slope * dw));
+    }
+    wide[0] += half * angle * steep * steep;
+    wide[1] = half * angle * steep;
+    return 1;
 }
 
 /** Where the tile stands in the frame of a retarded time. */
@@ -142,10 +171,11 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
     place->w_half = 0.5 * (w_hi - w_lo);
     /* At r' = 0 stands the limit, 2 pi M(p, t). */
     place->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
+    double wide[2] = {place->u_half, place->w_half};
+    place->lined_up = aw_tile_line_up(f, place, wide);
     place->slack = aw_tile_slack(h, f, place);
-    place->arcs =
-        aw_circle_arcs(place->u_mid, place->w_mid, place->r,
-                       f->half_s + place->u_half + place->slack, f->half_x + place->w_half);
+    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r,
+                                 f->half_s + wide[0] + place->slack, f->half_x + wide[1]);
 }
 
 /** Grow [lo, hi] so that it holds centre + r cos(angle) for the angles from `from` to `to`. */
@@ -192,11 +222,11 @@ AW_FN double aw_small_sine(double a)
  *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long
  *  enough: offsets across are those by which the box was widened, offsets along are within the
  *  slack, in cells, by which it was widened, too. */
-AW_FN void aw_tile_shift(double range, double middle, double slack, aw_tile_arc *arc)
+AW_FN void aw_tile_shift(double range, double middle, int lined_up, double slack, aw_tile_arc *arc)
 {
     const double c = cos(middle), s = sin(middle);
     const double tangent_a = -arc->r_s * s, tangent_b = arc->r_x * c;
-    const int across = fabs(tangent_b) >= fabs(tangent_a);
+    const int across = lined_up || fabs(tangent_b) >= fabs(tangent_a);
     int wanted = range <= AW_SHIFT_RANGE;
     const double inverse = across ? -1.0 / tangent_b : -1.0 / tangent_a;
     const double *offset = across ? arc->db : arc->da;
@@ -205,6 +235,7 @@ AW_FN void aw_tile_shift(double range, double middle, double slack, aw_tile_arc 
         furthest = fabs(offset[l]) <= furthest ? furthest : fabs(offset[l]);
     if (!(furthest * fabs(inverse) <= AW_SHIFT_MOST)) wanted = 0;
     if (!(furthest <= (across ? slack * fabs(tangent_b / tangent_a) : 0.5))) wanted = 0;
+    wanted = wanted || lined_up;
     const double scale = wanted ? inverse : 0.0;
 #pragma omp simd
     for (int l = 0; l < AW_TILE; ++l) {
@@ -244,7 +275,8 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
         arc->wd[l] = (place->dw[l] - f->dgrid * place->u[l]) * inv_x;
     }
     aw_tile_shift(place->arcs.hi[i] - place->arcs.lo[i],
-                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), place->slack * inv_s, arc);
+                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), place->lined_up,
+                  place->slack * inv_s, arc);
 }
 
 /** Whether the `columns` columns from `column` on are zero in the three rows from `row` on. */
