@@ -335,8 +335,8 @@ static void turned_grids_give_the_same(void **state)
             compare_swapped(&g, &swapped, 1e-4, 0.0);
             compare_swapped(&g, &swapped, 4e-3, 0.0);
             compare_swapped(&g, &swapped, 2.5e-2, 0.0);
-            compare_swapped(&g, &swapped, 2.5e-2, 5e-4);
-            compare_swapped(&g, &swapped, 4.7e-2, 5e-4);
+            compare_swapped(&g, &swapped, 2.5e-2, 2.5e-4);
+            compare_swapped(&g, &swapped, 4.7e-2, 2.5e-4);
             stage_close(&swapped);
             stage_close(&g);
         }
