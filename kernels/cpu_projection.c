@@ -37,6 +37,7 @@ typedef struct making {
     const aw_scales *scales;
     size_t points;
     int per_cell; /* offsets to a cell */
+    double wide;  /* nodes of an arc, over those of a single lane */
     aw_cpu_table *t;
     aw_work *work;
 } making;
@@ -57,6 +58,33 @@ static void smooth(const entry *raw, int n, int s, entry *out)
  * through the cells; but nodes of the rule a cell apart would take it for something. */
 static int kinks_disturb(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
 
+/* Lanes from offset `at` on, a cell apart, in direction k of `order` + 1. */
+static void take_lanes(const making *m, int k, int order, int at, int offset[AW_TILE],
+                       aw_tile *tile)
+{
+    const aw_projection *p = &m->t->at;
+    aw_field_point point[AW_TILE];
+    /* Lanes go along the rows of the beam's grid; a point comes closer as its offset grows. */
+    const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
+    for (int l = 0; l < AW_TILE; ++l) {
+        offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
+        point[l] = *m->shared->common;
+        aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
+    }
+    aw_tile_take(point, AW_TILE, tile);
+}
+
+/* By how much lanes in the middle direction make arcs longer. */
+static double widened(const making *m)
+{
+    int offset[AW_TILE];
+    aw_tile tile;
+    aw_tile_place place;
+    take_lanes(m, 1, 2, m->t->at.n / 2, offset, &tile);
+    aw_tile_at(&m->packs->view, m->f, &tile, &place);
+    return 1.0 + place.wide[1] / m->f->half_x;
+}
+
 /* Direction k of `order` + 1, times the weights, into raw[n]: every `step`-th of the offsets of a
  * cell, from `begin` on. */
 static void project(const making *m, int k, int order, int begin, int step, entry *raw)
@@ -68,21 +96,13 @@ static void project(const making *m, int k, int order, int begin, int step, entr
                              .single = 1,
                              .rates = node->rate != 0.0,
                              .batch = cpu->tuning.cluster_batch};
-    aw_field_point point[AW_TILE];
-    /* Lanes go along the rows of the beam's grid; a point comes closer as its offset grows. */
-    const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
     for (int first = 0; first < p->n; first += AW_TILE * m->per_cell)
         for (int at = first + begin; at < first + m->per_cell && at < p->n; at += step) {
             aw_tile tile;
             aw_tile_place place;
             double f_in[AW_RESULTS][AW_TILE];
             int offset[AW_TILE];
-            for (int l = 0; l < AW_TILE; ++l) {
-                offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
-                point[l] = *m->shared->common;
-                aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
-            }
-            aw_tile_take(point, AW_TILE, &tile);
+            take_lanes(m, k, order, at, offset, &tile);
             aw_tile_at(&m->packs->view, m->f, &tile, &place);
             cpu->variant->tile(&m->packs->view, m->f, m->planes, &how, &tile, &place, f_in,
                                m->work);
@@ -156,12 +176,13 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
     return most;
 }
 
-/* Whether a table takes more than half as many arcs as there are points that see something. */
+/* Whether a table takes more than half as many arcs, or as long ones, as there are points that see
+ * something. */
 static int is_dear(const making *m, int directions)
 {
     const aw_projection *p = &m->t->at;
     const double arcs = (p->to - p->from) / p->h * directions; /* nothing is seen beyond */
-    return 2.0 * arcs > p->seen * (double)m->points;
+    return 2.0 * arcs * m->wide > p->seen * (double)m->points;
 }
 
 /* Room for all directions of a table, and a scratch after them. @return NULL if there is none */
@@ -188,8 +209,10 @@ static int choose_offsets(making *m)
     aw_projection *p = &m->t->at;
     int known = 0;
     for (m->per_cell = 1; m->per_cell <= AW_PER_CELL; m->per_cell *= 2) {
-        if (!aw_projection_offsets(m->f, m->per_cell, p) || is_dear(m, 2)) return 0;
+        if (!aw_projection_offsets(m->f, m->per_cell, p)) return 0;
         if (p->n == 0) return 1;
+        m->wide = widened(m);
+        if (is_dear(m, 2)) return 0;
         entry *raw = room_for(m->t);
         if (!raw) return 0;
         entry *scratch = raw + p->n;

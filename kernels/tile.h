@@ -31,9 +31,10 @@ typedef struct aw_tile_place {
     double u_mid, w_mid;             /* middle of the lanes */
     double u_half, w_half;           /* their half extents */
     int lined_up;                    /* 1: lanes are shifted along arcs until w is the same ... */
-    double slack; /* ... 0: and this is by how much they may be so, along u [m] */
+    double slack;   /* ... 0: and this is by how much they may be so, along u [m] */
+    double wide[2]; /* by which the box is widened for them, along and across */
     double r;
-    aw_arcs arcs; /* about the middle, in the box widened by the half extents */
+    aw_arcs arcs; /* about the middle, in the widened box */
 } aw_tile_place;
 
 /** Slices combined at one retarded time (aw_blend), as planes: row by row (nx + 2 AW_PAD of them),
@@ -171,11 +172,13 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
     place->w_half = 0.5 * (w_hi - w_lo);
     /* At r' = 0 stands the limit, 2 pi M(p, t). */
     place->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
-    double wide[2] = {place->u_half, place->w_half};
-    place->lined_up = aw_tile_line_up(f, place, wide);
+    place->wide[0] = place->u_half;
+    place->wide[1] = place->w_half;
+    place->lined_up = aw_tile_line_up(f, place, place->wide);
     place->slack = aw_tile_slack(h, f, place);
-    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r,
-                                 f->half_s + wide[0] + place->slack, f->half_x + wide[1]);
+    place->wide[0] += place->slack;
+    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r, f->half_s + place->wide[0],
+                                 f->half_x + place->wide[1]);
 }
 
 /** Grow [lo, hi] so that it holds centre + r cos(angle) for the angles from `from` to `to`. */
