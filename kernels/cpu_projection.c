@@ -18,9 +18,10 @@
 #define AW_RATE_KINK_ERROR 0.17
 /* What a Chebyshev series leaves out, over its last coefficient: coefficients fall. */
 #define AW_SERIES_ERROR 0.25
-/* Of what a table may be off by, so much may a direction at the edge differ from the middle one;
- * the other edge may differ more. */
-#define AW_ALIKE 0.5
+/* Of what a table may be off by, so much may a direction at the edge differ from the middle one, or
+ * all of them from a straight line, for that to be taken. What is off then has the same sign at a
+ * point from node to node, and adds up. */
+#define AW_ALIKE 0.05
 /* Most offsets to a cell of the beam's grid. */
 #define AW_PER_CELL 8
 
@@ -291,7 +292,8 @@ static int choose_directions(const making *m, entry *raw)
         p->order = order;
         const double error = series((const entry *)raw, p, order, m->scales, t->value, &last);
         if (!(error <= m->shared->table_error)) continue;
-        if (order == 2 && last <= m->shared->table_error) { /* a straight line is enough */
+        if (order == 2 &&
+            last <= AW_ALIKE * m->shared->table_error) { /* a straight line is enough */
             p->order = 1;
             series((const entry *)raw, p, order, m->scales, t->value, &last);
         }
