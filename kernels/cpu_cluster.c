@@ -39,11 +39,12 @@ done:
 static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r, int k,
                          aw_cpu_cluster_space *space, aw_work *work)
 {
+    const aw_cpu_packs *packs = &cpu->packs[AW_ALONG_S];
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     double box[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL}, margin[2] = {0.0, 0.0};
     aw_planes planes = {.n = 0};
     const aw_tile_how how = {.density = cpu->density,
-                             .single = cpu->packs.single,
+                             .single = packs->single,
                              .rates = aw_tile_rated(k, c->fine),
                              .batch = cpu->tuning.cluster_batch};
     for (size_t i = 0; i < c->tiles; ++i) {
@@ -55,7 +56,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
         margin[1] = fmax(margin[1], 3.0 * fabs(place->u_half / f.hs - 0.5 * (AW_TILE - 1)));
     }
     if (f.nt > 0 && box[0] <= box[1])
-        aw_cpu_planes_make(cpu, &f, box, margin, how.rates, space, &planes);
+        aw_cpu_planes_make(cpu->variant, packs, &f, box, margin, how.rates, space, &planes);
     for (size_t i = 0; i < c->tiles; ++i)
         cpu->variant->tile(&cpu->history, &f, &planes, &how, &space->tile[i], &space->place[i],
                            space->f[i][k], work);
@@ -169,7 +170,7 @@ aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
             longest = fmax(longest, cluster[c].region[cluster[c].regions - 1][1]);
     const double oldest = longest / h->cdt + 3.0;
     const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
-    AW_TRY(aw_cpu_packs_hold(&cpu->packs, h, slices, single, cpu->threads));
+    AW_TRY(aw_cpu_packs_hold(&cpu->packs[AW_ALONG_S], h, AW_ALONG_S, slices, single, cpu->threads));
     for (int i = 0; i < cpu->threads; ++i) AW_TRY(space_grow(&cpu->space[i].cluster, h));
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t c = 0; c < (ptrdiff_t)n; ++c) {

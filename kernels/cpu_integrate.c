@@ -9,6 +9,16 @@
 #include "kernels/cpu_unit.h"
 #include "src/base/memory.h"
 
+/* Room for planes of either kind of lines. */
+static aw_status planes_grow(const aw_cpu_state *cpu, aw_cpu_cluster_space *space)
+{
+    aw_status status = AW_OK;
+    for (int along = AW_ALONG_S; along < AW_LINES; ++along)
+        AW_TRY(aw_cpu_planes_grow(space, &cpu->packs[along].view));
+done:
+    return status;
+}
+
 /* Room for tables and planes. */
 static aw_status batch_grow(aw_cpu_state *cpu)
 {
@@ -16,25 +26,30 @@ static aw_status batch_grow(aw_cpu_state *cpu)
     if (!cpu->batch) cpu->batch = aw_alloc(AW_SHARED_BATCH, sizeof *cpu->batch);
     if (!cpu->shared) cpu->shared = aw_alloc(AW_SHARED_PLANES, sizeof *cpu->shared);
     if (!cpu->batch || !cpu->shared) return AW_ERR_NOMEM;
-    for (int i = 0; i < cpu->threads; ++i)
-        AW_TRY(aw_cpu_planes_grow(&cpu->space[i].cluster, &cpu->history));
-    for (int i = 0; i < AW_SHARED_PLANES; ++i)
-        AW_TRY(aw_cpu_planes_grow(&cpu->shared[i], &cpu->history));
+    for (int i = 0; i < cpu->threads; ++i) AW_TRY(planes_grow(cpu, &cpu->space[i].cluster));
+    for (int i = 0; i < AW_SHARED_PLANES; ++i) AW_TRY(planes_grow(cpu, &cpu->shared[i]));
 done:
     return status;
 }
 
-static aw_status tiles_make(aw_cpu_tiles *tiles, size_t points, size_t columns)
+/* Tiles along the rows of the grid, or along its columns: whichever the beam moves along. */
+static aw_status tiles_make(aw_cpu_tiles *tiles, const aw_history_view *h, size_t points,
+                            size_t columns)
 {
     aw_status status = AW_OK;
+    const double tilt = h->slice[0].tilt;
+    tiles->along = fabs(sin(tilt)) > fabs(cos(tilt)) ? AW_ALONG_X : AW_ALONG_S;
+    const int turned = tiles->along == AW_ALONG_X;
+    const size_t length = turned ? points / columns : columns, next = turned ? 1 : columns;
+    tiles->step = turned ? columns : 1;
     tiles->n = 0;
-    for (size_t row = 0; row < points; row += columns)
-        for (size_t i = 0; i < columns; i += AW_TILE) {
+    for (size_t line = 0; line < points / length; ++line)
+        for (size_t i = 0; i < length; i += AW_TILE) {
             AW_TRY(aw_grow((void **)&tiles->tile, &tiles->capacity, tiles->n + 1,
                            sizeof *tiles->tile));
             tiles->tile[tiles->n++] =
-                (aw_tile_ref){.first = (uint32_t)(row + i),
-                              .count = (uint32_t)(columns - i < AW_TILE ? columns - i : AW_TILE)};
+                (aw_tile_ref){.first = (uint32_t)(line * next + i * tiles->step),
+                              .count = (uint32_t)(length - i < AW_TILE ? length - i : AW_TILE)};
         }
 done:
     return status;
@@ -46,7 +61,7 @@ static void take(const aw_cpu_state *cpu, const aw_field_point *common, const aw
 {
     aw_field_point point[AW_TILE];
     for (uint32_t l = 0; l < ref->count; ++l) {
-        const aw_field_point *p = &cpu->point[ref->first + l];
+        const aw_field_point *p = &cpu->point[ref->first + l * cpu->tiles.step];
         point[l] = common ? *common : *p;
         point[l].z = p->z;
         point[l].x = p->x;
@@ -55,13 +70,13 @@ static void take(const aw_cpu_state *cpu, const aw_field_point *common, const aw
 }
 
 /* All tables of the batch at one tile. */
-static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, size_t first,
-                    int count)
+static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, const aw_tile_ref *ref)
 {
+    const size_t first = ref->first, count = ref->count, step = cpu->tiles.step;
     float sum[AW_TILE][AW_PROJECTION_WIDTH] = {{0.0F}};
     double z[AW_TILE], x[AW_TILE];
-    for (int l = 0; l < AW_TILE; ++l) {
-        const aw_field_point *p = &cpu->point[first + (size_t)(l < count ? l : count - 1)];
+    for (size_t l = 0; l < AW_TILE; ++l) {
+        const aw_field_point *p = &cpu->point[first + (l < count ? l : count - 1) * step];
         z[l] = p->z;
         x[l] = p->x;
     }
@@ -70,10 +85,10 @@ static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, siz
         if (t->direct || t->at.n == 0) continue;
         cpu->variant->look_up(&t->at, t->value, z, x, sum);
     }
-    for (int l = 0; l < count; ++l) {
-        for (unsigned k = 0; k < AW_RESULTS; ++k)
-            shared->I[first + (size_t)l][k] += (double)sum[l][k];
-        if (shared->check) shared->check[first + (size_t)l] += (double)sum[l][AW_RESULTS];
+    for (size_t l = 0; l < count; ++l) {
+        const size_t at = first + l * step;
+        for (unsigned k = 0; k < AW_RESULTS; ++k) shared->I[at][k] += (double)sum[l][k];
+        if (shared->check) shared->check[at] += (double)sum[l][AW_RESULTS];
     }
 }
 
@@ -82,7 +97,7 @@ static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_
                      const int *i, int n, const aw_retarded *f, const aw_planes *planes,
                      const aw_tile_ref *ref, const aw_scales *scales, aw_work *work)
 {
-    const aw_history_view *h = &cpu->history;
+    const aw_history_view *h = &cpu->packs[cpu->tiles.along].view;
     aw_tile tile;
     take(cpu, shared->common, ref, &tile);
     for (int b = 0; b < n; ++b) {
@@ -97,7 +112,7 @@ static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_
         if (place.arcs.n == 0 && f[b].nt > 0) continue; /* no history is not a number */
         cpu->variant->tile(h, &f[b], &planes[b], &how, &tile, &place, f_in, work);
         for (size_t l = 0; l < ref->count; ++l) {
-            const size_t at = ref->first + l;
+            const size_t at = ref->first + l * cpu->tiles.step;
             for (unsigned k = 0; k < AW_RESULTS; ++k)
                 shared->I[at][k] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
             if (!shared->check) continue;
@@ -121,20 +136,33 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
         }
         if (b == 0) return;
         const aw_cpu_tiles *tiles = &cpu->tiles;
+        const aw_cpu_packs *packs = &cpu->packs[tiles->along];
 #pragma omp parallel num_threads(cpu->threads)
         {
             aw_work *work = &cpu->space[omp_get_thread_num()].work;
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < b; ++i) {
-                f[i] = aw_retarded_at(&cpu->history, node[mine[i]].r);
-                aw_cpu_planes_whole(cpu, &f[i], node[mine[i]].rate != 0.0, &cpu->shared[i],
-                                    &planes[i]);
+                f[i] = aw_retarded_at(&packs->view, node[mine[i]].r);
+                aw_cpu_planes_whole(cpu->variant, packs, &f[i], node[mine[i]].rate != 0.0,
+                                    &cpu->shared[i], &planes[i]);
             }
 #pragma omp for schedule(dynamic, 4)
             for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
                 evaluate(cpu, shared, node, mine, b, f, planes, &tiles->tile[t], scales, work);
         }
     }
+}
+
+/* Of a batch, one node in so many is tried first: between two that have no table, a try would
+ * cost much, up to half of what the direct evaluation does, and hardly give one. */
+enum { AW_TRIED = 4 };
+
+static void table_try(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node, int i,
+                      const aw_field_point corner[4], const aw_scales *scales)
+{
+    aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
+    cpu->batch[i].direct = !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
+                                              space, &cpu->batch[i]);
 }
 
 /* Tables of the batch where they serve, and what they give. */
@@ -145,25 +173,44 @@ static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 #pragma omp parallel num_threads(cpu->threads)
     {
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < n; ++i)
-            cpu->batch[i].direct =
-                !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
-                                   &cpu->space[omp_get_thread_num()], &cpu->batch[i]);
+        for (int i = 0; i < n; i += AW_TRIED) table_try(cpu, shared, node, i, corner, scales);
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < n; ++i) {
+            const int last = i - i % AW_TRIED, next = last + AW_TRIED;
+            if (i == last) continue;
+            cpu->batch[i].direct = 1;
+            if (cpu->batch[last].direct && (next >= n || cpu->batch[next].direct)) continue;
+            table_try(cpu, shared, node, i, corner, scales);
+        }
 #pragma omp for schedule(dynamic, 16)
         for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
-            look_up(cpu, shared, n, tiles->tile[t].first, (int)tiles->tile[t].count);
+            look_up(cpu, shared, n, &tiles->tile[t]);
     }
 }
 
-/* Hold the slices that the nodes need. */
-static aw_status hold(aw_cpu_state *cpu, const aw_shared *shared)
+/* Hold the slices that the nodes need, with lines as tiles and tables want them. */
+static aw_status hold(aw_cpu_state *cpu, const aw_shared *shared, const aw_field_point corner[4])
 {
     const aw_history_view *h = &cpu->history;
-    double longest = 0.0;
-    for (size_t i = 0; i < shared->nodes; ++i) longest = fmax(longest, shared->node[i].r);
-    const double oldest = longest / h->cdt + 3.0;
-    const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
-    return aw_cpu_packs_hold(&cpu->packs, h, slices, 1, cpu->threads);
+    aw_status status = AW_OK;
+    double longest[AW_LINES] = {-1.0, -1.0}; /* none */
+    for (size_t i = 0; i < shared->nodes; ++i) {
+        const double r = shared->node[i].r;
+        const aw_retarded f = aw_retarded_at(h, r);
+        aw_projection view;
+        double *own = &longest[cpu->tiles.along];
+        *own = fmax(*own, r);
+        if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, &view)) continue;
+        own = &longest[aw_projection_across(&f, &view) ? AW_ALONG_X : AW_ALONG_S];
+        *own = fmax(*own, r);
+    }
+    for (int along = AW_ALONG_S; along < AW_LINES; ++along) {
+        const double oldest = longest[along] >= 0.0 ? longest[along] / h->cdt + 3.0 : 0.0;
+        const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
+        AW_TRY(aw_cpu_packs_hold(&cpu->packs[along], h, along, slices, 1, cpu->threads));
+    }
+done:
+    return status;
 }
 
 aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
@@ -174,8 +221,8 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
                                       cpu->point[points - columns], cpu->point[points - 1]};
     aw_status status = AW_OK;
     shared->tables = shared->directions = shared->offsets = 0;
-    AW_TRY(hold(cpu, shared));
-    AW_TRY(tiles_make(&cpu->tiles, points, columns));
+    AW_TRY(tiles_make(&cpu->tiles, &cpu->history, points, columns));
+    AW_TRY(hold(cpu, shared, corner));
     AW_TRY(batch_grow(cpu));
     for (size_t first = 0; first < shared->nodes; first += AW_SHARED_BATCH) {
         const size_t left = shared->nodes - first;

@@ -13,13 +13,21 @@ static size_t pack_bytes(const aw_history_view *h, int single)
     return aw_planes_size(h) / 2 * (single ? sizeof(float) : sizeof(double));
 }
 
-void aw_cpu_packs_free(aw_cpu_packs *packs)
+static void packs_drop(aw_cpu_packs *packs)
 {
     for (size_t i = 0; i < packs->capacity; ++i) {
         aw_free(packs->pack[i].lines);
         aw_free(packs->pack[i].span);
     }
     aw_free(packs->pack);
+    packs->pack = NULL;
+    packs->capacity = 0;
+}
+
+void aw_cpu_packs_free(aw_cpu_packs *packs)
+{
+    packs_drop(packs);
+    aw_free(packs->slice);
     memset(packs, 0, sizeof *packs);
 }
 
@@ -31,19 +39,45 @@ static void widen(int from, int to, int span[2])
     if (span[1] < to) span[1] = to;
 }
 
-static void pack_slice(const aw_history_view *h, const aw_slice *slice, int single,
-                       const aw_cpu_pack *pack)
+/* View the history as it is, or with its grids turned by a quarter: s runs where x did, x where s
+ * did, but backwards. Cells stay where they are (pack_slice). */
+static aw_status view_along(aw_cpu_packs *packs, const aw_history_view *h, int along)
 {
-    const ptrdiff_t width = aw_plane_width(h), row = h->ns + 2 * AW_PAD;
+    aw_status status = AW_OK;
+    packs->view = *h;
+    packs->along = along;
+    if (along == AW_ALONG_S) return AW_OK;
+    AW_TRY(aw_grow((void **)&packs->slice, &packs->slices, (size_t)h->n, sizeof *packs->slice));
+    for (int i = 0; i < h->n; ++i) {
+        packs->slice[i] = h->slice[i];
+        packs->slice[i].tilt += 0.5 * AW_PI;
+        packs->slice[i].hs = h->slice[i].hx;
+        packs->slice[i].hx = h->slice[i].hs;
+    }
+    packs->view.slice = packs->slice;
+    packs->view.ns = h->nx;
+    packs->view.nx = h->ns;
+done:
+    return status;
+}
+
+static void pack_slice(const aw_cpu_packs *packs, const aw_slice *slice, const aw_cpu_pack *pack)
+{
+    const aw_history_view *h = &packs->view;
+    const int single = packs->single, turned = packs->along == AW_ALONG_X;
+    const ptrdiff_t width = aw_plane_width(h), row = h->ns + 2 * AW_PAD, rows = h->nx + 2 * AW_PAD;
+    /* Cells from one to the next of a line, from line to line, and at the first line's begin. */
+    const ptrdiff_t along = turned ? rows : 1, across = turned ? -1 : row;
+    const ptrdiff_t begin = turned ? rows - 1 : 0;
     const size_t size = single ? sizeof(float) : sizeof(double);
-    for (ptrdiff_t j = 0; j < h->nx + 2 * AW_PAD; ++j) {
+    for (ptrdiff_t j = 0; j < rows; ++j) {
         int *span = pack->span[j];
         span[0] = span[1] = 0;
         for (ptrdiff_t k = 0; k < 3; ++k) {
             void *line = (char *)pack->lines + (size_t)((j * 3 + k) * width) * size;
             for (ptrdiff_t i = 0; i < row; ++i) {
-                const double value =
-                    aw_cell_get(slice->cells, h->single, (j * row + i) * AW_COMPONENTS + k);
+                const ptrdiff_t cell = begin + j * across + i * along;
+                const double value = aw_cell_get(slice->cells, h->single, cell * AW_COMPONENTS + k);
                 const int column = (int)i + AW_TILE_PAD - AW_PAD;
                 if (value != 0.0) /* or not a number */
                     widen(column, column + 1, span);
@@ -71,16 +105,15 @@ static void packs_follow(aw_cpu_packs *packs, const aw_history_view *h, size_t n
     }
 }
 
-aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_t n, int single,
-                            int threads)
+aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *history, int along,
+                            size_t n, int single, int threads)
 {
     aw_status status = AW_OK;
-    const size_t bytes = pack_bytes(h, single);
-    if (packs->ns != h->ns || packs->nx != h->nx || packs->single != single)
-        aw_cpu_packs_free(packs);
-    packs->ns = h->ns;
-    packs->nx = h->nx;
+    const aw_history_view *h = &packs->view, before = *h;
+    AW_TRY(view_along(packs, history, along));
+    if (before.ns != h->ns || before.nx != h->nx || packs->single != single) packs_drop(packs);
     packs->single = single;
+    const size_t bytes = pack_bytes(h, single);
     AW_TRY(aw_grow((void **)&packs->pack, &packs->capacity, n, sizeof *packs->pack));
     packs_follow(packs, h, n);
     for (size_t i = 0; i < n; ++i) {
@@ -93,7 +126,7 @@ aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_
     for (ptrdiff_t i = 0; i < (ptrdiff_t)n; ++i) {
         const aw_slice *slice = &h->slice[i];
         if (slice->id != 0 && packs->pack[i].id == slice->id) continue;
-        pack_slice(h, slice, single, &packs->pack[i]);
+        pack_slice(packs, slice, &packs->pack[i]);
         packs->pack[i].id = slice->id;
     }
     packs->n = n;
@@ -148,12 +181,11 @@ static void spans_of(const aw_history_view *h, const int (*const slice[3])[2], c
     }
 }
 
-void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
-                        const double margin[2], int rates, aw_cpu_cluster_space *space,
-                        aw_planes *planes)
+void aw_cpu_planes_make(const aw_variant *variant, const aw_cpu_packs *packs, const aw_retarded *f,
+                        const double box[4], const double margin[2], int rates,
+                        aw_cpu_cluster_space *space, aw_planes *planes)
 {
-    const aw_history_view *h = &cpu->history;
-    const aw_cpu_packs *packs = &cpu->packs;
+    const aw_history_view *h = &packs->view;
     const size_t size = aw_planes_size(h) * (packs->single ? sizeof(float) : sizeof(double));
     const int width = aw_plane_width(h), rows = h->nx + 2 * AW_PAD;
     planes->n = 0;
@@ -181,19 +213,19 @@ void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const dou
         int(*span)[2] = &space->span[planes->n * rows], (*columns)[2] = &space->span[3 * rows];
         void *out = (char *)space->planes + (size_t)planes->n * size;
         spans_of(h, spans, row, column, span, columns);
-        cpu->variant->combine(lines, packs->single, w, rates ? d : NULL, (size_t)width, row,
-                              (const int(*)[2])columns, out);
+        variant->combine(lines, packs->single, w, rates ? d : NULL, (size_t)width, row,
+                         (const int(*)[2])columns, out);
         planes->cells[planes->n] = out;
         planes->span[planes->n] = (const int(*)[2])span;
         planes->shape[planes->n++] = shape;
     }
 }
 
-void aw_cpu_planes_whole(const aw_cpu_state *cpu, const aw_retarded *f, int rates,
-                         aw_cpu_cluster_space *space, aw_planes *planes)
+void aw_cpu_planes_whole(const aw_variant *variant, const aw_cpu_packs *packs, const aw_retarded *f,
+                         int rates, aw_cpu_cluster_space *space, aw_planes *planes)
 {
     const double box[4] = {-f->half_s, f->half_s, -f->half_x, f->half_x};
     const double margin[2] = {AW_TILE_PAD, AW_PAD};
     planes->n = 0;
-    if (f->nt > 0) aw_cpu_planes_make(cpu, f, box, margin, rates, space, planes);
+    if (f->nt > 0) aw_cpu_planes_make(variant, packs, f, box, margin, rates, space, planes);
 }

@@ -18,9 +18,10 @@
 #define AW_RATE_KINK_ERROR 0.17
 /* What a Chebyshev series leaves out, over its last coefficient: coefficients fall. */
 #define AW_SERIES_ERROR 0.25
-/* Of what a table may be off by, so much may a direction at the edge differ from the middle one;
- * the other edge may differ more. */
-#define AW_ALIKE 0.5
+/* Of what a table may be off by, so much may a direction at the edge differ from the middle one, or
+ * all of them from a straight line, for that to be taken. What is off then has the same sign at a
+ * point from node to node, and adds up. */
+#define AW_ALIKE 0.05
 /* Most offsets to a cell of the beam's grid. */
 #define AW_PER_CELL 8
 
@@ -29,6 +30,7 @@ typedef double entry[AW_PROJECTION_WIDTH];
 /* What the making of one table needs. */
 typedef struct making {
     const aw_cpu_state *cpu;
+    const aw_cpu_packs *packs; /* of whose view f is */
     const aw_retarded *f;
     const aw_planes *planes;
     const aw_shared *shared;
@@ -36,6 +38,7 @@ typedef struct making {
     const aw_scales *scales;
     size_t points;
     int per_cell; /* offsets to a cell */
+    double wide;  /* nodes of an arc, over those of a single lane */
     aw_cpu_table *t;
     aw_work *work;
 } making;
@@ -56,6 +59,33 @@ static void smooth(const entry *raw, int n, int s, entry *out)
  * through the cells; but nodes of the rule a cell apart would take it for something. */
 static int kinks_disturb(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
 
+/* Lanes from offset `at` on, a cell apart, in direction k of `order` + 1. */
+static void take_lanes(const making *m, int k, int order, int at, int offset[AW_TILE],
+                       aw_tile *tile)
+{
+    const aw_projection *p = &m->t->at;
+    aw_field_point point[AW_TILE];
+    /* Lanes go along the rows of the beam's grid; a point comes closer as its offset grows. */
+    const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
+    for (int l = 0; l < AW_TILE; ++l) {
+        offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
+        point[l] = *m->shared->common;
+        aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
+    }
+    aw_tile_take(point, AW_TILE, tile);
+}
+
+/* By how much lanes in the middle direction make arcs longer. */
+static double widened(const making *m)
+{
+    int offset[AW_TILE];
+    aw_tile tile;
+    aw_tile_place place;
+    take_lanes(m, 1, 2, m->t->at.n / 2, offset, &tile);
+    aw_tile_at(&m->packs->view, m->f, &tile, &place);
+    return 1.0 + place.wide[1] / m->f->half_x;
+}
+
 /* Direction k of `order` + 1, times the weights, into raw[n]: every `step`-th of the offsets of a
  * cell, from `begin` on. */
 static void project(const making *m, int k, int order, int begin, int step, entry *raw)
@@ -67,23 +97,16 @@ static void project(const making *m, int k, int order, int begin, int step, entr
                              .single = 1,
                              .rates = node->rate != 0.0,
                              .batch = cpu->tuning.cluster_batch};
-    aw_field_point point[AW_TILE];
-    /* Lanes go along the rows of the beam's grid; a point comes closer as its offset grows. */
-    const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
     for (int first = 0; first < p->n; first += AW_TILE * m->per_cell)
         for (int at = first + begin; at < first + m->per_cell && at < p->n; at += step) {
             aw_tile tile;
             aw_tile_place place;
             double f_in[AW_RESULTS][AW_TILE];
             int offset[AW_TILE];
-            for (int l = 0; l < AW_TILE; ++l) {
-                offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
-                point[l] = *m->shared->common;
-                aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
-            }
-            aw_tile_take(point, AW_TILE, &tile);
-            aw_tile_at(&cpu->history, m->f, &tile, &place);
-            cpu->variant->tile(&cpu->history, m->f, m->planes, &how, &tile, &place, f_in, m->work);
+            take_lanes(m, k, order, at, offset, &tile);
+            aw_tile_at(&m->packs->view, m->f, &tile, &place);
+            cpu->variant->tile(&m->packs->view, m->f, m->planes, &how, &tile, &place, f_in,
+                               m->work);
             for (int l = 0; l < AW_TILE; ++l) {
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
@@ -154,12 +177,13 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
     return most;
 }
 
-/* Whether a table takes more than half as many arcs as there are points that see something. */
+/* Whether a table takes more than half as many arcs, or as long ones, as there are points that see
+ * something. */
 static int is_dear(const making *m, int directions)
 {
     const aw_projection *p = &m->t->at;
     const double arcs = (p->to - p->from) / p->h * directions; /* nothing is seen beyond */
-    return 2.0 * arcs > p->seen * (double)m->points;
+    return 2.0 * arcs * m->wide > p->seen * (double)m->points;
 }
 
 /* Room for all directions of a table, and a scratch after them. @return NULL if there is none */
@@ -186,8 +210,10 @@ static int choose_offsets(making *m)
     aw_projection *p = &m->t->at;
     int known = 0;
     for (m->per_cell = 1; m->per_cell <= AW_PER_CELL; m->per_cell *= 2) {
-        if (!aw_projection_offsets(m->f, m->per_cell, p) || is_dear(m, 2)) return 0;
+        if (!aw_projection_offsets(m->f, m->per_cell, p)) return 0;
         if (p->n == 0) return 1;
+        m->wide = widened(m);
+        if (is_dear(m, 2)) return 0;
         entry *raw = room_for(m->t);
         if (!raw) return 0;
         entry *scratch = raw + p->n;
@@ -266,7 +292,8 @@ static int choose_directions(const making *m, entry *raw)
         p->order = order;
         const double error = series((const entry *)raw, p, order, m->scales, t->value, &last);
         if (!(error <= m->shared->table_error)) continue;
-        if (order == 2 && last <= m->shared->table_error) { /* a straight line is enough */
+        if (order == 2 &&
+            last <= AW_ALIKE * m->shared->table_error) { /* a straight line is enough */
             p->order = 1;
             series((const entry *)raw, p, order, m->scales, t->value, &last);
         }
@@ -279,9 +306,10 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                       const aw_field_point corner[4], size_t points, const aw_scales *scales,
                       aw_cpu_space *space, aw_cpu_table *t)
 {
-    const aw_retarded f = aw_retarded_at(&cpu->history, node->r);
+    aw_retarded f = aw_retarded_at(&cpu->history, node->r);
     aw_planes planes = {.n = 0};
     making m = {.cpu = cpu,
+                .packs = &cpu->packs[AW_ALONG_S],
                 .f = &f,
                 .planes = &planes,
                 .shared = shared,
@@ -292,7 +320,11 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                 .work = &space->work};
     if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
     if (!(t->at.to > t->at.from)) return 1;
-    aw_cpu_planes_whole(cpu, &f, node->rate != 0.0, &space->cluster, &planes);
+    if (aw_projection_across(&f, &t->at)) {
+        m.packs = &cpu->packs[AW_ALONG_X];
+        f = aw_retarded_at(&m.packs->view, node->r);
+    }
+    aw_cpu_planes_whole(cpu->variant, m.packs, &f, node->rate != 0.0, &space->cluster, &planes);
     if (!choose_offsets(&m)) return 0;
     return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
 }

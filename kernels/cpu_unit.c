@@ -31,7 +31,7 @@ static void cpu_close(void *state)
     }
     aw_free(cpu->space);
     aw_free(cpu->group);
-    aw_cpu_packs_free(&cpu->packs);
+    for (int i = 0; i < AW_LINES; ++i) aw_cpu_packs_free(&cpu->packs[i]);
     aw_cpu_integrate_free(cpu);
     aw_cpu_convolver_free(cpu->convolver);
     aw_free(cpu);

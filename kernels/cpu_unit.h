@@ -14,11 +14,18 @@ typedef struct aw_cpu_pack {
     int (*span)[2]; /* [nx + 2 AW_PAD], owned: columns that may be other than zero, from and to */
 } aw_cpu_pack;
 
+/* Along which of the slices' axes lines run. */
+enum { AW_ALONG_S = 0, AW_ALONG_X, AW_LINES };
+
 /** Slices that the unit holds as lines. */
 typedef struct aw_cpu_packs {
-    aw_cpu_pack *pack; /* [n], owned: pack i is slice i of the history, if it is held */
-    size_t n, capacity;
-    int ns, nx, single; /* of all of them */
+    aw_history_view
+        view;          /* the history; with lines along x as if its grids were turned by a quarter,
+                           * so that all that reads lines along s reads these */
+    aw_slice *slice;   /* [view.n], owned: slices of a view that is turned, or NULL */
+    aw_cpu_pack *pack; /* [n], owned: pack i is slice i of the view, if it is held */
+    size_t n, capacity, slices;
+    int along, single; /* of all of them */
 } aw_cpu_packs;
 
 /** Sums over the regions of a tile that are refused so far. */
@@ -48,10 +55,11 @@ typedef struct aw_cpu_space {
     aw_cpu_cluster_space cluster;
 } aw_cpu_space;
 
-/** Tiles of a whole grid. */
+/** Tiles of a whole grid, along its s or its x axis. */
 typedef struct aw_cpu_tiles {
-    aw_tile_ref *tile; /* [n], owned; count lanes from point `first` on */
-    size_t n, capacity;
+    aw_tile_ref *tile; /* [n], owned; count lanes from point `first` on, `step` points apart */
+    size_t n, capacity, step;
+    int along;
 } aw_cpu_tiles;
 
 /** A node of a shared rule, and what the beam looks like from there. */
@@ -78,7 +86,7 @@ typedef struct aw_cpu_state {
     aw_cpu_space *space;        /* [threads] */
     struct aw_cpu_group *group; /* of one sweep */
     size_t group_capacity;
-    aw_cpu_packs packs;
+    aw_cpu_packs packs[AW_LINES];
     aw_cpu_table *batch;          /* [AW_SHARED_BATCH] */
     aw_cpu_cluster_space *shared; /* planes of shared nodes */
     aw_cpu_tiles tiles;
@@ -95,21 +103,21 @@ aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work);
 
-/** Hold the first n slices of the history as lines; what is held already is kept.
- *  @return AW_OK or AW_ERR_NOMEM */
-aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, size_t n, int single,
-                            int threads);
+/** View the history with lines along s or x, and hold its first n slices so; what is held already
+ *  is kept. @return AW_OK or AW_ERR_NOMEM */
+aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, int along, size_t n,
+                            int single, int threads);
 void aw_cpu_packs_free(aw_cpu_packs *packs);
 
-/** Combine the slices of f into the planes (kernels/tile.h) of `space`, where `box` [m]
- *  (aw_tile_span) lies and `margin` cells along and across beyond it. */
-void aw_cpu_planes_make(const aw_cpu_state *cpu, const aw_retarded *f, const double box[4],
-                        const double margin[2], int rates, aw_cpu_cluster_space *space,
-                        aw_planes *planes);
+/** Combine the slices of f, which is of the packs' view, into the planes (kernels/tile.h) of
+ *  `space`, where `box` [m] (aw_tile_span) lies and `margin` cells along and across beyond it. */
+void aw_cpu_planes_make(const aw_variant *variant, const aw_cpu_packs *packs, const aw_retarded *f,
+                        const double box[4], const double margin[2], int rates,
+                        aw_cpu_cluster_space *space, aw_planes *planes);
 
 /** The same of whole slices, with everything that a tile anywhere may read. */
-void aw_cpu_planes_whole(const aw_cpu_state *cpu, const aw_retarded *f, int rates,
-                         aw_cpu_cluster_space *space, aw_planes *planes);
+void aw_cpu_planes_whole(const aw_variant *variant, const aw_cpu_packs *packs, const aw_retarded *f,
+                         int rates, aw_cpu_cluster_space *space, aw_planes *planes);
 
 /** Room for the planes of one node. @return AW_OK or AW_ERR_NOMEM */
 aw_status aw_cpu_planes_grow(aw_cpu_cluster_space *space, const aw_history_view *h);
@@ -122,7 +130,8 @@ void aw_cpu_integrate_free(aw_cpu_state *cpu);
 aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work);
 void aw_cpu_convolver_free(struct aw_cpu_convolver *convolver);
 
-/** Tabulate what the beam looks like from a node.
+/** Tabulate what the beam looks like from a node. Held are the slices with the lines that
+ *  aw_projection_across chooses.
  *  @param[in] corner  corners of the grid of the points
  *  @return 1; 0: it takes more than it saves, or it cannot be (kernels/projection.h) */
 int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,

@@ -19,8 +19,6 @@
 #define AW_PROJECTION_WIDTH 8
 /* Points are seen within this sine of the middle direction, or not projected for. */
 #define AW_PROJECTION_SINE 0.6
-/* Rows seen across this cosine or less have offsets further apart than their cells. */
-#define AW_PROJECTION_COSINE 0.25
 /* Cells beyond either end of the offsets at which something is seen. */
 #define AW_PROJECTION_MARGIN 4
 
@@ -77,13 +75,20 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     return 1;
 }
 
-/** Choose the offsets, `per_cell` to a cell of the beam's grid: lanes of a tile that lie one cell
- *  apart along its rows. Those of a cell are among those of half a cell.
+/** Whether a cell is seen longer across the beam's rows than along them: neighbouring offsets are
+ *  in neighbouring cells of a column then, and follow them best. */
+AW_FN int aw_projection_across(const aw_retarded *f, const aw_projection *p)
+{
+    const double c = fabs(p->cz * f->cg + p->cx * f->sg), s = fabs(p->cx * f->cg - p->cz * f->sg);
+    return s * f->hx > c * f->hs;
+}
+
+/** Choose the offsets, `per_cell` to a cell of the beam's grid as it is seen: lanes of a tile that
+ *  lie one cell apart along its rows. Those of a cell are among those of half a cell.
  *  @return 0 if there would be too many */
 AW_FN int aw_projection_offsets(const aw_retarded *f, int per_cell, aw_projection *p)
 {
-    const double c = fabs(p->cz * f->cg + p->cx * f->sg);
-    const double cell = fmax(c, AW_PROJECTION_COSINE) * f->hs;
+    const double cell = fabs(p->cz * f->cg + p->cx * f->sg) * f->hs;
     p->h = cell / per_cell;
     p->n = 0;
     if (!(p->to > p->from)) return 1;

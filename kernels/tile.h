@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tiles: up to 16 neighbouring points of a row of the grid that share the nodes of both integrals,
- * so that they are the lanes of a vector. Where the beam's spacing is the grid's, neighbours read
- * neighbouring cells: no gathers. One source of the geometry, and the scalar reference of the sums
- * (cpu_tile.h is the vector form). */
+/* Tiles: up to 16 neighbouring points of a row of the grid, or of a column where the beam is viewed
+ * with its axes exchanged (cpu_planes.c), that share the nodes of both integrals, so that they are
+ * the lanes of a vector. Where the beam's spacing is the grid's, neighbours read neighbouring
+ * cells: no gathers. One source of the geometry, and the scalar reference of the sums (cpu_tile.h
+ * is the vector form). */
 #ifndef AW_KERNELS_TILE_H
 #define AW_KERNELS_TILE_H
 #include "kernels/integrand.h"
@@ -30,8 +31,11 @@ typedef struct aw_tile_place {
     double du[AW_TILE], dw[AW_TILE]; /* as in aw_arc, but for the turn of the grid */
     double u_mid, w_mid;             /* middle of the lanes */
     double u_half, w_half;           /* their half extents */
+    int lined_up;                    /* 1: lanes are shifted along arcs until w is the same ... */
+    double slack;   /* ... 0: and this is by how much they may be so, along u [m] */
+    double wide[2]; /* by which the box is widened for them, along and across */
     double r;
-    aw_arcs arcs; /* about the middle, in the box widened by the half extents */
+    aw_arcs arcs; /* about the middle, in the widened box */
 } aw_tile_place;
 
 /** Slices combined at one retarded time (aw_blend), as planes: row by row (nx + 2 AW_PAD of them),
@@ -71,6 +75,12 @@ typedef struct aw_tile_how {
 
 /* Arcs up to this angle have their lanes shifted: over longer ones no shift serves. */
 #define AW_SHIFT_RANGE 1.0
+/* Lanes are lined up where arcs turn by no more than this within the beam, times how slanted they
+ * are, and for that are shifted by no more than this. */
+#define AW_LINE_UP_TURN 0.5
+#define AW_LINE_UP_SHIFT 0.1
+/* An arc's direction is known beforehand but for this factor: the middle of the box is not its. */
+#define AW_SHIFT_MARGIN 1.2
 
 /** Numbers of one line. */
 AW_FN int aw_plane_width(const aw_history_view *h)
@@ -102,6 +112,42 @@ AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
     }
 }
 
+/** By how much lanes may be shifted along the row (aw_tile_shift): half a cell, for which there is
+ *  a cell; or, where what is to vanish are offsets across, by what the arc goes along meanwhile. A
+ *  shift by more than a tile is long leaves lanes further apart than cells, and is not wanted. */
+AW_FN double aw_tile_slack(const aw_history_view *h, const aw_retarded *f,
+                           const aw_tile_place *place)
+{
+    const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
+    const double u = fabs(place->u_mid), w = fabs(place->w_mid);
+    const double along = AW_SHIFT_MARGIN * place->w_half * w / u;
+    const int across = !place->lined_up && u * f->hs > w * f->hx;
+    return across && along > cell && along <= AW_TILE * f->hs ? along : cell;
+}
+
+/** Whether lanes are shifted along the arc until they stand in a row, as seen from a beam that is
+ *  far away: then there are no nodes for their offsets across, but only for what an arc turns
+ *  by within the beam.
+ *  @param[in, out] wide  by what the beam's box is widened, along and across [m] */
+AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, double wide[2])
+{
+    const double slope = place->w_mid / place->u_mid, steep = 1.0 + fabs(slope);
+    const double half = place->w_half;
+    const double box = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    const double angle = (box + place->u_half + half) / place->r;
+    if (!(half > f->hx) || !(fabs(slope) * f->hx < f->hs)) return 0;
+    if (!(angle * steep <= AW_LINE_UP_TURN) || !(half * steep <= AW_LINE_UP_SHIFT * place->r))
+        return 0;
+    wide[0] = 0.0;
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double du = place->u[l] - place->u_mid, dw = place->w[l] - place->w_mid;
+        wide[0] = fmax(wide[0], fabs(du + slope * dw));
+    }
+    wide[0] += half * angle * steep * steep;
+    wide[1] = half * angle * steep;
+    return 1;
+}
+
 /** Where the tile stands in the frame of a retarded time. */
 AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_tile *tile,
                       aw_tile_place *place)
@@ -127,10 +173,13 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
     place->w_half = 0.5 * (w_hi - w_lo);
     /* At r' = 0 stands the limit, 2 pi M(p, t). */
     place->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
-    /* Lanes may be shifted along the row by half a cell (aw_tile_shift): a cell more. */
-    const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
-    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r,
-                                 f->half_s + place->u_half + cell, f->half_x + place->w_half);
+    place->wide[0] = place->u_half;
+    place->wide[1] = place->w_half;
+    place->lined_up = aw_tile_line_up(f, place, place->wide);
+    place->slack = aw_tile_slack(h, f, place);
+    place->wide[0] += place->slack;
+    place->arcs = aw_circle_arcs(place->u_mid, place->w_mid, place->r, f->half_s + place->wide[0],
+                                 f->half_x + place->wide[1]);
 }
 
 /** Grow [lo, hi] so that it holds centre + r cos(angle) for the angles from `from` to `to`. */
@@ -175,13 +224,13 @@ AW_FN double aw_small_sine(double a)
 /** Shift every lane's nodes along the arc so that at its middle the lanes' offsets in one direction
  *  vanish: rows of points that are turned against the rows of the slice would else fall into
  *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long
- *  enough: offsets across are those by which the box was widened, offsets along are half a cell at
- *  most. */
-AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
+ *  enough: offsets across are those by which the box was widened, offsets along are within the
+ *  slack, in cells, by which it was widened, too. */
+AW_FN void aw_tile_shift(double range, double middle, int lined_up, double slack, aw_tile_arc *arc)
 {
     const double c = cos(middle), s = sin(middle);
     const double tangent_a = -arc->r_s * s, tangent_b = arc->r_x * c;
-    const int across = fabs(tangent_b) >= fabs(tangent_a);
+    const int across = lined_up || fabs(tangent_b) >= fabs(tangent_a);
     int wanted = range <= AW_SHIFT_RANGE;
     const double inverse = across ? -1.0 / tangent_b : -1.0 / tangent_a;
     const double *offset = across ? arc->db : arc->da;
@@ -189,7 +238,8 @@ AW_FN void aw_tile_shift(double range, double middle, aw_tile_arc *arc)
     for (int l = 0; l < AW_TILE; ++l)
         furthest = fabs(offset[l]) <= furthest ? furthest : fabs(offset[l]);
     if (!(furthest * fabs(inverse) <= AW_SHIFT_MOST)) wanted = 0;
-    if (!across && !(furthest <= 0.5)) wanted = 0;
+    if (!(furthest <= (across ? slack * fabs(tangent_b / tangent_a) : 0.5))) wanted = 0;
+    wanted = wanted || lined_up;
     const double scale = wanted ? inverse : 0.0;
 #pragma omp simd
     for (int l = 0; l < AW_TILE; ++l) {
@@ -229,7 +279,8 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
         arc->wd[l] = (place->dw[l] - f->dgrid * place->u[l]) * inv_x;
     }
     aw_tile_shift(place->arcs.hi[i] - place->arcs.lo[i],
-                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), arc);
+                  0.5 * (place->arcs.hi[i] + place->arcs.lo[i]), place->lined_up,
+                  place->slack * inv_s, arc);
 }
 
 /** Whether the `columns` columns from `column` on are zero in the three rows from `row` on. */

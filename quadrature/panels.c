@@ -14,6 +14,8 @@
 /* Of the beam's half width across the line of sight, so far from it (a sigma and a half, the box
  * being five wide) the bend of the arc counts. */
 #define AW_BENT 0.3
+/* Nor does it where it is further aside than this part of the circle's radius. */
+#define AW_ASIDE 0.6
 /* Of the beam's box, through so little of it the circle hardly sweeps. */
 #define AW_STILL 0.01
 
@@ -33,7 +35,7 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
                    double *part)
 {
     const aw_sight from = aw_sight_at(h, centre, a), to = aw_sight_at(h, centre, b);
-    const double more = fabs(to.lead - from.lead), y = AW_BENT * to.across;
+    const double more = fabs(to.lead - from.lead), y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
     *part = more / (2.0 * to.extent) + straighter / (2.0 * to.chord);
     return more;

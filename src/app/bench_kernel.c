@@ -67,7 +67,7 @@ static void make_arc(int side, int circle, aw_tile_arc *arc)
         arc->ud[l] = 0.3 + 0.01 * l;
         arc->wd[l] = -0.2 + 0.01 * l;
     }
-    if (!circle) aw_tile_shift(n * arc->step, 0.0, arc);
+    if (!circle) aw_tile_shift(n * arc->step, 0.0, 0, HUGE_VAL, arc);
 }
 
 /* Nanoseconds of an evaluation. */

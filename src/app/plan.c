@@ -67,14 +67,16 @@ static size_t thread_bytes(const aw_config *config)
 }
 
 /* What the strategies with clusters hold: slices as lines, as far back as circles meet the beam
- * (the whole run, if it is not known better), and patterns: three rows of numbers a tile. */
+ * (the whole run, if it is not known better), along x too where the bunch turns and nodes are
+ * shared; and patterns: three rows of numbers a tile. */
 static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
     const size_t line = aw_planes_size(&view) / 2 * sizeof(float);
     const size_t cells = AW_LISTED_REGIONS * (size_t)(view.ns > view.nx ? view.ns : view.nx);
     if (!has_clusters(config)) return 0;
-    return slices * line + nodes / AW_TILE * cells * AW_PATTERNS * sizeof(float) +
+    const size_t kinds = is_projection(config) ? 2 : 1;
+    return kinds * slices * line + nodes / AW_TILE * cells * AW_PATTERNS * sizeof(float) +
            nodes * (AW_RESULTS + 1) * sizeof(double);
 }
 

@@ -83,8 +83,8 @@ static const rule near_rule[] = {
     {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1, AW_TURN}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1, AW_TURN},
     {7, 0.15, 1.5, HUGE_VAL, 0.0, 1, AW_TURN},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1, AW_TURN},
     {9, 0.25, 1.0, HUGE_VAL, 0.0, 1, AW_TURN},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1, AW_TURN},
-    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1, AW_TURN},     {13, 0.67, 0.5, HUGE_VAL, 0.0, 0, 0.0},
-    {21, 1.0, 0.25, HUGE_VAL, 0.0, 0, 0.0}};
+    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1, AW_TURN},     {5, 0.34, 0.35, 1.0, 0.0, 0, AW_TURN},
+    {5, 0.34, 0.35, 0.3, 0.0, 0, AW_TURN},          {9, 0.67, 0.25, 0.15, 0.0, 0, 0.0}};
 static const rule far_rule[] = {
     {5, 0.34, HUGE_VAL, 0.25, 8.0, 0, 0.0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0, 0.0},
     {5, 0.34, HUGE_VAL, 0.08, 8.0, 0, 0.0}, {5, 0.34, 2.0, 0.055, 6.0, 0, 0.0},

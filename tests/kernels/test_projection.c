@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Projections: tables against the direct evaluation of the same nodes, against closed forms of a
- * Gaussian and of a single cell, and where no table serves. */
+/* Nodes that points share: tables against the direct evaluation of the same nodes, against closed
+ * forms of a Gaussian and of a single cell, and where no table serves; grids whose columns lie
+ * along the motion against the same grids with rows for columns. */
 #include "kernels/device.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
@@ -56,35 +57,81 @@ typedef struct stage {
     slices s;
     aw_orbit_piece piece;
     aw_history_view h;
+    int columns;
     aw_field_point point[POINTS], centre;
     aw_device device;
 } stage;
 
-/* A beam on an arc of curvature kappa that came from far away, tilted, and a grid of points over it
- * with the spacing of the slices. With `mixed`, every other slice has other spacings. */
-static void stage_open(stage *g, const aw_variant *variant, moments_fn f, double kappa, double tilt,
-                       int mixed)
+/* Grids of slices and points. */
+typedef struct shape {
+    int ns, nx, columns, rows;
+    double hs, hx;
+    double tilt, turn; /* of the newest slice, and how much more every older one has */
+    int swapped;       /* 1: rows stand for columns, see swap */
+} shape;
+
+/* The same grids with s and x exchanged: s is where x was, but backwards, x is where s was. */
+static shape swap(const shape *g)
+{
+    return (shape){.ns = g->nx,
+                   .nx = g->ns,
+                   .columns = g->rows,
+                   .rows = g->columns,
+                   .hs = g->hx,
+                   .hx = g->hs,
+                   .tilt = g->tilt - 0.5 * AW_PI,
+                   .turn = g->turn,
+                   .swapped = 1};
+}
+
+/* A Gaussian of 4 by 3 cells of these grids, skew and breathing; context: a shape. */
+static void in_cells(const void *context, double age, double u, double w, double m[3])
+{
+    const shape *g = context;
+    if (g->swapped)
+        gaussian(NULL, age, w / g->hx * H, -u / g->hs * H, m);
+    else
+        gaussian(NULL, age, u / g->hs * H, w / g->hx * H, m);
+}
+
+/* A beam on an arc of curvature kappa that came from far away, and a grid of points over it with
+ * the spacing of the slices. With `mixed`, every other slice has other spacings. */
+static void stage_open_on(stage *g, const aw_variant *variant, moments_fn f, double kappa,
+                          const shape *on, int mixed)
 {
     const aw_device_params params = {.variant = variant->name, .inner_density = 1.0};
+    const double c = cos(on->tilt), s = sin(on->tilt);
     g->piece = (aw_orbit_piece){.kappa = kappa};
-    slices_new(&g->s, SLICES, NS, NX, 0, H, H);
+    g->columns = on->columns;
+    slices_new(&g->s, SLICES, on->ns, on->nx, 0, on->hs, on->hx);
     for (int i = 0; i < SLICES; ++i) {
-        g->s.slice[i].S = -beta_of(GAMMA) * CDT * i;
-        g->s.slice[i].tilt = tilt;
-        g->s.slice[i].id = (uint64_t)i + 1;
-        if (mixed && i % 2) g->s.slice[i].hs = 1.19 * H;
-        slices_fill(&g->s, i, 0, f, NULL);
+        aw_slice *slice = &g->s.slice[i];
+        slice->S = -beta_of(GAMMA) * CDT * i;
+        slice->tilt = on->tilt + on->turn * i;
+        slice->id = (uint64_t)i + 1;
+        if (mixed && i % 2) *(on->swapped ? &slice->hx : &slice->hs) *= 1.19;
+        slices_fill(&g->s, i, 0, f, on);
     }
     g->h = slices_view(&g->s, (aw_orbit_view){&g->piece, 1}, CDT, GAMMA, 1e3);
-    for (int j = 0; j < ROWS; ++j)
-        for (int i = 0; i < COLUMNS; ++i) {
-            const double u = (i - 0.5 * (COLUMNS - 1)) * H, w = (j - 0.5 * (ROWS - 1)) * H;
-            g->point[j * COLUMNS + i] = point_on(&g->h.orbit, u * cos(tilt) - w * sin(tilt),
-                                                 u * sin(tilt) + w * cos(tilt), GAMMA);
+    for (int j = 0; j < on->rows; ++j)
+        for (int i = 0; i < on->columns; ++i) {
+            const double u = (i - 0.5 * (on->columns - 1)) * on->hs;
+            const double w = (j - 0.5 * (on->rows - 1)) * on->hx;
+            g->point[j * on->columns + i] =
+                point_on(&g->h.orbit, u * c - w * s, u * s + w * c, GAMMA);
         }
     g->centre = point_on(&g->h.orbit, 0.0, 0.0, GAMMA);
     assert_ok(aw_device_open("cpu", &params, &g->device));
     assert_ok(g->device.ops->upload(g->device.state, &g->h, g->point, POINTS));
+}
+
+/* The same on square cells. */
+static void stage_open(stage *g, const aw_variant *variant, moments_fn f, double kappa, double tilt,
+                       int mixed)
+{
+    const shape on = {
+        .ns = NS, .nx = NX, .columns = COLUMNS, .rows = ROWS, .hs = H, .hx = H, .tilt = tilt};
+    stage_open_on(g, variant, f, kappa, &on, mixed);
 }
 
 static void stage_close(stage *g)
@@ -100,7 +147,7 @@ static size_t look_by(stage *g, const aw_shared_node *node, double table_error,
 {
     aw_shared shared = {.node = node,
                         .nodes = 1,
-                        .columns = COLUMNS,
+                        .columns = (size_t)g->columns,
                         .common = &g->centre,
                         .table_error = table_error,
                         .I = I};
@@ -239,6 +286,62 @@ static void fewer_nodes_in_angle_serve(void **state)
     stage_close(&g);
 }
 
+/* Sums at the points of one description of a beam, with tables if table_error is not 0, against the
+ * direct ones of the other, whose rows stand for columns. Nodes in angle are elsewhere on the arcs:
+ * there are so many that phi and psi differ by single precision, and rates by what moves them along
+ * an arc (aw_tile_shift), 1e-4 of this scale. */
+static void compare_swapped(stage *g, stage *swapped, double r, double table_error)
+{
+    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 4.0};
+    const int columns = g->columns, rows = POINTS / columns;
+    double a[POINTS][AW_RESULTS], b[POINTS][AW_RESULTS];
+    aw_scales scales = {1.0, 1.0, 1.0};
+    aw_work work = {0};
+    assert_int_equal(look_by(swapped, &node, 0.0, &scales, b, &work), 0);
+    scales = scales_of(b);
+    assert_int_equal(look_by(g, &node, table_error, &scales, a, &work), table_error > 0.0);
+    for (int j = 0; j < rows; ++j)
+        for (int i = 0; i < columns; ++i)
+            for (unsigned k = 0; k < AW_RESULTS; ++k) {
+                const double exact = k < AW_DPHI ? 2e-6 : 2e-4;
+                const double within = 2.0 * table_error + exact;
+                assert_close(a[j * columns + i][k], b[i * rows + rows - 1 - j][k], 0.0,
+                             within * aw_scale_of(&scales, k));
+            }
+}
+
+/* Whichever of the grid's axes the beam moves along, and whichever way. Cells of the third are so
+ * long that tables follow rows while tiles follow columns, those of the last the other way round.
+ */
+static void turned_grids_give_the_same(void **state)
+{
+    static const double tilt[] = {1.3, -1.0, 1.45, 2.0, 0.4};
+    static const double hx[] = {0.5 * H, 2.0 * H, 0.1 * H, 0.7 * H, 4.0 * H};
+    for (int i = 0; i < 5; ++i)
+        for (int mixed = 0; mixed <= 1; ++mixed) {
+            const shape on = {.ns = NS,
+                              .nx = NX,
+                              .columns = COLUMNS,
+                              .rows = ROWS,
+                              .hs = H,
+                              .hx = hx[i],
+                              .tilt = tilt[i],
+                              .turn = 0.002};
+            const shape other = swap(&on);
+            stage g, swapped;
+            stage_open_on(&g, *state, in_cells, 0.1, &on, mixed);
+            stage_open_on(&swapped, *state, in_cells, 0.1, &other, mixed);
+            compare_swapped(&g, &swapped, 0.0, 0.0);
+            compare_swapped(&g, &swapped, 1e-4, 0.0);
+            compare_swapped(&g, &swapped, 4e-3, 0.0);
+            compare_swapped(&g, &swapped, 2.5e-2, 0.0);
+            compare_swapped(&g, &swapped, 2.5e-2, 2.5e-4);
+            compare_swapped(&g, &swapped, 4.7e-2, 2.5e-4);
+            stage_close(&swapped);
+            stage_close(&g);
+        }
+}
+
 /* The check is a sum like the others, by table and without. */
 static void checks_are_summed(void **state)
 {
@@ -301,6 +404,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(a_gaussian_projects_to_a_gaussian, variant),
         cmocka_unit_test_prestate(a_single_cell_projects_to_its_spline, variant),
         cmocka_unit_test_prestate(fewer_nodes_in_angle_serve, variant),
+        cmocka_unit_test_prestate(turned_grids_give_the_same, variant),
         cmocka_unit_test_prestate(checks_are_summed, variant),
         cmocka_unit_test_prestate(directions_are_not_judged_by_one_side, variant),
         cmocka_unit_test_prestate(near_nodes_and_nans_have_no_tables, variant),

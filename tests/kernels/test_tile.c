@@ -119,7 +119,7 @@ static void vector_sums_are_the_scalar_ones(void **state)
             arc.ud[l] = uniform(&random, -1.0, 1.0);
             arc.wd[l] = uniform(&random, -1.0, 1.0);
         }
-        aw_tile_shift(most, arc.first + 0.5 * most, &arc);
+        aw_tile_shift(most, arc.first + 0.5 * most, 0, HUGE_VAL, &arc);
         aw_tile_how how = {.rates = trial % 4 > 0, .batch = 1 + trial};
         aw_tile_sum_scalar(&h, &arc, d, NULL, &how, ref);
         for (int k = 0; k < AW_PLANES; ++k)
