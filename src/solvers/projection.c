@@ -45,6 +45,8 @@ enum { AW_CALM_STEPS = 16, AW_CALM_MOST = 1024 };
  * forgotten by and by. */
 #define AW_FLOOR 0.7
 #define AW_FORGET 0.98
+/* Errors of two zones are alike within this factor: refining the smaller one changes little. */
+#define AW_ALIKE 0.3
 /* Evaluations a point of a zone, over those of the sample's points, beyond which `predictive` is
  * not dearer; and how many rules a zone goes back to begin with after it has come in. */
 #define AW_DEAR 0.6
@@ -61,8 +63,10 @@ enum { AW_PAUSE_MOST = 31 };
 /* So many times as far as it must the near zone goes where it is convolved: the further away, the
  * fewer directions the tables of the far zone need. */
 #define AW_BEYOND 16.0
-/* Not worth it below so many cells. */
-#define AW_CONVOLVED_CELLS 4.0
+/* Nor need tiles fill what it leaves, if that is less than the rest of this. */
+#define AW_NEARLY 0.7
+/* Not worth it for less than this part of the near zone. */
+#define AW_CONVOLVED_PART 0.25
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
@@ -122,6 +126,7 @@ typedef struct projection {
     uint64_t steps;
     void *fallback;  /* memory of the strategy to which steps are left */
     int back;        /* 1: rules have gone back to coarser ones */
+    int dears;       /* steps in a row that were too dear */
     int pause, left; /* steps that are left to it at once, and how many still are */
 } projection;
 
@@ -194,7 +199,7 @@ static double convolution_reach(const aw_solver *solver, const aw_problem *probl
     if (!solver->device->ops->convolve || near->turn == 0.0) return 0.0;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
     const double r = aw_convolution_reach(h, most, near->turn);
-    return r >= AW_CONVOLVED_CELLS * fmin(h->slice->hs, h->slice->hx) ? r : 0.0;
+    return r >= AW_CONVOLVED_PART * border ? r : 0.0;
 }
 
 /* Zone z from r' = 0 to `to` by convolution. */
@@ -335,7 +340,10 @@ static void judge_again(const projection *p, zone *z, int which, const aw_proble
 {
     judge(p, z, which, problem);
     if (2 * z->panels.n < 3 * z->nodes) return;
-    if (z->rate_error > AW_FLOOR * z->before) z->floor = fmax(z->floor, z->before);
+    if (z->rate_error > AW_FLOOR * z->before)
+        z->floor = fmax(z->floor, z->before);
+    else
+        z->floor = fmin(z->floor, z->rate_error);
     z->nodes = z->panels.n;
     z->before = z->rate_error;
 }
@@ -352,6 +360,16 @@ static double counted(const zone *z)
 {
     const double rates = counted_rates(z);
     return z->error <= rates ? rates : z->error;
+}
+
+/* Which zone to do again, with a finer rule: the worse one, or of two that are alike the cheaper.
+ * What is better than a convolution costs many times as much. */
+static int to_refine(const zone *near, const zone *far)
+{
+    const double a = counted(near), b = counted(far);
+    if (a < AW_ALIKE * b || near->convolved) return a < b ? AW_FAR : AW_NEAR;
+    if (b < AW_ALIKE * a) return AW_NEAR;
+    return a * far->cost >= b * near->cost ? AW_NEAR : AW_FAR;
 }
 
 /* After a step that the zone's rule has done: whether a coarser one might do the next. */
@@ -447,7 +465,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     const double least = hypot(now.half_s, now.half_x) + problem->half;
     const double reach =
         convolution_reach(solver, problem, &p->zone[AW_NEAR].rule[p->zone[AW_NEAR].level], least);
-    const double border = fmax(least, reach);
+    const double border = reach >= AW_NEARLY * least ? reach : least;
     const size_t points = problem->points;
     const double start = aw_now();
     aw_status status = AW_OK;
@@ -489,11 +507,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        /* One of them again, with a finer rule: the worse one, the sooner the cheaper it is. What
-         * is better than a convolution costs many times as much. */
-        const double a = counted(near) * (near->convolved ? 1.0 : far->cost);
-        const double b = counted(far) * (near->convolved ? 1.0 : near->cost);
-        const int worse = a >= b ? AW_NEAR : AW_FAR;
+        const int worse = to_refine(near, far);
         wanted[worse] = tighten(&p->zone[worse], p->dear);
         wanted[!worse] = !wanted[worse] && tighten(&p->zone[!worse], p->dear);
         if (!wanted[AW_NEAR] && !wanted[AW_FAR]) goto done;
@@ -522,20 +536,22 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     return status;
 }
 
-/* Whether the next steps are tried: what was out of reach now, or too dear, will hardly be better
- * then. */
+/* Whether the next steps are tried: what was out of reach now, or too dear twice, will hardly be
+ * better then. */
 static void plan_ahead(projection *p, int converged)
 {
     const int dear = p->zone[AW_NEAR].cost > p->dear || p->zone[AW_FAR].cost > p->dear;
-    if (converged && !dear) {
-        p->pause = 0;
-    } else {
+    p->dears = dear ? p->dears + 1 : 0;
+    if (!converged || p->dears > 1) {
         if (p->pause < AW_PAUSE_MOST) p->pause = 2 * p->pause + 1;
-        p->back = 1;
-        for (int i = 0; i < AW_RANGES; ++i)
-            p->zone[i].level = p->zone[i].level > AW_BACK ? p->zone[i].level - AW_BACK : 0;
+    } else {
+        p->pause = 0;
     }
     p->left = p->pause;
+    if (converged && !dear) return;
+    p->back = 1;
+    for (int i = 0; i < AW_RANGES; ++i)
+        p->zone[i].level = p->zone[i].level > AW_BACK ? p->zone[i].level - AW_BACK : 0;
 }
 
 static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
