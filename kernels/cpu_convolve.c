@@ -62,6 +62,15 @@ static int good_size(int n)
     }
 }
 
+size_t aw_cpu_convolver_bytes(int ns, int nx, int threads)
+{
+    const size_t reals = (size_t)good_size(2 * ns - 1) * (size_t)good_size(2 * nx - 1);
+    const size_t weights = (size_t)(2 * ns - 1) * (size_t)(2 * nx - 1) * AW_RINGS;
+    /* A spectrum takes as much as what it is of, about. */
+    const size_t arrays = (size_t)threads + 2 * AW_CONVOLVED + AW_RINGS + AW_CONVOLUTION_SOURCES;
+    return (arrays * reals + weights) * sizeof(double);
+}
+
 static convolver *convolver_new(int ns, int nx, int threads)
 {
     convolver *c = aw_alloc(1, sizeof *c);

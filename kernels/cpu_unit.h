@@ -129,6 +129,8 @@ void aw_cpu_integrate_free(aw_cpu_state *cpu);
 /** kernels/device.h, `convolve`. */
 aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work);
 void aw_cpu_convolver_free(struct aw_cpu_convolver *convolver);
+/** Memory that convolutions of a grid take. */
+size_t aw_cpu_convolver_bytes(int ns, int nx, int threads);
 
 /** Tabulate what the beam looks like from a node. Held are the slices with the lines that
  *  aw_projection_across chooses.

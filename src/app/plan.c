@@ -45,15 +45,17 @@ static int has_clusters(const aw_config *config)
            is_projection(config);
 }
 
-/* What `projection` holds besides: sums and checks of its zones, planes of shared nodes, tables. */
-static size_t shared_bytes(const aw_config *config, size_t nodes)
+/* What `projection` holds besides: sums and checks of its zones, planes of shared nodes, tables,
+ * and the spectra of convolutions. */
+static size_t shared_bytes(const aw_config *config, size_t nodes, size_t threads)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
     const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
     const size_t planes = AW_SHARED_PLANES * aw_planes_size(&view) * sizeof(float);
     const size_t tables = AW_SHARED_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
     if (!is_projection(config)) return 0;
-    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + planes + tables;
+    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + planes + tables +
+           aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
 }
 
 /* What every thread of the CPU unit holds: a pool of regions, and combined slices in the one form
@@ -91,7 +93,7 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t lists = AW_LISTED_REGIONS * side * AW_POINT_BLOCK * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */
     return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
-           cluster_bytes(config, nodes, slices) + shared_bytes(config, nodes) +
+           cluster_bytes(config, nodes, slices) + shared_bytes(config, nodes, threads) +
            AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * per_particle;
 }
 
