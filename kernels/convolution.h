@@ -37,7 +37,8 @@ enum {
 /** Which moments go where, and with what polynomials. Source 3 t + k is moment k of slice t. */
 typedef struct aw_convolution {
     double reach;             /* r' is at most this [m] */
-    double ct, st;            /* direction of the components there */
+    aw_retarded now;          /* at r' = 0 */
+    aw_field_point middle;    /* of the points, moving as they do */
     const aw_slice *slice[3]; /* borrowed */
     int slices;
     double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][AW_RADIAL];
@@ -72,12 +73,12 @@ AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *po
     const double half_s = 0.5 * (h->ns - 1) * now.hs, half_x = 0.5 * (h->nx - 1) * now.hx;
     const double within = 1e-6 * fmin(now.hs, now.hx);
     if (columns != (size_t)h->ns || points != columns * (size_t)h->nx) return 0;
+    aw_field_point corner[4];
+    aw_grid_corners(point, columns, points, corner);
     for (int i = 0; i < 4; ++i) {
-        const aw_field_point *p =
-            &point[(i / 2 ? points - columns : 0) + (i % 2 ? columns - 1 : 0)];
         const double u = i % 2 ? half_s : -half_s, w = i / 2 ? half_x : -half_x;
-        if (!(fabs(now.z + u * now.cg - w * now.sg - p->z) <= within)) return 0;
-        if (!(fabs(now.x + u * now.sg + w * now.cg - p->x) <= within)) return 0;
+        if (!(fabs(now.z + u * now.cg - w * now.sg - corner[i].z) <= within)) return 0;
+        if (!(fabs(now.x + u * now.sg + w * now.cg - corner[i].x) <= within)) return 0;
     }
     return 1;
 }
@@ -91,76 +92,59 @@ AW_FN void aw_convolution_radial(double reach, double r, double T[AW_RADIAL])
     for (int q = 2; q < AW_RADIAL; ++q) T[q] = 2.0 * x * T[q - 1] - T[q - 2];
 }
 
-/** Where the middle of the points stands in the frame of a retarded time [m]. */
-AW_FN void aw_convolution_place(const aw_retarded *now, const aw_retarded *f, double *u, double *w)
-{
-    const double dz = now->z - f->z, dx = now->x - f->x;
-    *u = dz * f->cg + dx * f->sg;
-    *w = -dz * f->sg + dx * f->cg;
-}
-
-/** What becomes of the moments at one r', as aw_arc_turn has it, for points that move as `p` does.
+/** What becomes of the moments at one r', by aw_arc_turn, which is linear in them.
+ *  @param[in] p  middle of the points, moving as they do
  *  What is none is not touched. */
 AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const aw_field_point *p,
                              double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES],
                              double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2])
 {
-    const double c = f->ct, s = f->st, q = f->dtheta;
-    const double a = p->theta - f->theta, sh = sin(0.5 * a), ch = cos(0.5 * a);
-    const double sa = 2.0 * sh * ch, ca = 1.0 - 2.0 * sh * sh;
-    const double ahead = p->one_minus_beta + 2.0 * p->beta * sh * sh;
     const double turn = f->sg * now->cg - f->cg * now->sg;
-    const double vz = p->beta * p->ct - f->vz, vx = p->beta * p->st - f->vx;
-    double u, w;
-    aw_convolution_place(now, f, &u, &w);
-    const double ud = (vz * f->cg + vx * f->sg + f->dgrid * w) / f->hs;
-    const double wd = (-vz * f->sg + vx * f->cg - f->dgrid * u) / f->hx;
-    /* Components along z and x of the moments: par = sigma - D, and perp. */
-    const double z[3] = {c, -c, -s}, x[3] = {s, -s, c};
-    const double psi[3] = {ahead, p->beta * ca, -p->beta * sa};
-    /* The frame's own turn: par falls by q perp and perp grows by q par. */
-    const double qz[3] = {-q * s, q * s, -q * c}, qx[3] = {q * c, -q * c, -q * s};
+    aw_arc arc;
+    aw_arc_place(f, p, &arc);
+    const double moves[2] = {(arc.du + arc.dgrid * arc.w) / f->hs,
+                             (arc.dw - arc.dgrid * arc.u) / f->hx}; /* in cells */
     for (int t = 0; t < 3; ++t)
         for (int k = 0; k < 3; ++k) {
             const int i = 3 * t + k;
-            const double phi = k == 0 ? 1.0 : 0.0, wt = t < f->nt ? f->w[t] : 0.0;
-            const double rate = t < f->nt ? f->wd[t] : 0.0;
-            value[AW_PHI][i] = phi * wt;
-            value[AW_AZ][i] = z[k] * wt;
-            value[AW_AX][i] = x[k] * wt;
-            value[AW_PSI][i] = psi[k] * wt;
-            value[AW_TURNED_PHI][i] = turn * phi * wt;
-            value[AW_TURNED_PSI][i] = turn * psi[k] * wt;
-            value[AW_DPHI][i] = phi * rate;
-            value[AW_DAZ][i] = z[k] * rate + qz[k] * wt;
-            value[AW_DAX][i] = x[k] * rate + qx[k] * wt;
-            const double by[3] = {phi, z[k], x[k]};
-            for (int j = 0; j < 3; ++j) {
-                slope[AW_DPHI + j][i][0] = by[j] * wt * ud;
-                slope[AW_DPHI + j][i][1] = by[j] * wt * wd;
+            const double none[3] = {0.0};
+            double v[3] = {0.0}, rate[3] = {0.0};
+            double all[AW_RESULTS] = {0.0}, rates[AW_RESULTS] = {0.0};
+            v[k] = f->w[t];
+            rate[k] = f->wd[t];
+            aw_arc_turn(f, p, 1.0, v, rate, all);
+            aw_arc_turn(f, p, 1.0, none, v, rates); /* of a rate as large as the moment */
+            for (unsigned j = 0; j < AW_RESULTS; ++j) value[j][i] = all[j];
+            value[AW_TURNED_PHI][i] = turn * all[AW_PHI];
+            value[AW_TURNED_PSI][i] = turn * all[AW_PSI];
+            for (int axis = 0; axis < 2; ++axis) {
+                for (unsigned j = AW_DPHI; j < AW_RESULTS; ++j)
+                    slope[j][i][axis] = rates[j] * moves[axis];
+                slope[axis ? AW_TURNING_ACROSS : AW_TURNING_ALONG][i][axis] =
+                    all[AW_PHI] * f->dgrid;
             }
-            slope[AW_TURNING_ALONG][i][0] = phi * wt * f->dgrid;
-            slope[AW_TURNING_ACROSS][i][1] = phi * wt * f->dgrid;
         }
 }
 
 /* Radii at which the polynomials are found. */
 #define AW_RADIAL_NODES 8
 
-/** Put all that into polynomials of r' up to `reach`. */
-AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_field_point *p,
+/** Put all that into polynomials of r' up to `reach`, for points that move as `common` does. */
+AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_field_point *common,
                                          double reach)
 {
-    const aw_retarded now = aw_retarded_at(h, 0.0), middle = aw_retarded_at(h, 0.5 * reach);
-    aw_convolution plan = {.reach = reach, .ct = now.ct, .st = now.st};
-    plan.slices = middle.nt;
-    for (int t = 0; t < middle.nt; ++t) plan.slice[t] = middle.slice[t];
+    const aw_retarded inside = aw_retarded_at(h, 0.5 * reach);
+    aw_convolution plan = {.reach = reach, .now = aw_retarded_at(h, 0.0), .middle = *common};
+    plan.middle.z = plan.now.z;
+    plan.middle.x = plan.now.x;
+    plan.slices = inside.nt;
+    for (int t = 0; t < inside.nt; ++t) plan.slice[t] = inside.slice[t];
     for (int m = 0; m < AW_RADIAL_NODES; ++m) {
         const double y = cos(AW_PI * (m + 0.5) / AW_RADIAL_NODES);
         const aw_retarded f = aw_retarded_at(h, 0.5 * reach * (1.0 + y));
         double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES] = {{0.0}}, T[AW_RADIAL];
         double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2] = {{{0.0}}};
-        aw_convolution_at(&now, &f, p, value, slope);
+        aw_convolution_at(&plan.now, &f, &plan.middle, value, slope);
         aw_convolution_radial(reach, f.r, T);
         for (int q = 0; q < AW_RADIAL; ++q) {
             const double share = (q == 0 ? 1.0 : 2.0) / AW_RADIAL_NODES * T[q];
@@ -176,22 +160,22 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
     return plan;
 }
 
-/** Add a circle of radius node->r to the weights of displacements: those of (i, j) cells from a
- *  point are weights[(j + nx - 1)(2 ns - 1) + i + ns - 1], of which only rows
- *  row[0] .. row[1] - 1 are touched.
+/** Add the circle of a node to the weights of displacements: those of (i, j) cells from a point are
+ *  weights[(j + nx - 1)(2 ns - 1) + i + ns - 1], of which only rows row[0] .. row[1] - 1 are
+ *  touched.
  *  @param[in] density  as in aw_arc_nodes */
-AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_retarded *now, double reach,
-                               double r, double weight, double density, const int row[2],
+AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan, double r,
+                               double weight, double density, const int row[2],
                                double (*weights)[AW_RINGS])
 {
     const aw_retarded f = aw_retarded_at(h, r);
-    double u, w, T[AW_RADIAL];
-    aw_convolution_place(now, &f, &u, &w);
-    aw_convolution_radial(reach, r, T);
+    double T[AW_RADIAL];
+    aw_arc arc;
+    aw_arc_place(&f, &plan->middle, &arc);
+    aw_convolution_radial(plan->reach, r, T);
     /* A cell more than there are displacements: where arcs end, nothing is kept. */
-    const aw_arcs arcs = aw_circle_arcs(u, w, r, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
+    const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, r, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {
-        aw_arc arc = {.r = r};
         aw_arc_nodes(&f, &arcs, k, density, &arc);
         double by[AW_RADIAL];
         for (int q = 0; q < AW_RADIAL; ++q) by[q] = arc.step * weight * T[q];
@@ -201,10 +185,10 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_retarded *now,
             const double c = next_c, sn = next_s;
             next_c = c * turn_c - sn * turn_s;
             next_s = sn * turn_c + c * turn_s;
-            const double b = (w + r * sn) / f.hx, near_b = floor(b + 0.5);
+            const double b = (arc.w + r * sn) / f.hx, near_b = floor(b + 0.5);
             const int j = (int)near_b - 1 + h->nx - 1; /* first of three rows */
             if (j + 2 < row[0] || j >= row[1]) continue;
-            const double a = (u + r * c) / f.hs, near_a = floor(a + 0.5);
+            const double a = (arc.u + r * c) / f.hs, near_a = floor(a + 0.5);
             const int i = (int)near_a - 1 + h->ns - 1;
             double wu[3], wv[3], du[3], dv[3];
             aw_spline(a - near_a, wu);

@@ -168,9 +168,8 @@ aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
     for (size_t c = 0; c < n; ++c)
         if (cluster[c].regions > 0)
             longest = fmax(longest, cluster[c].region[cluster[c].regions - 1][1]);
-    const double oldest = longest / h->cdt + 3.0;
-    const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
-    AW_TRY(aw_cpu_packs_hold(&cpu->packs[AW_ALONG_S], h, AW_ALONG_S, slices, single, cpu->threads));
+    AW_TRY(
+        aw_cpu_packs_hold(&cpu->packs[AW_ALONG_S], h, AW_ALONG_S, longest, single, cpu->threads));
     for (int i = 0; i < cpu->threads; ++i) AW_TRY(space_grow(&cpu->space[i].cluster, h));
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t c = 0; c < (ptrdiff_t)n; ++c) {

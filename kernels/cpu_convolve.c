@@ -190,52 +190,44 @@ static void sum_modes(const convolver *c, const aw_convolution *plan, int j, siz
 }
 
 /* Derivative of the turned frame, w d/du - u d/dw, of what is convolved, at node (i, j), which is
- * (u, w). */
-static double turned(const convolver *c, const aw_retarded *now, const double *out, int i, int j,
-                     double u, double w)
+ * (u, w) in cells. */
+static double turned(const convolver *c, const double *out, int i, int j, double u, double w)
 {
-    double along = 0.0, across = 0.0;
-    int first;
-    const double *weight = aw_slope_weights(i, c->ns, &first);
-    for (int k = 0; k < AW_SLOPE_NODES; ++k)
-        along += weight[k] * out[(ptrdiff_t)j * c->size_s + first + k];
-    weight = aw_slope_weights(j, c->nx, &first);
-    for (int k = 0; k < AW_SLOPE_NODES; ++k)
-        across += weight[k] * out[(ptrdiff_t)(first + k) * c->size_s + i];
-    return (w * along / now->hs - u * across / now->hx) / AW_SLOPE_UNIT;
+    const double *at = &out[(ptrdiff_t)j * c->size_s + i];
+    return w * aw_slope_at(at, 1, i, c->ns) - u * aw_slope_at(at, c->size_s, j, c->nx);
 }
 
 /* Add the sums of row j. */
-static void hand_over(const convolver *c, const aw_convolution *plan, const aw_retarded *now, int j,
+static void hand_over(const convolver *c, const aw_convolution *plan, int j,
                       double (*I)[AW_RESULTS])
 {
     const double share = 1.0 / ((double)c->size_s * c->size_x); /* transforms are not normalised */
+    const aw_retarded *now = &plan->now;
+    const double aspect = now->hs / now->hx;
     for (int i = 0; i < c->ns; ++i) {
         double *sum = I[(size_t)j * (size_t)c->ns + (size_t)i];
         const size_t at = (size_t)j * (size_t)c->size_s + (size_t)i;
-        const double u = (i - 0.5 * (c->ns - 1)) * now->hs, w = (j - 0.5 * (c->nx - 1)) * now->hx;
-        const double more = turned(c, now, c->out[AW_TURNED_PHI], i, j, u, w);
-        const double rate = w / now->hs * c->out[AW_TURNING_ALONG][at] -
-                            u / now->hx * c->out[AW_TURNING_ACROSS][at];
+        /* As slopes are per cell: w in cells along, u in cells across. */
+        const double u = (i - 0.5 * (c->ns - 1)) * aspect, w = (j - 0.5 * (c->nx - 1)) / aspect;
+        const double more = turned(c, c->out[AW_TURNED_PHI], i, j, u, w);
+        const double rate = w * c->out[AW_TURNING_ALONG][at] - u * c->out[AW_TURNING_ACROSS][at];
         for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += share * c->out[k][at];
         /* Moments move along the orbit: A is as phi. */
         sum[AW_PHI] += share * more;
-        sum[AW_AZ] += share * more * plan->ct;
-        sum[AW_AX] += share * more * plan->st;
-        sum[AW_PSI] += share * turned(c, now, c->out[AW_TURNED_PSI], i, j, u, w);
+        sum[AW_AZ] += share * more * now->ct;
+        sum[AW_AX] += share * more * now->st;
+        sum[AW_PSI] += share * turned(c, c->out[AW_TURNED_PSI], i, j, u, w);
         sum[AW_DPHI] += share * rate;
-        sum[AW_DAZ] += share * rate * plan->ct;
-        sum[AW_DAX] += share * rate * plan->st;
+        sum[AW_DAZ] += share * rate * now->ct;
+        sum[AW_DAX] += share * rate * now->st;
     }
 }
 
-aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work)
+aw_status aw_cpu_convolve(void *state, const aw_shared *shared)
 {
     aw_cpu_state *cpu = state;
     const aw_history_view *h = &cpu->history;
-    const aw_retarded now = aw_retarded_at(h, 0.0);
     double reach = 0.0;
-    (void)work;
     for (size_t i = 0; i < shared->nodes; ++i) reach = fmax(reach, shared->node[i].r);
     if (shared->nodes == 0) return AW_OK;
     if (cpu->convolver && (cpu->convolver->ns != h->ns || cpu->convolver->nx != h->nx)) {
@@ -257,11 +249,11 @@ aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work)
         memset(c->weights[(ptrdiff_t)row[0] * columns], 0,
                (size_t)(row[1] - row[0]) * (size_t)columns * sizeof *c->weights);
         for (size_t i = 0; i < shared->nodes; ++i)
-            aw_convolution_ring(h, &now, reach, shared->node[i].r, shared->node[i].weight,
+            aw_convolution_ring(h, &plan, shared->node[i].r, shared->node[i].weight,
                                 shared->node[i].density * cpu->density, row, c->weights);
 #pragma omp barrier
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < AW_RINGS + 9; ++i) {
+        for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
             const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
             if (i < AW_RINGS) {
                 take_weights(c, i, real);
@@ -281,7 +273,7 @@ aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work)
         for (int j = 0; j < AW_CONVOLVED; ++j)
             fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
 #pragma omp for schedule(static)
-        for (int j = 0; j < c->nx; ++j) hand_over(c, &plan, &now, j, shared->I);
+        for (int j = 0; j < c->nx; ++j) hand_over(c, &plan, j, shared->I);
     }
     return AW_OK;
 }

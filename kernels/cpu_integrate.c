@@ -204,11 +204,8 @@ static aw_status hold(aw_cpu_state *cpu, const aw_shared *shared, const aw_field
         own = &longest[aw_projection_across(&f, &view) ? AW_ALONG_X : AW_ALONG_S];
         *own = fmax(*own, r);
     }
-    for (int along = AW_ALONG_S; along < AW_LINES; ++along) {
-        const double oldest = longest[along] >= 0.0 ? longest[along] / h->cdt + 3.0 : 0.0;
-        const size_t slices = oldest < h->n ? (size_t)oldest : (size_t)h->n;
-        AW_TRY(aw_cpu_packs_hold(&cpu->packs[along], h, along, slices, 1, cpu->threads));
-    }
+    for (int along = AW_ALONG_S; along < AW_LINES; ++along)
+        AW_TRY(aw_cpu_packs_hold(&cpu->packs[along], h, along, longest[along], 1, cpu->threads));
 done:
     return status;
 }
@@ -217,9 +214,9 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
 {
     aw_cpu_state *cpu = state;
     const size_t columns = shared->columns, points = cpu->points;
-    const aw_field_point corner[4] = {cpu->point[0], cpu->point[columns - 1],
-                                      cpu->point[points - columns], cpu->point[points - 1]};
+    aw_field_point corner[4];
     aw_status status = AW_OK;
+    aw_grid_corners(cpu->point, columns, points, corner);
     shared->tables = shared->directions = shared->offsets = 0;
     AW_TRY(tiles_make(&cpu->tiles, &cpu->history, points, columns));
     AW_TRY(hold(cpu, shared, corner));

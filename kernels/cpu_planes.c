@@ -106,8 +106,10 @@ static void packs_follow(aw_cpu_packs *packs, const aw_history_view *h, size_t n
 }
 
 aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *history, int along,
-                            size_t n, int single, int threads)
+                            double longest, int single, int threads)
 {
+    const double oldest = longest >= 0.0 ? longest / history->cdt + 3.0 : 0.0;
+    const size_t n = oldest < history->n ? (size_t)oldest : (size_t)history->n;
     aw_status status = AW_OK;
     const aw_history_view *h = &packs->view, before = *h;
     AW_TRY(view_along(packs, history, along));

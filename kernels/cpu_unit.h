@@ -103,10 +103,10 @@ aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work);
 
-/** View the history with lines along s or x, and hold its first n slices so; what is held already
- *  is kept. @return AW_OK or AW_ERR_NOMEM */
-aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, int along, size_t n,
-                            int single, int threads);
+/** View the history with lines along s or x, and hold its slices so as far back as r' = longest
+ *  looks (below 0: none); what is held already is kept. @return AW_OK or AW_ERR_NOMEM */
+aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *h, int along,
+                            double longest, int single, int threads);
 void aw_cpu_packs_free(aw_cpu_packs *packs);
 
 /** Combine the slices of f, which is of the packs' view, into the planes (kernels/tile.h) of
@@ -127,7 +127,7 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
 void aw_cpu_integrate_free(aw_cpu_state *cpu);
 
 /** kernels/device.h, `convolve`. */
-aw_status aw_cpu_convolve(void *state, aw_shared *shared, aw_work *work);
+aw_status aw_cpu_convolve(void *state, const aw_shared *shared);
 void aw_cpu_convolver_free(struct aw_cpu_convolver *convolver);
 /** Memory that convolutions of a grid take. */
 size_t aw_cpu_convolver_bytes(int ns, int nx, int threads);

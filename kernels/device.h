@@ -149,7 +149,7 @@ typedef struct aw_device_ops {
      *  that move as `common`: a convolution. Nodes take their weight for the rates, too; moments
      *  are not rounded. May be NULL.
      *  @return AW_OK, AW_ERR_NOMEM. */
-    aw_status (*convolve)(void *state, aw_shared *shared, aw_work *work);
+    aw_status (*convolve)(void *state, const aw_shared *shared);
 
     aw_status (*wait)(void *state);
 } aw_device_ops;

@@ -36,7 +36,7 @@ typedef struct aw_projection {
     int order;       /* polynomials less one */
 } aw_projection;
 
-/** Look at a rectangle of points, given by its corners in any order.
+/** Look at a rectangle of points, given by its corners (aw_grid_corners) in any order.
  *  @return 1 if the beam can be projected for them: all are outside of its box, on one side, and
  *  near enough to the middle direction */
 AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4], aw_projection *p)

@@ -2,6 +2,8 @@
 /* First derivative along a line of a grid, to the fourth order. */
 #ifndef AW_KERNELS_SLOPE_H
 #define AW_KERNELS_SLOPE_H
+#include <stddef.h>
+
 #include "kernels/port.h"
 
 /* Nodes of a window, and what its weights are to be divided by. */
@@ -20,6 +22,18 @@ AW_FN const double *aw_slope_weights(int i, int n, int *first)
                                                                   {3, -16, 36, -48, 25}};
     *first = i - 2 < 0 ? 0 : (i + 2 > n - 1 ? n - AW_SLOPE_NODES : i - 2);
     return weight[i - *first];
+}
+
+/** Derivative per spacing at node i of a line of n.
+ *  @param[in] at  its value there; those of the others are `stride` numbers apart */
+AW_FN double aw_slope_at(const double *at, ptrdiff_t stride, int i, int n)
+{
+    int first;
+    const double *weight = aw_slope_weights(i, n, &first);
+    const double *line = at + (first - i) * stride;
+    double sum = 0.0;
+    for (int k = 0; k < AW_SLOPE_NODES; ++k) sum += weight[k] * line[k * stride];
+    return sum / AW_SLOPE_UNIT;
 }
 
 #endif

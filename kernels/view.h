@@ -49,6 +49,16 @@ typedef struct aw_field_point {
     double one_minus_beta; /* 1 - beta without cancellation */
 } aw_field_point;
 
+/** Corners of a grid of points, row by row. */
+AW_FN void aw_grid_corners(const aw_field_point *point, size_t columns, size_t points,
+                           aw_field_point corner[4])
+{
+    corner[0] = point[0];
+    corner[1] = point[columns - 1];
+    corner[2] = point[points - columns];
+    corner[3] = point[points - 1];
+}
+
 /* Results per point, of integrals over r' and theta' that want the factor 1/(4 pi eps0):
  * phi, c A_z, c A_x, psi = phi - v.A, and the rates d/d(ct) along v of phi, c A_z, c A_x. */
 enum { AW_PHI = 0, AW_AZ, AW_AX, AW_PSI, AW_DPHI, AW_DAZ, AW_DAX };

@@ -123,13 +123,13 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         double part, swept = lead(history, centre, a, b, &part);
         const double longer = fmin(fmin(how->still * a, edge), spaced);
         if (longer > b && longer < edge) { /* one that ends at an edge is as good as short */
-            const double more = lead(history, centre, a, longer, &part);
-            if (part <= AW_STILL) {
+            double more_part, more = lead(history, centre, a, longer, &more_part);
+            if (more_part <= AW_STILL) {
                 b = longer;
                 swept = more;
+                part = more_part;
             }
         }
-        swept = lead(history, centre, a, b, &part);
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {
             b = sqrt(a * b);
             swept = lead(history, centre, a, b, &part);

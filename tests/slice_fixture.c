@@ -7,6 +7,15 @@
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 
+void slices_gaussian(const void *context, double age, double u, double w, double m[3])
+{
+    const double a = u / (4.0 * SLICES_CELL), b = w / (3.0 * SLICES_CELL);
+    (void)context;
+    m[0] = exp(-0.5 * (a * a + b * b + (0.4 + 0.05 * age) * a * b)) * (1.0 + 0.03 * age);
+    m[1] = m[0] * (1e-4 + 0.3 * u);
+    m[2] = m[0] * (2e-3 - 5.0 * w);
+}
+
 void slices_new(slices *s, int n, int ns, int nx, int single, double hs, double hx)
 {
     size_t cells = (size_t)(ns + 2 * AW_PAD) * (size_t)(nx + 2 * AW_PAD);

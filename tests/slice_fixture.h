@@ -10,6 +10,12 @@ enum { SLICES_MAX = 32 };
 /* sigma, D and K_perp (kernels/view.h) at (u, w) [m] in the grid's frame, at an age in slices. */
 typedef void (*moments_fn)(const void *context, double age, double u, double w, double m[3]);
 
+/* Cell of the slices for which there are moments here [m]. */
+#define SLICES_CELL 1e-5
+
+/* A Gaussian of 4 by 3 cells, turned and breathing; the numbers are what must not be mixed up. */
+void slices_gaussian(const void *context, double age, double u, double w, double m[3]);
+
 typedef struct slices {
     int n, ns, nx, single;
     aw_slice slice[SLICES_MAX]; /* newest first; S, x, tilt are 0 until the test says otherwise */

@@ -78,24 +78,24 @@ typedef struct rule {
     double density, spacing, sweep; /* spacing: in cells */
     double tables; /* errors of all tables if they added up, in tolerances; they do not */
     int few_rates; /* aw_panels_how */
-    double turn;   /* of the grid that is allowed where the beam is convolved [cells]; 0: nowhere */
+    int tiles;     /* 1: and no convolution */
 } rule;
 
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
  * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
 static const rule near_rule[] = {
-    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1, AW_TURN}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1, AW_TURN},
-    {7, 0.15, 1.5, HUGE_VAL, 0.0, 1, AW_TURN},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1, AW_TURN},
-    {9, 0.25, 1.0, HUGE_VAL, 0.0, 1, AW_TURN},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1, AW_TURN},
-    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1, AW_TURN},     {5, 0.34, 0.35, 1.0, 0.0, 0, AW_TURN},
-    {5, 0.34, 0.35, 0.3, 0.0, 0, AW_TURN},          {9, 0.67, 0.25, 0.15, 0.0, 0, 0.0}};
+    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1, 0}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1, 0},
+    {7, 0.15, 1.5, HUGE_VAL, 0.0, 1, 0},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1, 0},
+    {9, 0.25, 1.0, HUGE_VAL, 0.0, 1, 0},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1, 0},
+    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1, 0},     {5, 0.34, 0.35, 1.0, 0.0, 0, 0},
+    {5, 0.34, 0.35, 0.3, 0.0, 0, 0},          {9, 0.67, 0.25, 0.15, 0.0, 0, 1}};
 static const rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0, 0.0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0, 0.0},
-    {5, 0.34, HUGE_VAL, 0.08, 8.0, 0, 0.0}, {5, 0.34, 2.0, 0.055, 6.0, 0, 0.0},
-    {5, 0.34, 1.0, 0.04, 6.0, 0, 0.0},      {5, 0.34, 1.0, 0.03, 6.0, 0, 0.0},
-    {7, 0.34, 1.0, 0.03, 4.0, 0, 0.0},      {7, 0.34, 0.5, 0.02, 2.0, 0, 0.0},
-    {9, 0.34, 0.5, 0.02, 1.0, 0, 0.0},      {15, 0.67, 0.5, 0.02, 0.3, 0, 0.0},
-    {21, 1.0, 0.25, 0.01, 0.3, 0, 0.0}};
+    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0, 0},
+    {5, 0.34, HUGE_VAL, 0.08, 8.0, 0, 0}, {5, 0.34, 2.0, 0.055, 6.0, 0, 0},
+    {5, 0.34, 1.0, 0.04, 6.0, 0, 0},      {5, 0.34, 1.0, 0.03, 6.0, 0, 0},
+    {7, 0.34, 1.0, 0.03, 4.0, 0, 0},      {7, 0.34, 0.5, 0.02, 2.0, 0, 0},
+    {9, 0.34, 0.5, 0.02, 1.0, 0, 0},      {15, 0.67, 0.5, 0.02, 0.3, 0, 0},
+    {21, 1.0, 0.25, 0.01, 0.3, 0, 0}};
 
 /** A range of r'. */
 typedef struct zone {
@@ -152,17 +152,6 @@ static projection *remember(void)
     return p;
 }
 
-/* Derivative of one result along a line of the grid at its node i of n, per step. */
-static double slope(const double *at, size_t stride, size_t i, size_t n)
-{
-    int first;
-    const double *weight = aw_slope_weights((int)i, (int)n, &first);
-    const double *line = at - i * stride + (size_t)first * stride;
-    double sum = 0.0;
-    for (size_t k = 0; k < AW_SLOPE_NODES; ++k) sum += weight[k] * line[k * stride];
-    return sum / AW_SLOPE_UNIT;
-}
-
 /* The far zone is summed for the velocity v0 of the grid's centre. At a point that moves with v0 +
  * dv, psi is less by dv.A and the rates along the path are more by dv.grad. */
 static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
@@ -171,6 +160,7 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
     const aw_field_point *p = problem->point, *centre = &problem->centre;
     const size_t columns = problem->columns, rows = problem->points / columns;
     const size_t last = columns * (rows - 1);
+    const ptrdiff_t row = (ptrdiff_t)(AW_RESULTS * columns);
     /* Steps of the grid along its rows (a) and columns (b). */
     const double na = (double)(columns - 1), nb = (double)(rows - 1);
     const double az = (p[columns - 1].z - p[0].z) / na, ax = (p[columns - 1].x - p[0].x) / na;
@@ -185,8 +175,9 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
             const double da = (dz * bx - dx * bz) / det, db = (az * dx - ax * dz) / det;
             I[at][AW_PSI] -= dz * old[at][AW_AZ] + dx * old[at][AW_AX];
             for (unsigned k = 0; k < 3; ++k)
-                I[at][AW_DPHI + k] += da * slope(&old[at][k], AW_RESULTS, i, columns) +
-                                      db * slope(&old[at][k], AW_RESULTS * columns, j, rows);
+                I[at][AW_DPHI + k] +=
+                    da * aw_slope_at(&old[at][k], AW_RESULTS, (int)i, (int)columns) +
+                    db * aw_slope_at(&old[at][k], row, (int)j, (int)rows);
         }
 }
 
@@ -196,15 +187,15 @@ static double convolution_reach(const aw_solver *solver, const aw_problem *probl
 {
     const aw_history_view *h = problem->history;
     const double most = fmin(AW_BEYOND * border, aw_next_edge(h, 0.0));
-    if (!solver->device->ops->convolve || near->turn == 0.0) return 0.0;
+    if (!solver->device->ops->convolve || near->tiles) return 0.0;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
-    const double r = aw_convolution_reach(h, most, near->turn);
+    const double r = aw_convolution_reach(h, most, AW_TURN);
     return r >= AW_CONVOLVED_PART * border ? r : 0.0;
 }
 
 /* Zone z from r' = 0 to `to` by convolution. */
 static aw_status convolve(aw_solver *solver, const aw_problem *problem, zone *z, double to,
-                          double (*scratch)[AW_RESULTS], aw_report *report)
+                          double (*scratch)[AW_RESULTS])
 {
     const aw_history_view *h = problem->history;
     const aw_retarded now = aw_retarded_at(h, 0.0);
@@ -225,7 +216,7 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, zone *z,
                         .columns = problem->columns,
                         .common = &problem->centre,
                         .I = z->sum};
-    AW_TRY(ops->convolve(solver->device->state, &shared, &report->work));
+    AW_TRY(ops->convolve(solver->device->state, &shared));
     AW_TRY(ops->wait(solver->device->state));
     give_velocities(problem, z->sum, scratch);
 done:
@@ -238,9 +229,7 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
                            double to, double reach, int look_at_rates,
                            double (*scratch)[AW_RESULTS], aw_report *report)
 {
-    const aw_field_point *p = problem->point, *last = &p[problem->points - 1];
-    const size_t columns = problem->columns;
-    const aw_field_point corner[4] = {p[0], p[columns - 1], last[1 - (ptrdiff_t)columns], *last};
+    aw_field_point corner[4];
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const rule *r = &z->rule[z->level];
     const int far = from > 0.0;
@@ -260,20 +249,21 @@ static aw_status integrate(aw_solver *solver, const aw_problem *problem, zone *z
     memset(z->check, 0, problem->points * sizeof *z->check);
     z->cost = 0.0;
     z->convolved = 0;
-    if (!far && reach > 0.0 && r->turn > 0.0) {
+    if (!far && reach > 0.0 && !r->tiles) {
         from = fmin(reach, to);
         z->convolved = from == to;
         z->cost += AW_CONVOLUTION;
-        AW_TRY(convolve(solver, problem, z, from, scratch, report));
+        AW_TRY(convolve(solver, problem, z, from, scratch));
     }
     z->panels.n = 0;
     if (from < to)
         AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
+    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     if (z->panels.n == 0) return AW_OK;
     aw_shared shared = {.node = z->panels.node,
                         .nodes = z->panels.n,
-                        .columns = columns,
+                        .columns = problem->columns,
                         .common = far ? &problem->centre : NULL, /* and no tables near */
                         .table_error = r->tables * problem->tolerance / (double)z->panels.n,
                         .I = z->sum,
@@ -385,7 +375,7 @@ static void relax(zone *z, double estimated, double tolerance)
     if (z->calm < z->wait || z->level == 0) return;
     z->level--;
     /* A convolution, if there may be one, is better than tiles and cheaper. */
-    while (z->level > 0 && z->rule == near_rule && z->rule[z->level].turn == 0.0) z->level--;
+    while (z->level > 0 && z->rule[z->level].tiles) z->level--;
     z->calm = 0;
     z->trying = 1;
 }
@@ -396,7 +386,7 @@ static int tighten(zone *z, double dear)
     int next = z->level + 1;
     if (z->trying && z->wait < AW_CALM_MOST) z->wait *= 2;
     z->trying = z->calm = 0;
-    while (next < z->rules && z->convolved && z->rule[next].turn > 0.0) ++next;
+    while (next < z->rules && z->convolved && !z->rule[next].tiles) ++next;
     if (next == z->rules || z->cost > dear) return 0;
     z->level = next;
     return 1;

@@ -9,19 +9,9 @@
 #include "tests/slice_fixture.h"
 
 enum { NS = 40, NX = 24, SLICES = 8, COLUMNS = 80, ROWS = 40, POINTS = COLUMNS * ROWS };
-#define H 1e-5
+#define H SLICES_CELL
 #define CDT 2e-2
 #define GAMMA 2000.0
-
-/* A Gaussian of 4 by 3 cells, turned and breathing. */
-static void gaussian(const void *context, double age, double u, double w, double m[3])
-{
-    const double a = u / (4.0 * H), b = w / (3.0 * H);
-    (void)context;
-    m[0] = exp(-0.5 * (a * a + b * b + (0.4 + 0.05 * age) * a * b)) * (1.0 + 0.03 * age);
-    m[1] = m[0] * (1e-4 + 0.3 * u);
-    m[2] = m[0] * (2e-3 - 5.0 * w);
-}
 
 /* Upright, 4 by 3 cells. */
 static void upright(const void *context, double age, double u, double w, double m[3])
@@ -89,9 +79,9 @@ static void in_cells(const void *context, double age, double u, double w, double
 {
     const shape *g = context;
     if (g->swapped)
-        gaussian(NULL, age, w / g->hx * H, -u / g->hs * H, m);
+        slices_gaussian(NULL, age, w / g->hx * H, -u / g->hs * H, m);
     else
-        gaussian(NULL, age, u / g->hs * H, w / g->hx * H, m);
+        slices_gaussian(NULL, age, u / g->hs * H, w / g->hx * H, m);
 }
 
 /* A beam on an arc of curvature kappa that came from far away, and a grid of points over it with
@@ -208,7 +198,7 @@ static void tables_agree_with_direct_evaluation(void **state)
     for (int i = 0; i < 3; ++i)
         for (int mixed = 0; mixed <= 1; ++mixed) {
             stage g;
-            stage_open(&g, *state, gaussian, kappa[i], tilt[i], mixed);
+            stage_open(&g, *state, slices_gaussian, kappa[i], tilt[i], mixed);
             compare(&g, 4e-3);
             compare(&g, 2.5e-2);
             compare(&g, 4.7e-2); /* between slices of different ages and spacings */
@@ -276,7 +266,7 @@ static void fewer_nodes_in_angle_serve(void **state)
     const aw_scales scales = {1.0, 1.0, 1.0};
     double fine[POINTS][AW_RESULTS], few[POINTS][AW_RESULTS], most = 0.0;
     stage g;
-    stage_open(&g, *state, gaussian, 0.1, 0.1, 1);
+    stage_open(&g, *state, slices_gaussian, 0.1, 0.1, 1);
     const uint64_t all = look_with(&g, 1e-4, 1.0, &scales, fine);
     const uint64_t some = look_with(&g, 1e-4, 0.17, &scales, few);
     assert_true(some < all / 2);
@@ -347,7 +337,7 @@ static void checks_are_summed(void **state)
 {
     const aw_scales scales = {2.0, 0.5, 4.0};
     stage g;
-    stage_open(&g, *state, gaussian, 0.1, 0.0, 0);
+    stage_open(&g, *state, slices_gaussian, 0.1, 0.0, 0);
     for (int i = 0; i < 4; ++i) {
         const int rates = i % 2, tables = i / 2;
         double I[POINTS][AW_RESULTS] = {{0.0}}, check[POINTS] = {0.0};
@@ -384,7 +374,7 @@ static void near_nodes_and_nans_have_no_tables(void **state)
     const aw_scales scales = {1.0, 1.0, 1.0};
     double I[POINTS][AW_RESULTS];
     stage g;
-    stage_open(&g, *state, gaussian, 0.1, 0.0, 0);
+    stage_open(&g, *state, slices_gaussian, 0.1, 0.0, 0);
     assert_int_equal(look(&g, 1e-4, 1e-3, &scales, I), 0);
     slices_set(&g.s, 2, 20, 12, 0, NAN);
     g.s.slice[2].id = 99;

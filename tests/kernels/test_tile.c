@@ -12,18 +12,8 @@
 #include "tests/slice_fixture.h"
 
 enum { NS = 40, NX = 24, SLICES = 6, REGIONS = 12 };
-#define H 1e-5
+#define H SLICES_CELL
 #define CDT 2e-4
-
-/* A tilted Gaussian of 4 by 3 cells that breathes and turns. */
-static void gaussian(const void *context, double age, double u, double w, double m[3])
-{
-    const double a = u / (4.0 * H), b = w / (3.0 * H);
-    (void)context;
-    m[0] = exp(-0.5 * (a * a + b * b + (0.4 + 0.05 * age) * a * b)) * (1.0 + 0.03 * age);
-    m[1] = m[0] * (1e-4 + 0.3 * u);
-    m[2] = m[0] * (2e-3 - 5.0 * w);
-}
 
 /* History in an arc of 1 m radius. With `mixed`, spacings change from slice to slice. */
 static aw_history_view history_of(slices *s, const aw_orbit_piece *piece, double gamma, int mixed)
@@ -33,7 +23,7 @@ static aw_history_view history_of(slices *s, const aw_orbit_piece *piece, double
         s->slice[i].S = -beta_of(gamma) * CDT * i;
         s->slice[i].tilt = 0.05 + 0.01 * i;
         if (mixed && i % 2) s->slice[i].hs = 1.19 * H;
-        slices_fill(s, i, 0, gaussian, NULL);
+        slices_fill(s, i, 0, slices_gaussian, NULL);
     }
     return slices_view(s, (aw_orbit_view){piece, 1}, CDT, gamma, 1e3);
 }
