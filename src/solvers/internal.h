@@ -22,6 +22,7 @@ struct aw_solver {
     aw_estimate estimate[AW_POINT_BLOCK];
     aw_forecast forecast;
     aw_scales scales; /* of the last result, where a strategy keeps them; phi 0: none */
+    double scales_at; /* S of the newest slice then [m] */
     void *memory;     /* what the strategy keeps from call to call; its own */
 };
 

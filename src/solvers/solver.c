@@ -205,6 +205,7 @@ void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const d
     double most[AW_RESULTS] = {0.0};
     for (size_t i = 0; i < problem->points; ++i) keep_most(&result[i * AW_RESULTS], most);
     solver->scales = scales_of(most, &problem->history->slice[0]);
+    solver->scales_at = problem->history->slice[0].S;
 }
 
 aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
@@ -218,7 +219,9 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     if (stride < 1) stride = 1;
     if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
     AW_TRY(check_points(problem));
-    if (solver->scales.phi > 0.0) {
+    /* Those of the step before; older ones may be a thousand times off. */
+    if (solver->scales.phi > 0.0 &&
+        fabs(now->S - solver->scales_at) <= 1.5 * problem->history->cdt) {
         *scales = solver->scales;
         return AW_OK;
     }

@@ -40,20 +40,19 @@ static void check_errors(const aw_problem *problem, const double *got)
 
 /* ----------------------------------------------------------------------------------- accuracy */
 
-/* Steps through the entrance of a bend. */
-static void check_agreement(const aw_variant *variant, int quiet)
+/* Steps from S = from on. */
+static void check_agreement(const aw_variant *variant, const bench_params *params, double from)
 {
-    const bench_params params = params_for(variant, quiet);
     aw_solver *solver = NULL;
     aw_report report;
     bench b;
-    bench_open(&b, &params);
-    bench_run(&b, 0.38);
+    bench_open(&b, params);
+    bench_run(&b, from - params->cdt);
     double *got = bench_array(b.points * AW_RESULTS);
     aw_device device = bench_device(variant->name, 0, 1.0);
     assert_ok(aw_solver_new("projection", &device, &solver));
     for (int step = 0; step < STEPS; ++step) {
-        bench_run(&b, 0.4 + 0.02 * step);
+        bench_run(&b, from + params->cdt * step);
         aw_problem problem = bench_grid_problem(&b, TOLERANCE);
         assert_ok(aw_solver_solve(solver, &problem, got, NULL, &report));
         assert_int_equal(report.fell_back, 0);
@@ -67,8 +66,39 @@ static void check_agreement(const aw_variant *variant, int quiet)
     bench_close(&b);
 }
 
-static void the_tolerance_holds_on_a_quiet_beam(void **state) { check_agreement(*state, 1); }
-static void the_tolerance_holds_on_a_random_beam(void **state) { check_agreement(*state, 0); }
+/* Through the entrance of a bend. */
+static void the_tolerance_holds_on_a_quiet_beam(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    check_agreement(*state, &params, 0.4);
+}
+
+static void the_tolerance_holds_on_a_random_beam(void **state)
+{
+    const bench_params params = params_for(*state, 0);
+    check_agreement(*state, &params, 0.4);
+}
+
+/* From 25 MeV, where the space charge is as large as what the bend does, to 50 GeV; bends to the
+ * left, to the right, and behind a short one. */
+static void the_tolerance_holds_at_any_energy_and_in_any_bend(void **state)
+{
+    if (!is_fastest(*state)) return;
+    static const struct {
+        double gamma, radius, length, from;
+    } at[] = {{50.0, -25.13, 5.0, 0.4},
+              {1e5, -25.13, 5.0, 0.4},
+              {50.0, 1.5, 5.0, 0.4},
+              {1e5, 10.0, 0.2, 0.18}, /* its end is on the way */
+              {1e3, -10.0, 0.2, 0.4}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; ++i) {
+        bench_params params = params_for(*state, 1);
+        params.gamma = at[i].gamma;
+        params.radius = at[i].radius;
+        params.piece[0] = at[i].length;
+        check_agreement(*state, &params, at[i].from);
+    }
+}
 
 /* A rule that is not good enough is replaced before the step is handed out. */
 static void a_tighter_tolerance_takes_finer_rules(void **state)
@@ -90,6 +120,40 @@ static void a_tighter_tolerance_takes_finer_rules(void **state)
         rules[i] = report.rule[0] + report.rule[1];
     }
     assert_true(rules[1] > rules[0]);
+    aw_device_close(&device);
+    aw_free(got);
+    bench_close(&b);
+}
+
+/* The scales of a result are good for the next step, when they save a coarse pass; not for one that
+ * is solved much later, when psi may be a thousand times larger. */
+static void scales_serve_the_next_step_only(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    const double S[3] = {0.02, 0.04, 0.8};
+    aw_solver *solver[2] = {NULL, NULL};
+    aw_scales kept, found;
+    aw_report report;
+    bench b;
+    bench_open(&b, &params);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    for (int i = 0; i < 2; ++i) assert_ok(aw_solver_new("projection", &device, &solver[i]));
+    bench_run(&b, S[0]);
+    double *got = bench_array(b.points * AW_RESULTS);
+    aw_problem problem = bench_grid_problem(&b, TOLERANCE);
+    assert_ok(aw_solver_solve(solver[0], &problem, got, NULL, &report));
+    for (int i = 1; i < 3; ++i) {
+        bench_run(&b, S[i]);
+        problem = bench_grid_problem(&b, TOLERANCE);
+        assert_ok(aw_solver_scales(solver[0], &problem, &kept));
+        assert_ok(aw_solver_scales(solver[1], &problem, &found));
+        if (i == 1)
+            assert_close(kept.psi, bench_largest(got, b.points, AW_PSI), 0.0, 0.0);
+        else
+            assert_close(kept.psi, found.psi, 0.0, 0.0);
+    }
+    assert_true(found.psi > 10.0 * bench_largest(got, b.points, AW_PSI));
+    for (int i = 0; i < 2; ++i) aw_solver_free(solver[i]);
     aw_device_close(&device);
     aw_free(got);
     bench_close(&b);
@@ -227,7 +291,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(the_tolerance_holds_on_a_quiet_beam, variant),
         cmocka_unit_test_prestate(the_tolerance_holds_on_a_random_beam, variant),
+        cmocka_unit_test_prestate(the_tolerance_holds_at_any_energy_and_in_any_bend, variant),
         cmocka_unit_test_prestate(a_tighter_tolerance_takes_finer_rules, variant),
+        cmocka_unit_test_prestate(scales_serve_the_next_step_only, variant),
         cmocka_unit_test_prestate(the_zones_meet_without_a_seam, variant),
         cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),
         cmocka_unit_test_prestate(what_is_out_of_reach_is_left_to_another, variant),

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How fine a zone of the strategy `projection` is integrated: rules from coarse to fine, and which
+ * of them the next pass takes, by the errors that were seen. */
+#ifndef AW_SOLVERS_RULES_H
+#define AW_SOLVERS_RULES_H
+#include <stddef.h>
+
+/** A rule, of one zone. */
+typedef struct aw_rule {
+    int order;
+    double density, spacing, sweep; /* spacing: in cells */
+    double tables; /* errors of all tables if they added up, in tolerances; they do not */
+    int few_rates; /* aw_panels_how */
+} aw_rule;
+
+/* Of the tolerance, the largest estimate. */
+#define AW_SHARE 0.8
+/* Rules of a zone, at most. */
+enum { AW_RULES_MOST = 11 };
+
+/** Rules of one zone, and what is known of them. */
+typedef struct aw_rules {
+    const aw_rule *rule; /* [n] */
+    int n, level;        /* which of them is used */
+    int tiles;           /* 1: a convolution has not done, and tiles take its place */
+    int trying;          /* 1: a coarser one than at the last step */
+    /* Of the last pass, filled in by who did it: */
+    double error;      /* of potentials, the worst of the sample, in scales */
+    double rate_error; /* the same of the rates */
+    double cost;       /* evaluations a point, or their like */
+    size_t nodes;
+    int convolves; /* 1: some of it was a convolution, */
+    int convolved; /* 1: all of it, so that a finer rule is the same */
+    /* What is known of other rules: */
+    int left;                   /* which one has just been replaced by a finer one, */
+    double failed;              /* and its error */
+    double lately;              /* largest error of late */
+    double gain[AW_RULES_MOST]; /* errors of a rule over those of the next, when that took its
+                                 * place; of the last: those of the convolution */
+    double floor;               /* below which finer rules have not brought the rates' error */
+    size_t compared;            /* nodes of the rule with which the next ones are compared, */
+    double before;              /* and the rates' error by it */
+} aw_rules;
+
+/** Begin with the coarsest rule of the near or the far zone. */
+void aw_rules_begin(aw_rules *rules, int far);
+
+/** Error of the rates, as far as it counts: over how much larger than potentials' it may be. */
+double aw_rules_rate_error(const aw_rules *rules);
+
+/** Error that counts, in scales; NaN if there is one. */
+double aw_rules_error(const aw_rules *rules);
+
+/** Which zone to do again with a finer rule. @return 1: the far one */
+int aw_rules_worse(const aw_rules *near, const aw_rules *far);
+
+/** Take a finer rule.
+ *  @param[in] dear  cost beyond which that is not worth it
+ *  @return 0: there is none that is worth it */
+int aw_rules_tighten(aw_rules *rules, double dear);
+
+/** After a pass whose errors are known at the points of the sample: what the finer rule gained,
+ *  and whether it lowered the rates' error at all. */
+void aw_rules_learn(aw_rules *rules);
+
+/** The errors of the same pass at more points: the rates' may be larger. `again`: of a pass that
+ *  was not the first of its step. */
+void aw_rules_look_again(aw_rules *rules, int again);
+
+/** After a step that the rule has done. */
+void aw_rules_note(aw_rules *rules);
+
+/** Let a coarser rule do the next step, if it might: the zone's error would grow, and with it its
+ *  share of the estimate, which is of both zones. */
+void aw_rules_relax(aw_rules *rules, const aw_rules *other, double estimated, double tolerance);
+
+/** Begin again with a much coarser rule, after one that was too dear. */
+void aw_rules_go_back(aw_rules *rules);
+
+#endif

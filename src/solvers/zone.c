@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/solvers/zone.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/convolution.h"
+#include "kernels/retarded.h"
+#include "kernels/slope.h"
+#include "quadrature/partition.h"
+
+/* Looking up a table takes as long as so many evaluations. */
+#define AW_LOOK_UP 10.0
+/* A convolution takes as long as so many evaluations a point. */
+#define AW_CONVOLUTION 200.0
+/* By so much of a cell slices may be turned against the points' grid where they are convolved: the
+ * square of it, over the width of what they hold in cells, is left out. */
+#define AW_TURN 0.1
+/* So many times as far as it must the near zone goes where it is convolved: the further away, the
+ * fewer directions the tables of the far zone need. */
+#define AW_BEYOND 16.0
+/* Not worth it for less than this part of the near zone. */
+#define AW_CONVOLVED_PART 0.25
+/* First panel, over the shorter half side of the bunch's box. */
+#define AW_FIRST_PANEL 0.1
+/* The bunch's size, over the same. */
+#define AW_BUNCH_SIZE 0.4
+
+/* The far zone is summed for the velocity v0 of the grid's centre. At a point that moves with v0 +
+ * dv, psi is less by dv.A and the rates along the path are more by dv.grad. */
+static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
+                            double (*old)[AW_RESULTS])
+{
+    const aw_field_point *p = problem->point, *centre = &problem->centre;
+    const size_t columns = problem->columns, rows = problem->points / columns;
+    const size_t last = columns * (rows - 1);
+    const ptrdiff_t row = (ptrdiff_t)(AW_RESULTS * columns);
+    /* Steps of the grid along its rows (a) and columns (b). */
+    const double na = (double)(columns - 1), nb = (double)(rows - 1);
+    const double az = (p[columns - 1].z - p[0].z) / na, ax = (p[columns - 1].x - p[0].x) / na;
+    const double bz = (p[last].z - p[0].z) / nb, bx = (p[last].x - p[0].x) / nb;
+    const double det = az * bx - ax * bz;
+    memcpy(old, I, problem->points * sizeof *I);
+    for (size_t j = 0; j < rows; ++j)
+        for (size_t i = 0; i < columns; ++i) {
+            const size_t at = j * columns + i;
+            const double dz = p[at].beta * p[at].ct - centre->beta * centre->ct;
+            const double dx = p[at].beta * p[at].st - centre->beta * centre->st;
+            const double da = (dz * bx - dx * bz) / det, db = (az * dx - ax * dz) / det;
+            I[at][AW_PSI] -= dz * old[at][AW_AZ] + dx * old[at][AW_AX];
+            for (unsigned k = 0; k < 3; ++k)
+                I[at][AW_DPHI + k] +=
+                    da * aw_slope_at(&old[at][k], AW_RESULTS, (int)i, (int)columns) +
+                    db * aw_slope_at(&old[at][k], row, (int)j, (int)rows);
+        }
+}
+
+double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, const aw_zone *near,
+                           double border)
+{
+    const aw_history_view *h = problem->history;
+    const double most = fmin(AW_BEYOND * border, aw_next_edge(h, 0.0));
+    if (!solver->device->ops->convolve || near->rules.tiles) return 0.0;
+    if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
+    const double r = aw_convolution_reach(h, most, AW_TURN);
+    return r >= AW_CONVOLVED_PART * border ? r : 0.0;
+}
+
+/* Zone z from r' = 0 to `to` by convolution. */
+static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to,
+                          double (*scratch)[AW_RESULTS])
+{
+    const aw_history_view *h = problem->history;
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    const double size = fmin(now.half_s, now.half_x), cell = fmin(now.hs, now.hx);
+    const aw_device_ops *ops = solver->device->ops;
+    aw_status status = AW_OK;
+    const aw_panels_how how = {.order = 9,
+                               .ratio = 2.0,
+                               .sweep = 0.1,
+                               .first = AW_FIRST_PANEL * size,
+                               .spacing = 0.1 * cell,
+                               .bunch = AW_BUNCH_SIZE * size,
+                               .density = 1.0};
+    z->panels.n = 0;
+    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
+    aw_shared shared = {.node = z->panels.node,
+                        .nodes = z->panels.n,
+                        .columns = problem->columns,
+                        .common = &problem->centre,
+                        .I = z->sum};
+    AW_TRY(ops->convolve(solver->device->state, &shared));
+    AW_TRY(ops->wait(solver->device->state));
+    give_velocities(problem, z->sum, scratch);
+done:
+    return status;
+}
+
+aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
+                            double to, double reach, int look_at_rates,
+                            double (*scratch)[AW_RESULTS], aw_report *report)
+{
+    aw_field_point corner[4];
+    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
+    aw_rules *rules = &z->rules;
+    const aw_rule *r = &rules->rule[rules->level];
+    const int far = from > 0.0;
+    const double size = fmin(now.half_s, now.half_x);
+    const aw_panels_how how = {.order = r->order,
+                               .ratio = 2.0,
+                               .still = far ? 4.0 : 0.0,
+                               .sweep = r->sweep,
+                               .first = AW_FIRST_PANEL * size,
+                               .spacing = r->spacing * fmin(now.hs, now.hx),
+                               .bunch = AW_BUNCH_SIZE * size,
+                               .density = r->density,
+                               .few_rates = r->few_rates};
+    const aw_device_ops *ops = solver->device->ops;
+    aw_status status = AW_OK;
+    memset(z->sum, 0, problem->points * sizeof *z->sum);
+    memset(z->check, 0, problem->points * sizeof *z->check);
+    rules->cost = 0.0;
+    rules->convolves = rules->convolved = 0;
+    if (!far && reach > 0.0 && !rules->tiles) {
+        rules->convolves = 1;
+        from = fmin(reach, to);
+        rules->convolved = from == to;
+        rules->cost += AW_CONVOLUTION;
+        AW_TRY(convolve(solver, problem, z, from, scratch));
+    }
+    z->panels.n = 0;
+    if (from < to)
+        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
+    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
+    aw_panels_drop_unseen(&z->panels, problem->history, corner);
+    rules->nodes = z->panels.n;
+    if (z->panels.n == 0) return AW_OK;
+    aw_shared shared = {.node = z->panels.node,
+                        .nodes = z->panels.n,
+                        .columns = problem->columns,
+                        .common = far ? &problem->centre : NULL, /* and no tables near */
+                        .table_error = r->tables * problem->tolerance / (double)z->panels.n,
+                        .I = z->sum,
+                        .check = z->check,
+                        .check_rates = look_at_rates};
+    const uint64_t before = report->work.evaluations;
+    AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
+    AW_TRY(ops->wait(solver->device->state));
+    rules->cost += (double)(report->work.evaluations - before) / (double)problem->points +
+                   AW_LOOK_UP * (double)shared.tables;
+    if (far) give_velocities(problem, z->sum, scratch);
+done:
+    return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A range of r' that the strategy `projection` integrates by nodes that all points share. */
+#ifndef AW_SOLVERS_ZONE_H
+#define AW_SOLVERS_ZONE_H
+#include "quadrature/panels.h"
+#include "src/solvers/internal.h"
+#include "src/solvers/rules.h"
+
+typedef struct aw_zone {
+    aw_rules rules;
+    aw_panels panels;          /* owned: aw_panels_free */
+    double (*sum)[AW_RESULTS]; /* [points], borrowed */
+    double *check;             /* [points], borrowed: of its nodes (aw_shared) */
+} aw_zone;
+
+/** How far out slices lie as the points do, so that they can be convolved; 0: not at all.
+ *  @param[in] border  where a far zone could begin [m] */
+double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, const aw_zone *near,
+                           double border);
+
+/** Integrate a zone with its rule, from r' = from to `to`, up to `reach` by convolution. It is the
+ *  far zone if `from` is not 0.
+ *  @param[in] look_at_rates  1: the check is of the rates, 0: of the potentials
+ *  @param[in] scratch  [points], of no meaning before and after
+ *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
+aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
+                            double to, double reach, int look_at_rates,
+                            double (*scratch)[AW_RESULTS], aw_report *report);
+
+#endif
