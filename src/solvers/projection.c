@@ -32,8 +32,7 @@ static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 /* Evaluations a point of a zone, over those of the sample's points, beyond which `predictive` is
  * not dearer. */
 #define AW_DEAR 0.6
-/* Of what the near zone must reach, a convolution of so much is enough: tiles need not fill the rest.
- */
+/* A convolution need reach so much of the near zone only, for tiles not to be asked. */
 #define AW_NEARLY 0.7
 /* Most steps that are left to `predictive` without trying. */
 enum { AW_PAUSE_MOST = 31 };
