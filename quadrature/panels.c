@@ -41,6 +41,38 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
     return more;
 }
 
+/* The cell of ln r' that holds r. */
+static int cell_of(double r)
+{
+    const double cell = log(r * 1e6) / AW_CAP_CELL;
+    return cell > 0.0 ? (int)fmin(cell, AW_CAP_CELLS - 1) : 0;
+}
+
+void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double most)
+{
+    for (int i = cell_of(a), last = cell_of(b); i <= last; ++i)
+        if (!(caps->most[i] > 0.0 && caps->most[i] <= most)) caps->most[i] = most;
+}
+
+void aw_panel_caps_forget(aw_panel_caps *caps, double factor)
+{
+    for (int i = 0; i < AW_CAP_CELLS; ++i) {
+        caps->most[i] *= factor;
+        if (caps->most[i] > 1.0) caps->most[i] = 0.0;
+    }
+}
+
+/* End of a panel from a > 0 to b at most: before a cell whose cap it would be too long for. */
+static double capped(const aw_panel_caps *caps, double a, double b)
+{
+    for (int i = cell_of(a); i <= cell_of(b); ++i) {
+        if (!(caps->most[i] > 0.0)) continue;
+        const double begin = 1e-6 * exp(i * AW_CAP_CELL);
+        b = fmin(b, fmax(begin, a * exp(caps->most[i])));
+    }
+    return b;
+}
+
 /* Weights for three of a panel's nodes on [-1, 1], the middle and two at +-x, exact to the third
  * order. Of the pairs the one nearest to 0.8, between Gauss's (0.77) and Simpson's (1). */
 static void rate_weights(const gsl_integration_glfixed_table *rule, int order, double *weight)
@@ -133,6 +165,10 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {
             b = sqrt(a * b);
             swept = lead(history, centre, a, b, &part);
+        }
+        if (how->caps && a > 0.0) {
+            const double end = capped(how->caps, a, b);
+            if (end < b) swept = lead(history, centre, a, b = end, &part);
         }
         AW_TRY(add_panel(panels, a, b, swept, how, rule));
         a = b;

@@ -11,6 +11,21 @@ AW_BEGIN_DECLS
 /* Most nodes of a panel. */
 #define AW_PANEL_ORDER 31
 
+/* Cells of ln r', and how many of them, from 1e-6 m on. */
+#define AW_CAP_CELL 0.02
+enum { AW_CAP_CELLS = 1200 };
+
+/** Largest ln(end/beginning) of a panel that overlaps a cell of ln r'; 0: any. Begin with zeros. */
+typedef struct aw_panel_caps {
+    double most[AW_CAP_CELLS];
+} aw_panel_caps;
+
+/** Lower the caps between a and b > a. */
+void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double most);
+
+/** Let the caps grow by a factor, until they are none. */
+void aw_panel_caps_forget(aw_panel_caps *caps, double factor);
+
 /** How fine a rule is. */
 typedef struct aw_panels_how {
     int order;      /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
@@ -23,6 +38,7 @@ typedef struct aw_panels_how {
     double bunch;   /* its size: larger circles change slower, by (r'/bunch)^2 [m] */
     double density; /* of the inner rule (aw_shared_node) */
     int few_rates;  /* 1: three nodes of a panel are enough for the rates */
+    const aw_panel_caps *caps; /* borrowed, or NULL */
 } aw_panels_how;
 
 /** Nodes; owned, free with aw_panels_free. */

@@ -34,6 +34,18 @@ static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 #define AW_DEAR 0.6
 /* A convolution need reach so much of the near zone only, for tiles not to be asked. */
 #define AW_NEARLY 0.7
+/* Points of a sample whose error is above this part of the largest allowed one show which panels
+ * are too long; so often in a step that is asked before a finer rule is. */
+#define AW_SHARPEN 0.25
+enum { AW_SHARPENED = 4 };
+/* That is worth it for errors that are so much too large, which a few panels make, and from this
+ * rule on. Else a finer one takes fewer nodes. */
+#define AW_SPIKES 10.0
+enum { AW_COSTLY = 6 };
+/* Nodes in r' explain the error if they are off by this part of it. */
+#define AW_EXPLAINED 0.4
+/* Caps of panels grow by so much in a step, until they are forgotten. */
+#define AW_CAP_GROWS 1.02
 /* Most steps that are left to `predictive` without trying. */
 enum { AW_PAUSE_MOST = 31 };
 
@@ -169,6 +181,54 @@ done:
     return status;
 }
 
+/* See whether single panels of the far zone are too long where the sample is off. */
+static aw_status sharpen(aw_solver *solver, projection *p, const aw_problem *problem, double border,
+                         aw_report *report, int *sharper, double *off)
+{
+    enum { MOST = 8 };
+    aw_zone *far = &p->zone[AW_FAR];
+    const double end = solver->partition->box[solver->partition->n - 1].r;
+    const double least = AW_SHARPEN * AW_SHARE * problem->tolerance;
+    size_t point[MOST];
+    const size_t n = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
+                                     &problem->scales, AW_RATE_TOLERANCES, least, MOST, point);
+    *sharper = 0;
+    if (n == 0 || far->panels.n == 0) return AW_OK;
+    return aw_zone_sharpen(solver, problem, far, fmin(border, end), end, point, n, &report->work,
+                           sharper, off);
+}
+
+/* Refine a zone: what becomes of its rule. */
+enum { AW_KEPT, AW_SHARPER, AW_REPLACED };
+
+/* @param[in,out] sharpened  how often panels were looked at
+ * @param[out] becomes  [AW_RANGES]; none but AW_KEPT: there is nothing left that is worth it */
+static aw_status refine(aw_solver *solver, projection *p, const aw_problem *problem, double border,
+                        aw_report *report, int *sharpened, int becomes[AW_RANGES])
+{
+    aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
+    const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR;
+    const double error = aw_rules_error(far);
+    const int spikes = error > AW_SPIKES * AW_SHARE * problem->tolerance || far->level >= AW_COSTLY;
+    aw_status status = AW_OK;
+    int sharper = 0;
+    double off = HUGE_VAL;
+    becomes[AW_NEAR] = becomes[AW_FAR] = AW_KEPT;
+    if (worse == AW_FAR && spikes && (*sharpened)++ < AW_SHARPENED)
+        AW_TRY(sharpen(solver, p, problem, border, report, &sharper, &off));
+    /* What nodes in r' do not explain is due to those in angle. */
+    if (off < AW_EXPLAINED * error && aw_rules_densify(far, p->dear))
+        becomes[AW_FAR] = AW_REPLACED;
+    else if (sharper)
+        becomes[AW_FAR] = AW_SHARPER;
+    else if (aw_rules_tighten(&p->zone[worse].rules, p->dear))
+        becomes[worse] = AW_REPLACED;
+    else if (aw_rules_tighten(&p->zone[!worse].rules, p->dear))
+        becomes[!worse] = AW_REPLACED;
+done:
+    return status;
+}
+
 /* Both zones, each as often as it takes.
  * @param[out] converged  1: the estimate is within the tolerance, and `result` holds the sums */
 static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem *problem,
@@ -182,7 +242,8 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     const double start = aw_now();
     aw_status status = AW_OK;
     aw_spread pool[AW_STRATA];
-    int wanted[AW_RANGES] = {1, 1}, again = 0, spread = 0;
+    int wanted[AW_RANGES] = {1, 1}, again = 0, spread = 0, sharpened = 0;
+    int replaced[AW_RANGES] = {AW_KEPT, AW_KEPT};
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     *converged = 0;
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (AW_RANGES + 1) * points, sizeof *p->sum));
@@ -197,7 +258,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     for (;;) {
         AW_TRY(integrate_zones(solver, p, problem, border, reach, wanted, look_at_rates, report));
         for (int i = 0; i < AW_RANGES; ++i) {
-            if (!again || !wanted[i]) continue;
+            if (replaced[i] != AW_REPLACED) continue;
             judge(p, &p->zone[i], i, problem);
             aw_rules_learn(&p->zone[i].rules);
         }
@@ -216,15 +277,15 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR;
-        wanted[worse] = aw_rules_tighten(&p->zone[worse].rules, p->dear);
-        wanted[!worse] = !wanted[worse] && aw_rules_tighten(&p->zone[!worse].rules, p->dear);
+        AW_TRY(refine(solver, p, problem, border, report, &sharpened, replaced));
+        for (int i = 0; i < AW_RANGES; ++i) wanted[i] = replaced[i] != AW_KEPT;
         if (!wanted[AW_NEAR] && !wanted[AW_FAR]) goto done;
         again = 1;
         memset(p->pool, 0, sizeof p->pool);
         look_at_rates = !look_at_rates;
     }
     memcpy(p->pool, pool, sizeof pool);
+    aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWS);
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_note(&p->zone[i].rules);
     aw_rules_relax(near, far, report->sampled, problem->tolerance);
     aw_rules_relax(far, near, report->sampled, problem->tolerance);

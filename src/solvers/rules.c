@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* Of the rates, errors are allowed to be so many times larger: the inner rule, which a sample has
- * too, leaves them 4 tolerances off (seen in all strategies, `validate strategies`). */
-#define AW_RATE_TOLERANCES 3.0
 /* A coarser rule is tried when its error is expected to be below this part of the tolerance, */
 #define AW_COARSER 0.5
 /* from the largest of lately, of which so much is left after a step, */
@@ -45,7 +42,7 @@ void aw_rules_begin(aw_rules *rules, int far)
 {
     *rules = far ? (aw_rules){.rule = far_rule, .n = sizeof far_rule / sizeof *far_rule}
                  : (aw_rules){.rule = near_rule, .n = sizeof near_rule / sizeof *near_rule};
-    for (int i = 0; i < rules->n; ++i) rules->gain[i] = AW_GAIN;
+    for (int i = 0; i <= AW_RULES_MOST; ++i) rules->gain[i] = AW_GAIN;
 }
 
 double aw_rules_rate_error(const aw_rules *r)
@@ -68,6 +65,15 @@ int aw_rules_worse(const aw_rules *near, const aw_rules *far)
     if (a < AW_ALIKE * b || near->convolved) return a < b;
     if (b < AW_ALIKE * a) return 0;
     return a * far->cost < b * near->cost;
+}
+
+int aw_rules_densify(aw_rules *r, double dear)
+{
+    if (r->dense || r->cost > dear) return 0;
+    r->failed = aw_rules_error(r);
+    r->left = AW_RULES_MOST;
+    r->dense = 1;
+    return 1;
 }
 
 int aw_rules_tighten(aw_rules *r, double dear)
@@ -117,27 +123,37 @@ void aw_rules_note(aw_rules *r)
     r->trying = 0;
     r->floor *= AW_FORGET;
     r->lately = fmax(aw_rules_error(r), AW_LATELY * r->lately);
-    for (int i = 0; i < r->n; ++i) r->gain[i] = pow(r->gain[i], AW_GAIN_FORGET);
+    for (int i = 0; i <= AW_RULES_MOST; ++i) r->gain[i] = pow(r->gain[i], AW_GAIN_FORGET);
+}
+
+/* Whether an error that is larger by `gain` might do. */
+static int would_do(const aw_rules *r, const aw_rules *other, double gain, double estimated,
+                    double tolerance)
+{
+    const double all = r->lately + other->lately, share = all > 0.0 ? r->lately / all : 0.0;
+    return gain * r->lately <= AW_COARSER * tolerance &&
+           (1.0 + share * (gain - 1.0)) * estimated <= AW_SHARE * tolerance;
 }
 
 void aw_rules_relax(aw_rules *r, const aw_rules *other, double estimated, double tolerance)
 {
     const int coarser = r->tiles ? r->n - 1 : r->level - 1;
-    if (r->convolved || coarser < 0) return; /* a convolution tells nothing of the rule */
-    const double gain = r->gain[coarser], all = r->lately + other->lately;
-    const double share = all > 0.0 ? r->lately / all : 0.0;
-    if (!(gain * r->lately <= AW_COARSER * tolerance)) return;
-    if (!((1.0 + share * (gain - 1.0)) * estimated <= AW_SHARE * tolerance)) return;
-    /* A convolution, if there may be one, is better than tiles and cheaper. */
-    if (r->tiles)
-        r->tiles = 0;
-    else
-        r->level--;
-    r->trying = 1;
+    if (r->convolved) return; /* which tells nothing of the rule */
+    if (coarser >= 0 && would_do(r, other, r->gain[coarser], estimated, tolerance)) {
+        /* A convolution, if there may be one, is better than tiles and cheaper. */
+        if (r->tiles)
+            r->tiles = 0;
+        else
+            r->level--;
+        r->trying = 1;
+    } else if (r->dense && would_do(r, other, r->gain[AW_RULES_MOST], estimated, tolerance)) {
+        r->dense = 0;
+        r->trying = 1;
+    }
 }
 
 void aw_rules_go_back(aw_rules *r)
 {
     r->level = r->level > AW_BACK ? r->level - AW_BACK : 0;
-    r->tiles = 0;
+    r->tiles = r->dense = 0;
 }

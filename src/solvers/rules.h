@@ -13,6 +13,9 @@ typedef struct aw_rule {
     int few_rates; /* aw_panels_how */
 } aw_rule;
 
+/* Of the rates, errors are allowed to be so many times larger: the inner rule, which a sample has
+ * too, leaves them 4 tolerances off (seen in all strategies, `validate strategies`). */
+#define AW_RATE_TOLERANCES 3.0
 /* Of the tolerance, the largest estimate. */
 #define AW_SHARE 0.8
 /* Rules of a zone, at most. */
@@ -23,6 +26,7 @@ typedef struct aw_rules {
     const aw_rule *rule; /* [n] */
     int n, level;        /* which of them is used */
     int tiles;           /* 1: a convolution has not done, and tiles take its place */
+    int dense;           /* 1: with twice its nodes in angle */
     int trying;          /* 1: a coarser one than at the last step */
     /* Of the last pass, filled in by who did it: */
     double error;      /* of potentials, the worst of the sample, in scales */
@@ -32,14 +36,15 @@ typedef struct aw_rules {
     int convolves; /* 1: some of it was a convolution, */
     int convolved; /* 1: all of it, so that a finer rule is the same */
     /* What is known of other rules: */
-    int left;                   /* which one has just been replaced by a finer one, */
-    double failed;              /* and its error */
-    double lately;              /* largest error of late */
-    double gain[AW_RULES_MOST]; /* errors of a rule over those of the next, when that took its
-                                 * place; of the last: those of the convolution */
-    double floor;               /* below which finer rules have not brought the rates' error */
-    size_t compared;            /* nodes of the rule with which the next ones are compared, */
-    double before;              /* and the rates' error by it */
+    int left;        /* which one has just been replaced by a finer one, */
+    double failed;   /* and its error */
+    double lately;   /* largest error of late */
+    double floor;    /* below which finer rules have not brought the rates' error */
+    size_t compared; /* nodes of the rule with which the next ones are compared, */
+    double before;   /* and the rates' error by it */
+    /* Errors of a rule over those of the next, when that took its place; of the last: those of the
+     * convolution; and of half as many nodes in angle. */
+    double gain[AW_RULES_MOST + 1];
 } aw_rules;
 
 /** Begin with the coarsest rule of the near or the far zone. */
@@ -53,6 +58,9 @@ double aw_rules_error(const aw_rules *rules);
 
 /** Which zone to do again with a finer rule. @return 1: the far one */
 int aw_rules_worse(const aw_rules *near, const aw_rules *far);
+
+/** Take twice as many nodes in angle. @return 0: they are taken already, or not worth it */
+int aw_rules_densify(aw_rules *rules, double dear);
 
 /** Take a finer rule.
  *  @param[in] dear  cost beyond which that is not worth it

@@ -124,3 +124,29 @@ double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_
     }
     return worst;
 }
+
+size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
+                       const aw_scales *scales, double rate_tolerances, double least, size_t most,
+                       size_t *point)
+{
+    double limit = INFINITY;
+    size_t n = 0;
+    while (n < most) {
+        double worst = least;
+        size_t at = sample->n;
+        for (size_t i = 0; i < sample->n; ++i) {
+            const aw_sampled *s = &sample->at[i];
+            const double *mine = I[s->point];
+            const double rates = point_error(s, range, mine, scales, AW_DPHI, AW_RESULTS);
+            const double error =
+                fmax(point_error(s, range, mine, scales, 0, AW_DPHI), rates / rate_tolerances);
+            if (!(error > worst && error < limit)) continue;
+            worst = error;
+            at = i;
+        }
+        if (at == sample->n) break;
+        point[n++] = sample->at[at].point;
+        limit = worst;
+    }
+    return n;
+}

@@ -54,4 +54,11 @@ typedef struct aw_spread {
 double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
                        const aw_scales *scales, unsigned first, unsigned last, aw_spread *spread);
 
+/** Points whose error in a range is above `least`, rates' counting so much less; the worst first.
+ *  @param[out] point  [most]
+ *  @return their number, at most `most` */
+size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
+                       const aw_scales *scales, double rate_tolerances, double least, size_t most,
+                       size_t *point);
+
 #endif

@@ -8,6 +8,7 @@
 #include "kernels/retarded.h"
 #include "kernels/slope.h"
 #include "quadrature/partition.h"
+#include "src/base/memory.h"
 
 /* Looking up a table takes as long as so many evaluations. */
 #define AW_LOOK_UP 10.0
@@ -25,6 +26,13 @@
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
 #define AW_BUNCH_SIZE 0.4
+/* Of the tolerance, what a panel may be off by where panels are looked at by themselves; what that
+ * becomes by halving one, where the beam is hardly seen by it yet; and most halvings at once. */
+#define AW_PANEL_SHARE 0.05
+#define AW_HALVED 20.0
+#define AW_HALVINGS_MOST 5.0
+/* Other points see the same on other circles: so much of a panel's length on either side. */
+#define AW_ASIDE 0.25
 
 /* The far zone is summed for the velocity v0 of the grid's centre. At a point that moves with v0 +
  * dv, psi is less by dv.A and the rates along the path are more by dv.grad. */
@@ -96,25 +104,33 @@ done:
     return status;
 }
 
+/* Panels of the zone's rule. */
+static aw_panels_how how_of(const aw_problem *problem, const aw_zone *z, int far)
+{
+    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
+    const aw_rule *r = &z->rules.rule[z->rules.level];
+    const double size = fmin(now.half_s, now.half_x);
+    return (aw_panels_how){.order = r->order,
+                           .ratio = 2.0,
+                           .still = far ? 4.0 : 0.0,
+                           .sweep = r->sweep,
+                           .first = AW_FIRST_PANEL * size,
+                           .spacing = r->spacing * fmin(now.hs, now.hx),
+                           .bunch = AW_BUNCH_SIZE * size,
+                           .density = z->rules.dense ? fmin(1.0, 2.0 * r->density) : r->density,
+                           .few_rates = r->few_rates,
+                           .caps = &z->caps};
+}
+
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
                             double to, double reach, int look_at_rates,
                             double (*scratch)[AW_RESULTS], aw_report *report)
 {
     aw_field_point corner[4];
-    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = from > 0.0;
-    const double size = fmin(now.half_s, now.half_x);
-    const aw_panels_how how = {.order = r->order,
-                               .ratio = 2.0,
-                               .still = far ? 4.0 : 0.0,
-                               .sweep = r->sweep,
-                               .first = AW_FIRST_PANEL * size,
-                               .spacing = r->spacing * fmin(now.hs, now.hx),
-                               .bunch = AW_BUNCH_SIZE * size,
-                               .density = r->density,
-                               .few_rates = r->few_rates};
+    const aw_panels_how how = how_of(problem, z, far);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     memset(z->sum, 0, problem->points * sizeof *z->sum);
@@ -150,5 +166,101 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                    AW_LOOK_UP * (double)shared.tables;
     if (far) give_velocities(problem, z->sum, scratch);
 done:
+    return status;
+}
+
+/* What of an error counts, in scales. */
+static double counts(const double error[AW_RESULTS], const aw_scales *scales)
+{
+    double worst = 0.0;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        const double size = fabs(error[k]) / aw_scale_of(scales, k);
+        const double mine = k < AW_DPHI ? size : size / AW_RATE_TOLERANCES;
+        if (!(mine <= worst) && !isnan(worst)) worst = mine;
+    }
+    return worst;
+}
+
+/* By what a panel's nodes are off at a point, against Simpson's rule between them.
+ * region[order + 1]: from the panel's beginning to its first node, from there to the next, ... */
+static void panel_error(const aw_region *region, const aw_shared_node *node, int order,
+                        double error[AW_RESULTS])
+{
+    for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        error[k] = -region[order].I[k];
+        for (int i = 0; i < order; ++i) {
+            const double weight = k < AW_DPHI ? node[i].weight : node[i].rate;
+            error[k] += weight * region[i].f[4][k] - region[i].I[k];
+        }
+    }
+}
+
+/* A panel whose nodes are [order], in the logarithm. */
+static void panel_range(const aw_shared_node *node, int order, double *a, double *b)
+{
+    double length = 0.0;
+    for (int i = 0; i < order; ++i) length += node[i].weight / node[i].r;
+    const double middle = sqrt(node[0].r * node[order - 1].r);
+    *a = middle * exp(-0.5 * length);
+    *b = middle * exp(0.5 * length);
+}
+
+/* Regions between the nodes of all panels, at one point. */
+static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_region *region)
+{
+    for (size_t first = 0; first < panels->n; first += (size_t)order) {
+        const aw_shared_node *node = &panels->node[first];
+        double a, b;
+        panel_range(node, order, &a, &b);
+        for (int i = 0; i <= order; ++i)
+            *region++ = (aw_region){
+                .point = point, .a = i > 0 ? node[i - 1].r : a, .b = i < order ? node[i].r : b};
+    }
+}
+
+aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
+                          double to, const size_t *point, size_t points, aw_work *work,
+                          int *sharper, double *off)
+{
+    const aw_device_ops *ops = solver->device->ops;
+    const aw_panels_how how = how_of(problem, z, 1);
+    const int order = how.order;
+    aw_panels panels = {.node = NULL};
+    aw_status status = AW_OK;
+    double(*all)[AW_RESULTS] = aw_alloc(points, sizeof *all);
+    *sharper = 0;
+    *off = 0.0;
+    if (!all) return AW_ERR_NOMEM;
+    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, from, to, &how));
+    const size_t regions = panels.n / (size_t)order * ((size_t)order + 1);
+    AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
+                   sizeof *solver->region));
+    for (size_t i = 0; i < points; ++i)
+        fill_regions(&panels, order, (uint32_t)point[i], &solver->region[i * regions]);
+    AW_TRY(ops->sweep(solver->device->state, solver->region, points * regions, &problem->scales,
+                      work));
+    AW_TRY(ops->wait(solver->device->state));
+    for (size_t j = 0; j < panels.n / (size_t)order; ++j) {
+        const aw_shared_node *node = &panels.node[j * (size_t)order];
+        double worst = 0.0, a, b;
+        for (size_t i = 0; i < points; ++i) {
+            double error[AW_RESULTS];
+            panel_error(&solver->region[i * regions + j * ((size_t)order + 1)], node, order, error);
+            for (unsigned k = 0; k < AW_RESULTS; ++k) all[i][k] += error[k];
+            worst = fmax(worst, counts(error, &problem->scales));
+        }
+        const double much = worst / (AW_PANEL_SHARE * problem->tolerance);
+        if (!(much > 1.0)) continue;
+        panel_range(node, order, &a, &b);
+        const double halvings = fmin(ceil(log(much) / log(AW_HALVED)), AW_HALVINGS_MOST);
+        const double length = log(b / a), most = length * exp2(-halvings);
+        aw_panel_caps_lower(&z->caps, a * exp(-AW_ASIDE * length), b * exp(AW_ASIDE * length),
+                            most);
+        *sharper = 1;
+    }
+    *off = counts(all[0], &problem->scales);
+done:
+    aw_free(all);
+    aw_panels_free(&panels);
     return status;
 }

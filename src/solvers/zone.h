@@ -9,6 +9,7 @@
 typedef struct aw_zone {
     aw_rules rules;
     aw_panels panels;          /* owned: aw_panels_free */
+    aw_panel_caps caps;        /* where its rule's panels were too long for some points */
     double (*sum)[AW_RESULTS]; /* [points], borrowed */
     double *check;             /* [points], borrowed: of its nodes (aw_shared) */
 } aw_zone;
@@ -26,5 +27,14 @@ double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, c
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
                             double to, double reach, int look_at_rates,
                             double (*scratch)[AW_RESULTS], aw_report *report);
+
+/** Find the panels of the far zone that are too long for some points, and cap them from now on.
+ *  @param[in] point  [points], at least one: where the zone's sum is off, the worst first
+ *  @param[out] sharper  1: some were
+ *  @param[out] off  by how much all panels together are off at the worst point, in scales
+ *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
+aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
+                          double to, const size_t *point, size_t points, aw_work *work,
+                          int *sharper, double *off);
 
 #endif

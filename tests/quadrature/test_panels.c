@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Panels of shared nodes: what they integrate exactly, where they break, and what they refuse. */
+#include <math.h>
 #include <string.h>
 
 #include "quadrature/panels.h"
@@ -169,6 +170,51 @@ static void orders_that_cannot_be_are_refused(void **state)
     slices_free(&g.s);
 }
 
+/* Longest panel that begins between a and b, in ln r'; its weights over r' add up to that. */
+static double longest(const aw_panels *p, int order, double a, double b)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < p->n; i += (size_t)order) {
+        double length = 0.0;
+        for (size_t j = i; j < i + (size_t)order; ++j) length += p->node[j].weight / p->node[j].r;
+        if (p->node[i].r > a && p->node[i].r < b) most = fmax(most, length);
+    }
+    return most;
+}
+
+static void assert_between(double value, double least, double most)
+{
+    assert_true(value >= least && value <= most);
+}
+
+static void caps_shorten_panels_where_they_are_until_they_are_forgotten(void **state)
+{
+    aw_panel_caps caps = {{0.0}};
+    aw_panels_how how = usual;
+    aw_panels p = {.node = NULL};
+    stage g;
+    (void)state;
+    stage_open(&g, 0.13);
+    how.sweep = HUGE_VAL;
+    how.caps = &caps;
+    aw_panel_caps_lower(&caps, 0.02, 0.03, 0.05);
+    aw_panel_caps_lower(&caps, 0.025, 0.04, 0.2); /* which does not raise the others */
+    for (int i = 0; i < 2; ++i) {
+        p.n = 0;
+        assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.001, 0.1, &how));
+        assert_close(sum_of(&p, one, 0), 0.099, 1e-12, 0.0);
+        if (i == 0) {
+            assert_between(longest(&p, how.order, 0.02, 0.03), 0.025, 0.05 + 1e-9);
+            assert_between(longest(&p, how.order, 0.031, 0.04), 0.1, 0.2 + 1e-9);
+        } else {
+            assert_between(longest(&p, how.order, 0.001, 0.04), 0.5, 0.7);
+        }
+        aw_panel_caps_forget(&caps, 100.0); /* above 1: none */
+    }
+    aw_panels_free(&p);
+    slices_free(&g.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +222,7 @@ int main(void)
         cmocka_unit_test(few_rates_are_integrated),
         cmocka_unit_test(checks_see_what_is_hard_to_see),
         cmocka_unit_test(panels_follow_the_beam),
+        cmocka_unit_test(caps_shorten_panels_where_they_are_until_they_are_forgotten),
         cmocka_unit_test(orders_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

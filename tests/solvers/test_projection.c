@@ -6,6 +6,7 @@
 
 #include "quadrature/panels.h"
 #include "src/base/memory.h"
+#include "src/solvers/zone.h"
 #include "tests/assert_close.h"
 #include "tests/beam_fixture.h"
 #include "tests/slice_fixture.h"
@@ -159,6 +160,37 @@ static void scales_serve_the_next_step_only(void **state)
     bench_close(&b);
 }
 
+/* Panels that are too long are found at single points, and made as short as they must be. */
+static void panels_are_shortened_where_points_need_it(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    aw_solver *solver = NULL;
+    aw_work work = {0};
+    double off[2];
+    bench b;
+    bench_open(&b, &params);
+    bench_run(&b, 1.2);
+    aw_problem problem = bench_grid_problem(&b, 1e-6);
+    const size_t point[3] = {b.points / 2 + problem.columns / 2, b.points / 2 + 5, b.points / 3};
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    aw_zone *zone = aw_alloc(1, sizeof *zone);
+    assert_non_null(zone);
+    assert_ok(aw_solver_new("projection", &device, &solver));
+    assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
+    aw_rules_begin(&zone->rules, 1);
+    for (int i = 0; i < 2; ++i) {
+        int sharper = 0;
+        assert_ok(
+            aw_zone_sharpen(solver, &problem, zone, 0.01, 2.0, point, 3, &work, &sharper, &off[i]));
+        if (i == 0) assert_true(sharper);
+    }
+    assert_true(off[0] > 2e-6 && off[1] < 0.2 * off[0]);
+    aw_solver_free(solver);
+    aw_device_close(&device);
+    aw_free(zone);
+    bench_close(&b);
+}
+
 /* --------------------------------------------------------------------------------------- seam */
 
 /* Both zones, with their border at b, by rules that are the same on either side. */
@@ -294,6 +326,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(the_tolerance_holds_at_any_energy_and_in_any_bend, variant),
         cmocka_unit_test_prestate(a_tighter_tolerance_takes_finer_rules, variant),
         cmocka_unit_test_prestate(scales_serve_the_next_step_only, variant),
+        cmocka_unit_test_prestate(panels_are_shortened_where_points_need_it, variant),
         cmocka_unit_test_prestate(the_zones_meet_without_a_seam, variant),
         cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),
         cmocka_unit_test_prestate(what_is_out_of_reach_is_left_to_another, variant),
