@@ -176,6 +176,7 @@ static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_prob
         AW_TRY(aw_zone_integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], reach,
                                  look_at_rates, &p->sum[AW_RANGES * points], report));
         report->rule[i] = z->rules.level;
+        report->shared[i] = z->rules.nodes;
     }
 done:
     return status;

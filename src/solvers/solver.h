@@ -27,7 +27,8 @@ typedef struct aw_report {
     double sampled;
     uint64_t samples;
     int fell_back;
-    int rule[2]; /* which of its rules it has used near and far, 0: the coarsest */
+    int rule[2];      /* which of its rules it has used near and far, 0: the coarsest */
+    size_t shared[2]; /* their nodes in r'; near those of a convolution are not counted */
     /* Seconds of wall time by part. */
     double predict, cluster, upload, evaluate, refine, learn, sample, total;
 } aw_report;
