@@ -44,7 +44,7 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
 /* The cell of ln r' that holds r. */
 static int cell_of(double r)
 {
-    const double cell = log(r * 1e6) / AW_CAP_CELL;
+    const double cell = log(r / AW_CAP_FROM) / AW_CAP_CELL;
     return cell > 0.0 ? (int)fmin(cell, AW_CAP_CELLS - 1) : 0;
 }
 
@@ -67,7 +67,7 @@ static double capped(const aw_panel_caps *caps, double a, double b)
 {
     for (int i = cell_of(a); i <= cell_of(b); ++i) {
         if (!(caps->most[i] > 0.0)) continue;
-        const double begin = 1e-6 * exp(i * AW_CAP_CELL);
+        const double begin = AW_CAP_FROM * exp(i * AW_CAP_CELL);
         b = fmin(b, fmax(begin, a * exp(caps->most[i])));
     }
     return b;

@@ -11,8 +11,9 @@ AW_BEGIN_DECLS
 /* Most nodes of a panel. */
 #define AW_PANEL_ORDER 31
 
-/* Cells of ln r', and how many of them, from 1e-6 m on. */
+/* Cells of ln r', from where [m], and how many of them. */
 #define AW_CAP_CELL 0.02
+#define AW_CAP_FROM 1e-6
 enum { AW_CAP_CELLS = 1200 };
 
 /** Largest ln(end/beginning) of a panel that overlaps a cell of ln r'; 0: any. Begin with zeros. */

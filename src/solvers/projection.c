@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes in r' that all points share. Near the points, within about the size of the bunch, the
- * moments are evaluated at every point on Gauss-Legendre panels; further away they are seen only
- * through projections, which are tabulated once for a node and looked up for every point
- * (kernels/projection.h). Arcwake's own; nearest is the rotation of sums in tomography.
+ * moments are convolved (kernels/convolution.h) or, where they cannot be, evaluated at every point;
+ * further away they are seen only through projections, which are tabulated once for a node and
+ * looked up for every point (kernels/projection.h). Arcwake's own; nearest is the rotation of sums
+ * in tomography.
  *
  * Nothing of this adapts to a point, so the error is measured: at every step some points are
  * recomputed adaptively, near and far part by themselves. If what they show is too much for the
@@ -48,6 +49,10 @@ enum { AW_COSTLY = 6 };
 #define AW_CAP_GROWS 1.02
 /* Most steps that are left to `predictive` without trying. */
 enum { AW_PAUSE_MOST = 31 };
+
+/* What is done with a zone: nothing, a pass with its rule (the first one, or with shorter panels),
+ * or one with a finer rule. */
+enum { AW_NO_PASS, AW_SAME_RULE, AW_FINER_RULE };
 
 typedef struct projection {
     aw_zone zone[AW_RANGES];
@@ -130,7 +135,7 @@ static double estimate(const projection *p, const aw_problem *problem, const dou
 /* Add points to the sample: `spread` of each stratum, and the doubtful ones of the zones that were
  * just done. */
 static aw_status sample(aw_solver *solver, projection *p, const aw_problem *problem, double border,
-                        int spread, const int zones[AW_RANGES], aw_report *report)
+                        int spread, const int pass[AW_RANGES], aw_report *report)
 {
     enum { MOST = 2 * AW_SAMPLE_FIRST + AW_RANGES };
     const double start = aw_now();
@@ -142,7 +147,7 @@ static aw_status sample(aw_solver *solver, projection *p, const aw_problem *prob
             point[n++] = aw_sample_next(&p->sample, problem, s);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
-        if (!zones[i] || p->zone[i].panels.n == 0) continue;
+        if (pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
         stratum[n] = AW_DOUBTFUL;
         point[n++] = doubtful(&p->zone[i], problem->points);
     }
@@ -159,9 +164,9 @@ static aw_status sample(aw_solver *solver, projection *p, const aw_problem *prob
     return status;
 }
 
-/* Integrate the zones that are wanted. */
+/* Integrate the zones that have a pass. */
 static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_problem *problem,
-                                 double border, double reach, const int wanted[AW_RANGES],
+                                 double border, double reach, const int pass[AW_RANGES],
                                  int look_at_rates, aw_report *report)
 {
     const double end = solver->partition->box[solver->partition->n - 1].r;
@@ -170,7 +175,7 @@ static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_prob
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
         aw_zone *z = &p->zone[i];
-        if (!wanted[i]) continue;
+        if (pass[i] == AW_NO_PASS) continue;
         z->sum = &p->sum[(size_t)i * points];
         z->check = &p->check[(size_t)i * points];
         AW_TRY(aw_zone_integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], reach,
@@ -192,20 +197,18 @@ static aw_status sharpen(aw_solver *solver, projection *p, const aw_problem *pro
     const double least = AW_SHARPEN * AW_SHARE * problem->tolerance;
     size_t point[MOST];
     const size_t n = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
-                                     &problem->scales, AW_RATE_TOLERANCES, least, MOST, point);
+                                     &problem->scales, least, MOST, point);
     *sharper = 0;
     if (n == 0 || far->panels.n == 0) return AW_OK;
     return aw_zone_sharpen(solver, problem, far, fmin(border, end), end, point, n, &report->work,
                            sharper, off);
 }
 
-/* Refine a zone: what becomes of its rule. */
-enum { AW_KEPT, AW_SHARPER, AW_REPLACED };
-
-/* @param[in,out] sharpened  how often panels were looked at
- * @param[out] becomes  [AW_RANGES]; none but AW_KEPT: there is nothing left that is worth it */
+/* Refine a zone.
+ * @param[in,out] sharpened  how often panels were looked at
+ * @param[out] next  [AW_RANGES]: passes; none but AW_NO_PASS: nothing is left that is worth it */
 static aw_status refine(aw_solver *solver, projection *p, const aw_problem *problem, double border,
-                        aw_report *report, int *sharpened, int becomes[AW_RANGES])
+                        aw_report *report, int *sharpened, int next[AW_RANGES])
 {
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR;
@@ -214,18 +217,18 @@ static aw_status refine(aw_solver *solver, projection *p, const aw_problem *prob
     aw_status status = AW_OK;
     int sharper = 0;
     double off = HUGE_VAL;
-    becomes[AW_NEAR] = becomes[AW_FAR] = AW_KEPT;
+    next[AW_NEAR] = next[AW_FAR] = AW_NO_PASS;
     if (worse == AW_FAR && spikes && (*sharpened)++ < AW_SHARPENED)
         AW_TRY(sharpen(solver, p, problem, border, report, &sharper, &off));
     /* What nodes in r' do not explain is due to those in angle. */
     if (off < AW_EXPLAINED * error && aw_rules_densify(far, p->dear))
-        becomes[AW_FAR] = AW_REPLACED;
+        next[AW_FAR] = AW_FINER_RULE;
     else if (sharper)
-        becomes[AW_FAR] = AW_SHARPER;
+        next[AW_FAR] = AW_SAME_RULE;
     else if (aw_rules_tighten(&p->zone[worse].rules, p->dear))
-        becomes[worse] = AW_REPLACED;
+        next[worse] = AW_FINER_RULE;
     else if (aw_rules_tighten(&p->zone[!worse].rules, p->dear))
-        becomes[!worse] = AW_REPLACED;
+        next[!worse] = AW_FINER_RULE;
 done:
     return status;
 }
@@ -243,8 +246,7 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     const double start = aw_now();
     aw_status status = AW_OK;
     aw_spread pool[AW_STRATA];
-    int wanted[AW_RANGES] = {1, 1}, again = 0, spread = 0, sharpened = 0;
-    int replaced[AW_RANGES] = {AW_KEPT, AW_KEPT};
+    int pass[AW_RANGES] = {AW_SAME_RULE, AW_SAME_RULE}, again = 0, spread = 0, sharpened = 0;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     *converged = 0;
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (AW_RANGES + 1) * points, sizeof *p->sum));
@@ -257,14 +259,14 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     int look_at_rates = p->steps % 2 == 0;
     p->sample.n = 0;
     for (;;) {
-        AW_TRY(integrate_zones(solver, p, problem, border, reach, wanted, look_at_rates, report));
+        AW_TRY(integrate_zones(solver, p, problem, border, reach, pass, look_at_rates, report));
         for (int i = 0; i < AW_RANGES; ++i) {
-            if (replaced[i] != AW_REPLACED) continue;
+            if (pass[i] != AW_FINER_RULE) continue;
             judge(p, &p->zone[i], i, problem);
             aw_rules_learn(&p->zone[i].rules);
         }
         const int want = begins || again ? AW_SAMPLE_FIRST : AW_SAMPLE;
-        AW_TRY(sample(solver, p, problem, border, want - spread, wanted, report));
+        AW_TRY(sample(solver, p, problem, border, want - spread, pass, report));
         spread = want;
         for (int i = 0; i < AW_RANGES; ++i) {
             judge(p, &p->zone[i], i, problem);
@@ -278,9 +280,8 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
         const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        AW_TRY(refine(solver, p, problem, border, report, &sharpened, replaced));
-        for (int i = 0; i < AW_RANGES; ++i) wanted[i] = replaced[i] != AW_KEPT;
-        if (!wanted[AW_NEAR] && !wanted[AW_FAR]) goto done;
+        AW_TRY(refine(solver, p, problem, border, report, &sharpened, pass));
+        if (pass[AW_NEAR] == AW_NO_PASS && pass[AW_FAR] == AW_NO_PASS) goto done;
         again = 1;
         memset(p->pool, 0, sizeof p->pool);
         look_at_rates = !look_at_rates;

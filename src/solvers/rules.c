@@ -18,7 +18,7 @@
 #define AW_FLOOR 0.7
 #define AW_FORGET 0.98
 /* Errors of two zones are alike within this factor: refining the smaller one changes little. */
-#define AW_ALIKE 0.3
+#define AW_SIMILAR 0.3
 /* Rules that a zone goes back. */
 enum { AW_BACK = 3 };
 
@@ -62,8 +62,8 @@ double aw_rules_error(const aw_rules *r)
 int aw_rules_worse(const aw_rules *near, const aw_rules *far)
 {
     const double a = aw_rules_error(near), b = aw_rules_error(far);
-    if (a < AW_ALIKE * b || near->convolved) return a < b;
-    if (b < AW_ALIKE * a) return 0;
+    if (a < AW_SIMILAR * b || near->convolved) return a < b;
+    if (b < AW_SIMILAR * a) return 0;
     return a * far->cost < b * near->cost;
 }
 

@@ -53,7 +53,7 @@ void aw_rules_begin(aw_rules *rules, int far);
 /** Error of the rates, as far as it counts: over how much larger than potentials' it may be. */
 double aw_rules_rate_error(const aw_rules *rules);
 
-/** Error that counts, in scales; NaN if there is one. */
+/** Error that counts, in scales; a NaN of the potentials stays one. */
 double aw_rules_error(const aw_rules *rules);
 
 /** Which zone to do again with a finer rule. @return 1: the far one */

@@ -96,17 +96,30 @@ done:
     return status;
 }
 
-/* The worst of some results of one point; NaN if there is one. */
-static double point_error(const aw_sampled *s, int range, const double I[AW_RESULTS],
-                          const aw_scales *scales, unsigned first, unsigned last)
+/* The worst of some results' errors, in scales; NaN if there is one. */
+static double worst_of(const double error[AW_RESULTS], const aw_scales *scales, unsigned first,
+                       unsigned last)
 {
     double worst = 0.0;
     for (unsigned k = first; k < last; ++k) {
-        const double want = range < AW_RANGES ? s->I[range][k] : s->I[AW_NEAR][k] + s->I[AW_FAR][k];
-        const double error = fabs(I[k] - want) / aw_scale_of(scales, k);
-        if (!(error <= worst) && !isnan(worst)) worst = error;
+        const double mine = fabs(error[k]) / aw_scale_of(scales, k);
+        if (!(mine <= worst) && !isnan(worst)) worst = mine;
     }
     return worst;
+}
+
+double aw_sample_counts(const double error[AW_RESULTS], const aw_scales *scales)
+{
+    const double rates = worst_of(error, scales, AW_DPHI, AW_RESULTS) / AW_RATE_TOLERANCES;
+    return fmax(worst_of(error, scales, 0, AW_DPHI), rates);
+}
+
+/* By what a range is off at one point. */
+static void point_error(const aw_sampled *s, int range, const double I[AW_RESULTS],
+                        double error[AW_RESULTS])
+{
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        error[k] = I[k] - (range < AW_RANGES ? s->I[range][k] : s->I[AW_NEAR][k] + s->I[AW_FAR][k]);
 }
 
 double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
@@ -116,7 +129,9 @@ double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_
     if (spread) memset(spread, 0, AW_STRATA * sizeof *spread);
     for (size_t i = 0; i < sample->n; ++i) {
         const aw_sampled *s = &sample->at[i];
-        const double error = point_error(s, range, I[s->point], scales, first, last);
+        double off[AW_RESULTS];
+        point_error(s, range, I[s->point], off);
+        const double error = worst_of(off, scales, first, last);
         if (!(error <= worst) && !isnan(worst)) worst = error;
         if (!spread) continue;
         spread[s->stratum].square += error * error;
@@ -126,8 +141,7 @@ double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_
 }
 
 size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, double rate_tolerances, double least, size_t most,
-                       size_t *point)
+                       const aw_scales *scales, double least, size_t most, size_t *point)
 {
     double limit = INFINITY;
     size_t n = 0;
@@ -136,10 +150,9 @@ size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_
         size_t at = sample->n;
         for (size_t i = 0; i < sample->n; ++i) {
             const aw_sampled *s = &sample->at[i];
-            const double *mine = I[s->point];
-            const double rates = point_error(s, range, mine, scales, AW_DPHI, AW_RESULTS);
-            const double error =
-                fmax(point_error(s, range, mine, scales, 0, AW_DPHI), rates / rate_tolerances);
+            double off[AW_RESULTS];
+            point_error(s, range, I[s->point], off);
+            const double error = aw_sample_counts(off, scales);
             if (!(error > worst && error < limit)) continue;
             worst = error;
             at = i;

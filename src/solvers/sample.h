@@ -4,6 +4,7 @@
 #ifndef AW_SOLVERS_SAMPLE_H
 #define AW_SOLVERS_SAMPLE_H
 #include "src/solvers/internal.h"
+#include "src/solvers/rules.h"
 
 /* Ranges: from 0 to the border, and beyond it. */
 enum { AW_NEAR, AW_FAR, AW_RANGES };
@@ -54,11 +55,14 @@ typedef struct aw_spread {
 double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
                        const aw_scales *scales, unsigned first, unsigned last, aw_spread *spread);
 
-/** Points whose error in a range is above `least`, rates' counting so much less; the worst first.
+/** What of an error counts, in scales: of the potentials, and of the rates over how much larger it
+ *  may be (AW_RATE_TOLERANCES). A NaN does not. */
+double aw_sample_counts(const double error[AW_RESULTS], const aw_scales *scales);
+
+/** Points whose error in a range counts for more than `least`; the worst first.
  *  @param[out] point  [most]
  *  @return their number, at most `most` */
 size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, double rate_tolerances, double least, size_t most,
-                       size_t *point);
+                       const aw_scales *scales, double least, size_t most, size_t *point);
 
 #endif

@@ -9,6 +9,7 @@
 #include "kernels/slope.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
+#include "src/solvers/sample.h"
 
 /* Looking up a table takes as long as so many evaluations. */
 #define AW_LOOK_UP 10.0
@@ -22,6 +23,8 @@
 #define AW_BEYOND 16.0
 /* Not worth it for less than this part of the near zone. */
 #define AW_CONVOLVED_PART 0.25
+/* Nodes of a convolution cost next to nothing. */
+static const aw_rule convolution_rule = {9, 1.0, 0.1, 0.1, 0.0, 0};
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
 /* The bunch's size, over the same. */
@@ -32,7 +35,7 @@
 #define AW_HALVED 20.0
 #define AW_HALVINGS_MOST 5.0
 /* Other points see the same on other circles: so much of a panel's length on either side. */
-#define AW_ASIDE 0.25
+#define AW_BESIDE 0.25
 
 /* The far zone is summed for the velocity v0 of the grid's centre. At a point that moves with v0 +
  * dv, psi is less by dv.A and the rates along the path are more by dv.grad. */
@@ -74,22 +77,41 @@ double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, c
     return r >= AW_CONVOLVED_PART * border ? r : 0.0;
 }
 
+/* Panels of a rule. */
+static aw_panels_how how_of(const aw_history_view *h, const aw_rule *r)
+{
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    const double size = fmin(now.half_s, now.half_x);
+    return (aw_panels_how){.order = r->order,
+                           .ratio = 2.0,
+                           .sweep = r->sweep,
+                           .first = AW_FIRST_PANEL * size,
+                           .spacing = r->spacing * fmin(now.hs, now.hx),
+                           .bunch = AW_BUNCH_SIZE * size,
+                           .density = r->density,
+                           .few_rates = r->few_rates};
+}
+
+/* Panels of the zone. */
+static aw_panels_how zone_how(const aw_history_view *h, const aw_zone *z, int far)
+{
+    aw_panels_how how = how_of(h, &z->rules.rule[z->rules.level]);
+    if (z->rules.dense) how.density = fmin(1.0, 2.0 * how.density);
+    if (far) {
+        how.still = 4.0;
+        how.caps = &z->caps;
+    }
+    return how;
+}
+
 /* Zone z from r' = 0 to `to` by convolution. */
 static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to,
                           double (*scratch)[AW_RESULTS])
 {
     const aw_history_view *h = problem->history;
-    const aw_retarded now = aw_retarded_at(h, 0.0);
-    const double size = fmin(now.half_s, now.half_x), cell = fmin(now.hs, now.hx);
+    const aw_panels_how how = how_of(h, &convolution_rule);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
-    const aw_panels_how how = {.order = 9,
-                               .ratio = 2.0,
-                               .sweep = 0.1,
-                               .first = AW_FIRST_PANEL * size,
-                               .spacing = 0.1 * cell,
-                               .bunch = AW_BUNCH_SIZE * size,
-                               .density = 1.0};
     z->panels.n = 0;
     AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
     aw_shared shared = {.node = z->panels.node,
@@ -104,24 +126,6 @@ done:
     return status;
 }
 
-/* Panels of the zone's rule. */
-static aw_panels_how how_of(const aw_problem *problem, const aw_zone *z, int far)
-{
-    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
-    const aw_rule *r = &z->rules.rule[z->rules.level];
-    const double size = fmin(now.half_s, now.half_x);
-    return (aw_panels_how){.order = r->order,
-                           .ratio = 2.0,
-                           .still = far ? 4.0 : 0.0,
-                           .sweep = r->sweep,
-                           .first = AW_FIRST_PANEL * size,
-                           .spacing = r->spacing * fmin(now.hs, now.hx),
-                           .bunch = AW_BUNCH_SIZE * size,
-                           .density = z->rules.dense ? fmin(1.0, 2.0 * r->density) : r->density,
-                           .few_rates = r->few_rates,
-                           .caps = &z->caps};
-}
-
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
                             double to, double reach, int look_at_rates,
                             double (*scratch)[AW_RESULTS], aw_report *report)
@@ -130,7 +134,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = from > 0.0;
-    const aw_panels_how how = how_of(problem, z, far);
+    const aw_panels_how how = zone_how(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     memset(z->sum, 0, problem->points * sizeof *z->sum);
@@ -167,18 +171,6 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     if (far) give_velocities(problem, z->sum, scratch);
 done:
     return status;
-}
-
-/* What of an error counts, in scales. */
-static double counts(const double error[AW_RESULTS], const aw_scales *scales)
-{
-    double worst = 0.0;
-    for (unsigned k = 0; k < AW_RESULTS; ++k) {
-        const double size = fabs(error[k]) / aw_scale_of(scales, k);
-        const double mine = k < AW_DPHI ? size : size / AW_RATE_TOLERANCES;
-        if (!(mine <= worst) && !isnan(worst)) worst = mine;
-    }
-    return worst;
 }
 
 /* By what a panel's nodes are off at a point, against Simpson's rule between them.
@@ -223,7 +215,7 @@ aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone 
                           int *sharper, double *off)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const aw_panels_how how = how_of(problem, z, 1);
+    const aw_panels_how how = zone_how(problem->history, z, 1);
     const int order = how.order;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
@@ -247,18 +239,18 @@ aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone 
             double error[AW_RESULTS];
             panel_error(&solver->region[i * regions + j * ((size_t)order + 1)], node, order, error);
             for (unsigned k = 0; k < AW_RESULTS; ++k) all[i][k] += error[k];
-            worst = fmax(worst, counts(error, &problem->scales));
+            worst = fmax(worst, aw_sample_counts(error, &problem->scales));
         }
         const double much = worst / (AW_PANEL_SHARE * problem->tolerance);
         if (!(much > 1.0)) continue;
         panel_range(node, order, &a, &b);
         const double halvings = fmin(ceil(log(much) / log(AW_HALVED)), AW_HALVINGS_MOST);
         const double length = log(b / a), most = length * exp2(-halvings);
-        aw_panel_caps_lower(&z->caps, a * exp(-AW_ASIDE * length), b * exp(AW_ASIDE * length),
+        aw_panel_caps_lower(&z->caps, a * exp(-AW_BESIDE * length), b * exp(AW_BESIDE * length),
                             most);
         *sharper = 1;
     }
-    *off = counts(all[0], &problem->scales);
+    *off = aw_sample_counts(all[0], &problem->scales);
 done:
     aw_free(all);
     aw_panels_free(&panels);

@@ -80,8 +80,7 @@ static void the_tolerance_holds_on_a_random_beam(void **state)
     check_agreement(*state, &params, 0.4);
 }
 
-/* From 25 MeV, where the space charge is as large as what the bend does, to 50 GeV; bends to the
- * left, to the right, and behind a short one. */
+/* From 25 MeV to 50 GeV; bends to the left, to the right, and behind a short one. */
 static void the_tolerance_holds_at_any_energy_and_in_any_bend(void **state)
 {
     if (!is_fastest(*state)) return;
