@@ -42,7 +42,7 @@ enum { AW_SHARPENED = 4 };
 /* That is worth it for errors that are so much too large, which a few panels make, and from this
  * rule on. Else a finer one takes fewer nodes. */
 #define AW_SPIKES 10.0
-enum { AW_COSTLY = 6 };
+enum { AW_COSTLY = 3 };
 /* Nodes in r' explain the error if they are off by this part of it. */
 #define AW_EXPLAINED 0.4
 /* Caps of panels grow by so much in a step, until they are forgotten. */
