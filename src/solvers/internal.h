@@ -33,6 +33,9 @@ extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase, aw_strateg
  *  all points of a grid. */
 void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const double *result);
 
+/** Whether the problem's step is the one after S [m], or the same: what was learned there holds. */
+int aw_solver_is_next(const aw_problem *problem, double S);
+
 /** Fill solver->visit: tiles of neighbouring points of a grid, one after the other. */
 aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);
 

@@ -29,6 +29,7 @@ typedef struct predictive {
     aw_patterns rough;   /* forecast, a row for every tile */
     aw_patterns pattern; /* the same as numbers of regions */
     aw_patterns joint;   /* of the classes: roughness, then numbers */
+    double learned_at;   /* S of the newest slice then [m] */
 } predictive;
 
 static void forget(void *memory)
@@ -64,6 +65,15 @@ static void spoil(aw_patterns *rough)
     }
 }
 
+/* Fewest regions of a cell. Cells of the starting partition are not joined where nothing is known
+ * of this beam: where nothing was learned, or long ago, as with --solve-every. */
+static double least_regions(const predictive *p, const aw_solver *solver, const aw_problem *problem)
+{
+    const double least = solver->forecast.least;
+    const int known = aw_learner_steps(p->learner) > 0 && aw_solver_is_next(problem, p->learned_at);
+    return known ? least : fmax(least, 1.0);
+}
+
 /* Roughness and pattern of every tile. */
 static aw_status forecast_tiles(predictive *p, const aw_solver *solver, const aw_problem *problem)
 {
@@ -78,8 +88,7 @@ static aw_status forecast_tiles(predictive *p, const aw_solver *solver, const aw
         AW_TRY(
             aw_learner_forecast(p->learner, (const double(*)[2])t->where, how->neighbours, rough));
     if (how->source == AW_FORECAST_RANDOM) spoil(rough);
-    /* Nothing learned: the starting partition as it is. */
-    const double least = aw_learner_steps(p->learner) > 0 ? how->least : fmax(how->least, 1.0);
+    const double least = least_regions(p, solver, problem);
     for (size_t i = 0; i < t->tiles; ++i) {
         float *row = &rough->need[i * rough->cells];
         for (size_t j = 0; j < rough->cells; ++j)
@@ -137,7 +146,7 @@ static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_
                          t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
     AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes + 1));
-    const double least = aw_learner_steps(p->learner) > 0 ? how->least : fmax(how->least, 1.0);
+    const double least = least_regions(p, solver, problem);
     float *rough = &p->joint.need[classes * cells]; /* one row more: the joint roughness */
     for (size_t c = 0; c < classes; ++c) {
         merge(p, c, how->merge, rough);
@@ -203,6 +212,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     aw_tiling_observe(&p->tiling, &p->rough);
     if (problem->record) AW_TRY(judge_forecast(p, solver, problem, report));
     AW_TRY(aw_learner_learn(p->learner, &p->rough, (const double(*)[2])p->tiling.where));
+    p->learned_at = problem->history->slice[0].S;
     report->learn += aw_now() - start;
 done:
     return status;

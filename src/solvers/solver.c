@@ -200,6 +200,11 @@ static aw_scales scales_of(const double most[AW_RESULTS], const aw_slice *now)
     return (aw_scales){most[AW_PHI], most[AW_PSI], AW_RATE_SCALE * force};
 }
 
+int aw_solver_is_next(const aw_problem *problem, double S)
+{
+    return fabs(problem->history->slice[0].S - S) <= 1.5 * problem->history->cdt;
+}
+
 void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const double *result)
 {
     double most[AW_RESULTS] = {0.0};
@@ -220,8 +225,7 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
     AW_TRY(check_points(problem));
     /* Those of the step before; older ones may be a thousand times off. */
-    if (solver->scales.phi > 0.0 &&
-        fabs(now->S - solver->scales_at) <= 1.5 * problem->history->cdt) {
+    if (solver->scales.phi > 0.0 && aw_solver_is_next(problem, solver->scales_at)) {
         *scales = solver->scales;
         return AW_OK;
     }
