@@ -30,6 +30,8 @@ static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 #define AW_POOL 12.0
 /* Of the tolerance, the error of the sample's own integrals. */
 #define AW_SAMPLE_SHARE 0.1
+/* Nodes in r' of a zone for each region with which a point of the sample begins. */
+enum { AW_SAMPLE_EVERY = 4 };
 /* Evaluations a point of a zone, over those of the sample's points, beyond which `predictive` is
  * not dearer. */
 #define AW_DEAR 0.6
@@ -38,7 +40,7 @@ static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
 /* Points of a sample whose error is above this part of the largest allowed one show which panels
  * are too long; so often in a step that is asked before a finer rule is. */
 #define AW_SHARPEN 0.25
-enum { AW_SHARPENED = 4 };
+enum { AW_SHARPENED = 6 };
 /* That is worth it for errors that are so much too large, which a few panels make, and from this
  * rule on. Else a finer one takes fewer nodes. */
 #define AW_SPIKES 10.0
@@ -68,6 +70,21 @@ typedef struct projection {
     int dears;       /* steps in a row that were too dear */
     int pause, left; /* steps that are left to it at once, and how many still are */
 } projection;
+
+/* A step, while its zones are solved. */
+typedef struct step {
+    aw_solver *solver;
+    projection *p;
+    const aw_problem *problem;
+    aw_report *report;
+    double border, reach; /* of the zones, and of the convolution [m] */
+    int pass[AW_RANGES];  /* the next ones */
+    int again;            /* 1: they are not the first */
+    int look_at_rates;    /* aw_zone_integrate */
+    int spread;           /* points that the sample has of core and rim each */
+    int sharpened;        /* times that panels were looked at */
+    int asked;            /* 1: the sample was asked again since the last pass */
+} step;
 
 static void forget(void *memory)
 {
@@ -132,122 +149,173 @@ static double estimate(const projection *p, const aw_problem *problem, const dou
     return worst;
 }
 
-/* Add points to the sample: `spread` of each stratum, and the doubtful ones of the zones that were
- * just done. */
-static aw_status sample(aw_solver *solver, projection *p, const aw_problem *problem, double border,
-                        int spread, const int pass[AW_RANGES], aw_report *report)
+/* How the sample is recomputed, against the nodes of the last passes. */
+static aw_sample_how sample_how(const step *s, size_t every)
+{
+    const aw_zone *zone = s->p->zone;
+    return (aw_sample_how){.border = s->border,
+                           .tolerance = AW_SAMPLE_SHARE * s->problem->tolerance,
+                           .panels = {&zone[AW_NEAR].panels, &zone[AW_FAR].panels},
+                           .every = every};
+}
+
+/* Add points to the sample until it has `spread` of each stratum, and the doubtful ones of the
+ * zones that were just done. */
+static aw_status sample(step *s, int spread)
 {
     enum { MOST = 2 * AW_SAMPLE_FIRST + AW_RANGES };
+    const aw_problem *problem = s->problem;
+    projection *p = s->p;
     const double start = aw_now();
     size_t point[MOST], n = 0;
     int stratum[MOST];
-    for (int i = 0; i < spread; ++i)
-        for (int s = AW_CORE; s <= AW_RIM; ++s) {
-            stratum[n] = s;
-            point[n++] = aw_sample_next(&p->sample, problem, s);
+    for (; s->spread < spread; ++s->spread)
+        for (int k = AW_CORE; k <= AW_RIM; ++k) {
+            stratum[n] = k;
+            point[n++] = aw_sample_next(&p->sample, problem, k);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
-        if (pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
+        if (s->pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
         stratum[n] = AW_DOUBTFUL;
         point[n++] = doubtful(&p->zone[i], problem->points);
     }
-    const uint64_t work = report->work.evaluations;
-    const size_t before = p->sample.n;
+    aw_work *work = &s->report->work;
+    const uint64_t before = work->evaluations;
+    const size_t had = p->sample.n;
+    const aw_sample_how how = sample_how(s, AW_SAMPLE_EVERY);
     const aw_status status =
-        aw_sample_add(&p->sample, solver, problem, border, AW_SAMPLE_SHARE * problem->tolerance,
-                      point, stratum, n, &report->work);
-    if (p->sample.n > before)
-        p->dear =
-            AW_DEAR * (double)(report->work.evaluations - work) / (double)(p->sample.n - before);
-    report->samples = p->sample.n;
-    report->sample += aw_now() - start;
+        aw_sample_add(&p->sample, s->solver, problem, &how, point, stratum, n, work);
+    if (p->sample.n > had)
+        p->dear = AW_DEAR * (double)(work->evaluations - before) / (double)(p->sample.n - had);
+    s->report->samples = p->sample.n;
+    s->report->sample += aw_now() - start;
     return status;
 }
 
 /* Integrate the zones that have a pass. */
-static aw_status integrate_zones(aw_solver *solver, projection *p, const aw_problem *problem,
-                                 double border, double reach, const int pass[AW_RANGES],
-                                 int look_at_rates, aw_report *report)
+static aw_status integrate_zones(const step *s)
 {
-    const double end = solver->partition->box[solver->partition->n - 1].r;
-    const double to[AW_RANGES] = {fmin(border, end), end};
-    const size_t points = problem->points;
+    projection *p = s->p;
+    const aw_partition *partition = s->solver->partition;
+    const double end = partition->box[partition->n - 1].r;
+    const double to[AW_RANGES] = {fmin(s->border, end), end};
+    const size_t points = s->problem->points;
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
         aw_zone *z = &p->zone[i];
-        if (pass[i] == AW_NO_PASS) continue;
+        if (s->pass[i] == AW_NO_PASS) continue;
         z->sum = &p->sum[(size_t)i * points];
         z->check = &p->check[(size_t)i * points];
-        AW_TRY(aw_zone_integrate(solver, problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i], reach,
-                                 look_at_rates, &p->sum[AW_RANGES * points], report));
-        report->rule[i] = z->rules.level;
-        report->shared[i] = z->rules.nodes;
+        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i],
+                                 s->reach, s->look_at_rates, &p->sum[AW_RANGES * points],
+                                 s->report));
+        s->report->rule[i] = z->rules.level;
+        s->report->shared[i] = z->rules.nodes;
     }
 done:
     return status;
 }
 
-/* See whether single panels of the far zone are too long where the sample is off. */
-static aw_status sharpen(aw_solver *solver, projection *p, const aw_problem *problem, double border,
-                         aw_report *report, int *sharper, double *off)
+/* See whether single panels of the far zone are too long where the sample is off. If not, it may be
+ * the sample that has missed something: it is asked again, once.
+ * @param[out] off  by how much panels are off at the worst point */
+static aw_status sharpen(step *s, int *sharper, double *off)
 {
     enum { MOST = 8 };
+    projection *p = s->p;
     aw_zone *far = &p->zone[AW_FAR];
-    const double end = solver->partition->box[solver->partition->n - 1].r;
+    const aw_problem *problem = s->problem;
+    const double end = s->solver->partition->box[s->solver->partition->n - 1].r;
     const double least = AW_SHARPEN * AW_SHARE * problem->tolerance;
+    aw_work *work = &s->report->work;
+    aw_status status = AW_OK;
     size_t point[MOST];
     const size_t n = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
                                      &problem->scales, least, MOST, point);
     *sharper = 0;
     if (n == 0 || far->panels.n == 0) return AW_OK;
-    return aw_zone_sharpen(solver, problem, far, fmin(border, end), end, point, n, &report->work,
-                           sharper, off);
-}
-
-/* Refine a zone.
- * @param[in,out] sharpened  how often panels were looked at
- * @param[out] next  [AW_RANGES]: passes; none but AW_NO_PASS: nothing is left that is worth it */
-static aw_status refine(aw_solver *solver, projection *p, const aw_problem *problem, double border,
-                        aw_report *report, int *sharpened, int next[AW_RANGES])
-{
-    aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
-    const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR;
-    const double error = aw_rules_error(far);
-    const int spikes = error > AW_SPIKES * AW_SHARE * problem->tolerance || far->level >= AW_COSTLY;
-    aw_status status = AW_OK;
-    int sharper = 0;
-    double off = HUGE_VAL;
-    next[AW_NEAR] = next[AW_FAR] = AW_NO_PASS;
-    if (worse == AW_FAR && spikes && (*sharpened)++ < AW_SHARPENED)
-        AW_TRY(sharpen(solver, p, problem, border, report, &sharper, &off));
-    /* What nodes in r' do not explain is due to those in angle. */
-    if (off < AW_EXPLAINED * error && aw_rules_densify(far, p->dear))
-        next[AW_FAR] = AW_FINER_RULE;
-    else if (sharper)
-        next[AW_FAR] = AW_SAME_RULE;
-    else if (aw_rules_tighten(&p->zone[worse].rules, p->dear))
-        next[worse] = AW_FINER_RULE;
-    else if (aw_rules_tighten(&p->zone[!worse].rules, p->dear))
-        next[!worse] = AW_FINER_RULE;
+    AW_TRY(aw_zone_sharpen(s->solver, problem, far, fmin(s->border, end), end, point, n, work,
+                           sharper, off));
+    if (s->asked || *off >= AW_EXPLAINED * aw_rules_error(&far->rules)) return AW_OK;
+    const aw_sample_how how = sample_how(s, 1);
+    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, point, n, work));
+    s->asked = 1;
 done:
     return status;
 }
 
+/* Refine a zone: choose the next passes; none, and the sample not asked again: nothing is left that
+ * is worth it. */
+static aw_status refine(step *s)
+{
+    projection *p = s->p;
+    aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
+    const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR, asked = s->asked;
+    const double error = aw_rules_error(far);
+    const int spikes =
+        error > AW_SPIKES * AW_SHARE * s->problem->tolerance || far->level >= AW_COSTLY;
+    aw_status status = AW_OK;
+    int sharper = 0;
+    double off = HUGE_VAL;
+    s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
+    if (worse == AW_FAR && spikes && s->sharpened < AW_SHARPENED) {
+        s->sharpened += !s->asked;
+        AW_TRY(sharpen(s, &sharper, &off));
+    }
+    if (s->asked > asked) return AW_OK;
+    /* What nodes in r' do not explain is due to those in angle or to tables: no finer rule. */
+    if (off < AW_EXPLAINED * error)
+        s->pass[AW_FAR] = aw_rules_densify(far, p->dear) ? AW_FINER_RULE : AW_NO_PASS;
+    else if (sharper)
+        s->pass[AW_FAR] = AW_SAME_RULE;
+    else if (aw_rules_tighten(&p->zone[worse].rules, p->dear))
+        s->pass[worse] = AW_FINER_RULE;
+    else if (aw_rules_tighten(&p->zone[!worse].rules, p->dear))
+        s->pass[!worse] = AW_FINER_RULE;
+done:
+    return status;
+}
+
+/* The next passes, and what the sample says of them.
+ * @param[in] begins  1: with all of the sample's points, whichever pass it is */
+static aw_status make_passes(step *s, int begins)
+{
+    projection *p = s->p;
+    aw_status status = AW_OK;
+    AW_TRY(integrate_zones(s));
+    for (int i = 0; i < AW_RANGES; ++i) {
+        if (s->pass[i] != AW_FINER_RULE) continue;
+        judge(p, &p->zone[i], i, s->problem);
+        aw_rules_learn(&p->zone[i].rules);
+    }
+    AW_TRY(sample(s, begins || s->again ? AW_SAMPLE_FIRST : AW_SAMPLE));
+    for (int i = 0; i < AW_RANGES; ++i) {
+        judge(p, &p->zone[i], i, s->problem);
+        aw_rules_look_again(&p->zone[i].rules, s->again);
+    }
+done:
+    return status;
+}
+
+/* The sum of both zones. */
+static void add_zones(const projection *p, size_t points, double *result)
+{
+    for (size_t i = 0; i < points; ++i)
+        for (unsigned k = 0; k < AW_RESULTS; ++k)
+            result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
+}
+
 /* Both zones, each as often as it takes.
  * @param[out] converged  1: the estimate is within the tolerance, and `result` holds the sums */
-static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem *problem,
-                             double *result, aw_report *report, int *converged)
+static aw_status solve_zones(step *s, double *result, int *converged)
 {
-    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
-    const double least = hypot(now.half_s, now.half_x) + problem->half;
-    const double reach = aw_zone_convolution(solver, problem, &p->zone[AW_NEAR], least);
-    const double border = reach >= AW_NEARLY * least ? reach : least;
-    const size_t points = problem->points;
-    const double start = aw_now();
-    aw_status status = AW_OK;
-    aw_spread pool[AW_STRATA];
-    int pass[AW_RANGES] = {AW_SAME_RULE, AW_SAME_RULE}, again = 0, spread = 0, sharpened = 0;
+    projection *p = s->p;
+    const size_t points = s->problem->points;
+    const double start = aw_now(), limit = AW_SHARE * s->problem->tolerance;
+    aw_report *report = s->report;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
+    aw_spread pool[AW_STRATA];
+    aw_status status = AW_OK;
     *converged = 0;
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (AW_RANGES + 1) * points, sizeof *p->sum));
     AW_TRY(aw_grow((void **)&p->check, &p->check_capacity, AW_RANGES * points, sizeof *p->check));
@@ -255,46 +323,51 @@ static aw_status solve_zones(aw_solver *solver, projection *p, const aw_problem 
     const int begins = p->steps++ == 0 || p->back || near->trying || far->trying;
     p->back = 0;
     if (begins) memset(p->pool, 0, sizeof p->pool);
-    /* Potentials and rates by turns. */
-    int look_at_rates = p->steps % 2 == 0;
+    s->look_at_rates = p->steps % 2 == 0; /* and potentials by turns */
     p->sample.n = 0;
     for (;;) {
-        AW_TRY(integrate_zones(solver, p, problem, border, reach, pass, look_at_rates, report));
-        for (int i = 0; i < AW_RANGES; ++i) {
-            if (pass[i] != AW_FINER_RULE) continue;
-            judge(p, &p->zone[i], i, problem);
-            aw_rules_learn(&p->zone[i].rules);
-        }
-        const int want = begins || again ? AW_SAMPLE_FIRST : AW_SAMPLE;
-        AW_TRY(sample(solver, p, problem, border, want - spread, pass, report));
-        spread = want;
-        for (int i = 0; i < AW_RANGES; ++i) {
-            judge(p, &p->zone[i], i, problem);
-            aw_rules_look_again(&p->zone[i].rules, again);
-        }
+        AW_TRY(make_passes(s, begins));
+        add_zones(p, points, result);
+        report->sampled = estimate(p, s->problem, result, pool);
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
-        for (size_t i = 0; i < points; ++i)
-            for (unsigned k = 0; k < AW_RESULTS; ++k)
-                result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
-        report->sampled = estimate(p, problem, result, pool);
-        const double limit = AW_SHARE * problem->tolerance;
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        AW_TRY(refine(solver, p, problem, border, report, &sharpened, pass));
-        if (pass[AW_NEAR] == AW_NO_PASS && pass[AW_FAR] == AW_NO_PASS) goto done;
-        again = 1;
+        const int asked = s->asked;
+        AW_TRY(refine(s));
+        if (s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS) {
+            if (s->asked == asked) goto done;
+            continue; /* the same sums, with another sample */
+        }
+        s->asked = 0;
+        s->again = 1;
+        s->look_at_rates = !s->look_at_rates;
         memset(p->pool, 0, sizeof p->pool);
-        look_at_rates = !look_at_rates;
     }
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWS);
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_note(&p->zone[i].rules);
-    aw_rules_relax(near, far, report->sampled, problem->tolerance);
-    aw_rules_relax(far, near, report->sampled, problem->tolerance);
+    aw_rules_relax(near, far, report->sampled, s->problem->tolerance);
+    aw_rules_relax(far, near, report->sampled, s->problem->tolerance);
     *converged = 1;
 done:
     report->evaluate += aw_now() - start - report->sample;
     return status;
+}
+
+/* A step whose first passes are to be done. */
+static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *report)
+{
+    projection *p = solver->memory;
+    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
+    const double least = hypot(now.half_s, now.half_x) + problem->half;
+    const double reach = aw_zone_convolution(solver, problem, &p->zone[AW_NEAR], least);
+    return (step){.solver = solver,
+                  .p = p,
+                  .problem = problem,
+                  .report = report,
+                  .border = reach >= AW_NEARLY * least ? reach : least,
+                  .reach = reach,
+                  .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 
 /* Leave the step to `predictive`, which has a memory of its own. */
@@ -339,7 +412,8 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
         problem->columns >= AW_SLOPE_NODES && problem->points >= AW_SLOPE_NODES * problem->columns;
     const int able = grid && solver->device->ops->integrate && !problem->record;
     if (able && p->left == 0) {
-        AW_TRY(solve_zones(solver, p, problem, result, report, &converged));
+        step s = begin_step(solver, problem, report);
+        AW_TRY(solve_zones(&s, result, &converged));
         plan_ahead(p, converged);
     } else if (able) {
         p->left--;

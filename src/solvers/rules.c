@@ -21,6 +21,8 @@
 #define AW_SIMILAR 0.3
 /* Rules that a zone goes back. */
 enum { AW_BACK = 3 };
+/* aw_rules.dense, at most. */
+enum { AW_DENSE_MOST = 2 };
 
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
  * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
@@ -69,10 +71,10 @@ int aw_rules_worse(const aw_rules *near, const aw_rules *far)
 
 int aw_rules_densify(aw_rules *r, double dear)
 {
-    if (r->dense || r->cost > dear) return 0;
+    if (r->dense == AW_DENSE_MOST || r->cost > dear) return 0;
     r->failed = aw_rules_error(r);
     r->left = AW_RULES_MOST;
-    r->dense = 1;
+    r->dense++;
     return 1;
 }
 
@@ -147,7 +149,7 @@ void aw_rules_relax(aw_rules *r, const aw_rules *other, double estimated, double
             r->level--;
         r->trying = 1;
     } else if (r->dense && would_do(r, other, r->gain[AW_RULES_MOST], estimated, tolerance)) {
-        r->dense = 0;
+        r->dense--;
         r->trying = 1;
     }
 }

@@ -26,8 +26,8 @@ typedef struct aw_rules {
     const aw_rule *rule; /* [n] */
     int n, level;        /* which of them is used */
     int tiles;           /* 1: a convolution has not done, and tiles take its place */
-    int dense;           /* 1: with twice its nodes in angle */
-    int trying;          /* 1: a coarser one than at the last step */
+    int dense;  /* 1: with finer tables and twice its nodes in angle, 2: with the sample's */
+    int trying; /* 1: a coarser one than at the last step */
     /* Of the last pass, filled in by who did it: */
     double error;      /* of potentials, the worst of the sample, in scales */
     double rate_error; /* the same of the rates */
@@ -59,7 +59,7 @@ double aw_rules_error(const aw_rules *rules);
 /** Which zone to do again with a finer rule. @return 1: the far one */
 int aw_rules_worse(const aw_rules *near, const aw_rules *far);
 
-/** Take twice as many nodes in angle. @return 0: they are taken already, or not worth it */
+/** Take more nodes in angle. @return 0: there are no more, or it is not worth it */
 int aw_rules_densify(aw_rules *rules, double dear);
 
 /** Take a finer rule.

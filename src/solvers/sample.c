@@ -9,13 +9,11 @@
 void aw_sample_free(aw_sample *sample)
 {
     aw_free(sample->at);
+    aw_free(sample->edge);
+    aw_free(sample->which);
     memset(sample, 0, sizeof *sample);
 }
 
-/* Nodes of the sample's inner rule, over those of other integrals: what is judged must not share
- * the error of the judge, and where cells are long and thin or hold few particles that is more than
- * the tolerance. */
-#define AW_SAMPLE_DENSITY 2.0
 /* Of the grid's nodes along an axis, this part at either end is the rim. */
 #define AW_RIM_WIDTH 0.125
 
@@ -34,17 +32,46 @@ size_t aw_sample_next(aw_sample *sample, const aw_problem *problem, int stratum)
     }
 }
 
-/* Cut the regions of a point at the border, near ones first.
- * @return how many are near; *n, the number of all, may grow by one */
-static size_t cut_regions(aw_region *region, size_t *n, double border)
+/* Where regions are cut: at the border and at every so many nodes of both ranges. With every
+ * fourth the sample looks at as many places as they do, and at others, before it believes its
+ * error; with each, at three places between any two of them.
+ * @param[out] edges  their number */
+static aw_status make_edges(aw_sample *sample, const aw_sample_how *how, size_t *edges)
 {
-    size_t near = 0;
-    while (near < *n && region[near].b <= border) ++near;
-    if (near == *n || region[near].a >= border) return near;
-    memmove(&region[near + 1], &region[near], (*n - near) * sizeof *region);
-    region[near].b = region[near + 1].a = border;
-    ++*n;
-    return near + 1;
+    aw_status status = AW_OK;
+    size_t n = 1;
+    for (int z = 0; z < AW_RANGES; ++z) n += how->panels[z]->n;
+    AW_TRY(aw_grow((void **)&sample->edge, &sample->edges, n, sizeof *sample->edge));
+    n = 0;
+    for (int z = 0; z < AW_RANGES; ++z) {
+        if (z == AW_FAR) sample->edge[n++] = how->border;
+        for (size_t i = 0; i < how->panels[z]->n; i += how->every)
+            sample->edge[n++] = how->panels[z]->node[i].r;
+    }
+    *edges = n;
+done:
+    return status;
+}
+
+/* n ascending regions, cut at ascending edges.
+ * @param[out] out  [n + edges]
+ * @return how many there are */
+static size_t cut_regions(const aw_region *whole, size_t n, const double *edge, size_t edges,
+                          aw_region *out)
+{
+    size_t made = 0, next = 0;
+    for (size_t i = 0; i < n; ++i) {
+        aw_region rest = whole[i];
+        while (next < edges && edge[next] <= rest.a) ++next;
+        for (; next < edges && edge[next] < rest.b; ++next) {
+            if (edge[next] == rest.a) continue;
+            out[made] = rest;
+            out[made++].b = edge[next];
+            rest.a = edge[next];
+        }
+        out[made++] = rest;
+    }
+    return made;
 }
 
 static int is_there(const aw_sample *sample, size_t point)
@@ -54,44 +81,80 @@ static int is_there(const aw_sample *sample, size_t point)
     return 0;
 }
 
-aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                        double border, double tolerance, const size_t *point, const int *stratum,
-                        size_t n, aw_work *work)
+/* Integrals of n points of the sample. */
+static aw_status integrate(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
+                           const aw_sample_how *how, const size_t *which, size_t n, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const size_t most = solver->partition->n + 1, before = sample->n;
+    const size_t most = solver->partition->n;
     aw_status status = AW_OK;
-    size_t regions = 0;
-    AW_TRY(aw_grow((void **)&sample->at, &sample->capacity, before + n, sizeof *sample->at));
+    size_t regions = 0, edges;
+    AW_TRY(make_edges(sample, how, &edges));
     AW_TRY(
         aw_grow((void **)&solver->job, &solver->job_capacity, AW_RANGES * n, sizeof *solver->job));
+    AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, most, sizeof *solver->next));
     for (size_t i = 0; i < n; ++i) {
-        if (is_there(sample, point[i])) continue;
-        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, regions + most,
+        const size_t point = sample->at[which[i]].point;
+        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, regions + most + edges,
                        sizeof *solver->region));
         aw_region *region = &solver->region[regions];
-        size_t mine = aw_partition_regions(solver->partition, problem->history,
-                                           &problem->point[point[i]], (uint32_t)point[i], region);
-        const size_t near = cut_regions(region, &mine, border);
-        aw_job *job = &solver->job[AW_RANGES * (sample->n - before)];
-        job[AW_NEAR] = job[AW_FAR] = (aw_job){.tolerance = tolerance, .density = AW_SAMPLE_DENSITY};
+        const size_t whole =
+            aw_partition_regions(solver->partition, problem->history, &problem->point[point],
+                                 (uint32_t)point, solver->next);
+        const size_t mine = cut_regions(solver->next, whole, sample->edge, edges, region);
+        size_t near = 0;
+        while (near < mine && region[near].b <= how->border) ++near;
+        aw_job *job = &solver->job[AW_RANGES * i];
+        job[AW_NEAR] = job[AW_FAR] =
+            (aw_job){.tolerance = how->tolerance, .density = AW_SAMPLE_DENSITY};
         job[AW_NEAR].first = regions;
         job[AW_NEAR].count = near;
         job[AW_FAR].first = regions + near;
         job[AW_FAR].count = mine - near;
-        sample->at[sample->n].stratum = stratum[i];
-        sample->at[sample->n++].point = point[i];
         regions += mine;
     }
-    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job,
-                       AW_RANGES * (sample->n - before), &problem->scales, work));
+    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, AW_RANGES * n,
+                       &problem->scales, work));
     AW_TRY(ops->wait(solver->device->state));
-    for (size_t i = before; i < sample->n; ++i)
+    for (size_t i = 0; i < n; ++i)
         for (int z = 0; z < AW_RANGES; ++z) {
-            const aw_job *job = &solver->job[AW_RANGES * (i - before) + (size_t)z];
+            const aw_job *job = &solver->job[AW_RANGES * i + (size_t)z];
             for (unsigned k = 0; k < AW_RESULTS; ++k)
-                sample->at[i].I[z][k] = job->status == AW_OK ? job->I[k] : (double)NAN;
+                sample->at[which[i]].I[z][k] = job->status == AW_OK ? job->I[k] : (double)NAN;
         }
+done:
+    return status;
+}
+
+aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
+                        const aw_sample_how *how, const size_t *point, const int *stratum, size_t n,
+                        aw_work *work)
+{
+    aw_status status = AW_OK;
+    const size_t before = sample->n;
+    AW_TRY(aw_grow((void **)&sample->at, &sample->capacity, before + n, sizeof *sample->at));
+    AW_TRY(aw_grow((void **)&sample->which, &sample->whiches, n, sizeof *sample->which));
+    for (size_t i = 0; i < n; ++i) {
+        if (is_there(sample, point[i])) continue;
+        sample->which[sample->n - before] = sample->n;
+        sample->at[sample->n].stratum = stratum[i];
+        sample->at[sample->n++].point = point[i];
+    }
+    AW_TRY(integrate(sample, solver, problem, how, sample->which, sample->n - before, work));
+done:
+    return status;
+}
+
+aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
+                          const aw_sample_how *how, const size_t *point, size_t n, aw_work *work)
+{
+    aw_status status = AW_OK;
+    size_t found = 0;
+    AW_TRY(aw_grow((void **)&sample->which, &sample->whiches, n, sizeof *sample->which));
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < sample->n; ++j)
+            if (sample->at[j].point == point[i]) sample->which[found++] = j;
+    AW_TRY(integrate(sample, solver, problem, how, sample->which, found, work));
 done:
     return status;
 }

@@ -3,8 +3,14 @@
  * adapt knows its error. */
 #ifndef AW_SOLVERS_SAMPLE_H
 #define AW_SOLVERS_SAMPLE_H
+#include "quadrature/panels.h"
 #include "src/solvers/internal.h"
 #include "src/solvers/rules.h"
+
+/* Nodes of the sample's inner rule, over those of other integrals: what is judged must not share
+ * the error of the judge, and where cells are long and thin or hold few particles that is more than
+ * the tolerance. */
+#define AW_SAMPLE_DENSITY 2.0
 
 /* Ranges: from 0 to the border, and beyond it. */
 enum { AW_NEAR, AW_FAR, AW_RANGES };
@@ -26,6 +32,10 @@ typedef struct aw_sample {
     aw_sampled *at; /* [n], owned: aw_sample_free */
     size_t n, capacity;
     uint64_t drawn; /* of the sequence of aw_sample_next, in all steps */
+    double *edge;   /* scratch, as `which` is */
+    size_t edges;
+    size_t *which;
+    size_t whiches;
 } aw_sample;
 
 void aw_sample_free(aw_sample *sample);
@@ -34,13 +44,26 @@ void aw_sample_free(aw_sample *sample);
  *  evenly however the calls are cut. */
 size_t aw_sample_next(aw_sample *sample, const aw_problem *problem, int stratum);
 
+/** How points are recomputed. */
+typedef struct aw_sample_how {
+    double border;                      /* of the ranges [m] */
+    double tolerance;                   /* of a range's integral, in scales */
+    const aw_panels *panels[AW_RANGES]; /* what is judged: the sample begins with regions that are
+                                         * cut at these nodes in r' */
+    size_t every;                       /* at each node (1), or at every so many */
+} aw_sample_how;
+
 /** Add points, point[i] of stratum[i]; one that is there already is not added again.
- *  @param[in] border     of the ranges [m]
- *  @param[in] tolerance  of a range's integral, in scales
  *  @return AW_OK, AW_ERR_NOMEM, or what the unit's refinement returns */
 aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                        double border, double tolerance, const size_t *point, const int *stratum,
-                        size_t n, aw_work *work);
+                        const aw_sample_how *how, const size_t *point, const int *stratum, size_t n,
+                        aw_work *work);
+
+/** Recompute points of the sample, since there are more nodes than when they were added: the first
+ *  integral may have missed what is narrow.
+ *  @return as aw_sample_add */
+aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
+                          const aw_sample_how *how, const size_t *point, size_t n, aw_work *work);
 
 /** Sums over the points of a stratum. */
 typedef struct aw_spread {

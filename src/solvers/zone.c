@@ -27,6 +27,8 @@
 static const aw_rule convolution_rule = {9, 1.0, 0.1, 0.1, 0.0, 0};
 /* First panel, over the shorter half side of the bunch's box. */
 #define AW_FIRST_PANEL 0.1
+/* aw_rule.tables, at most, where nodes in r' are not to blame for an error. */
+#define AW_FINE_TABLES 1.0
 /* The bunch's size, over the same. */
 #define AW_BUNCH_SIZE 0.4
 /* Of the tolerance, what a panel may be off by where panels are looked at by themselves; what that
@@ -96,7 +98,8 @@ static aw_panels_how how_of(const aw_history_view *h, const aw_rule *r)
 static aw_panels_how zone_how(const aw_history_view *h, const aw_zone *z, int far)
 {
     aw_panels_how how = how_of(h, &z->rules.rule[z->rules.level]);
-    if (z->rules.dense) how.density = fmin(1.0, 2.0 * how.density);
+    if (z->rules.dense == 1) how.density = fmin(1.0, 2.0 * how.density);
+    if (z->rules.dense > 1) how.density = AW_SAMPLE_DENSITY; /* fractions between alias */
     if (far) {
         how.still = 4.0;
         how.caps = &z->caps;
@@ -134,6 +137,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = from > 0.0;
+    const double tables = rules->dense ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
     const aw_panels_how how = zone_how(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
@@ -159,7 +163,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                         .nodes = z->panels.n,
                         .columns = problem->columns,
                         .common = far ? &problem->centre : NULL, /* and no tables near */
-                        .table_error = r->tables * problem->tolerance / (double)z->panels.n,
+                        .table_error = tables * problem->tolerance / (double)z->panels.n,
                         .I = z->sum,
                         .check = z->check,
                         .check_rates = look_at_rates};

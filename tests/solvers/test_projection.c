@@ -6,6 +6,7 @@
 
 #include "quadrature/panels.h"
 #include "src/base/memory.h"
+#include "src/solvers/sample.h"
 #include "src/solvers/zone.h"
 #include "tests/assert_close.h"
 #include "tests/beam_fixture.h"
@@ -191,6 +192,60 @@ static void panels_are_shortened_where_points_need_it(void **state)
     bench_close(&b);
 }
 
+/* Error of psi of a far range at one point, in scales, by a sample that believes any error. */
+static double careless_error(aw_solver *solver, const aw_problem *problem, aw_sample_how *how)
+{
+    const size_t point = problem->points / 2 + problem->columns / 2;
+    const int stratum = AW_CORE;
+    const double tolerance[2] = {1e6, 1e-10};
+    double psi[2];
+    aw_work work = {0};
+    for (int i = 0; i < 2; ++i) {
+        aw_sample sample = {.at = NULL};
+        how->tolerance = tolerance[i];
+        assert_ok(aw_sample_add(&sample, solver, problem, how, &point, &stratum, 1, &work));
+        assert_ok(aw_sample_again(&sample, solver, problem, how, &point, 1, &work));
+        assert_int_equal(sample.n, 1);
+        psi[i] = sample.at[0].I[AW_FAR][AW_PSI];
+        aw_sample_free(&sample);
+    }
+    return fabs(psi[0] - psi[1]) / problem->scales.psi;
+}
+
+/* A sample looks at as many places as the nodes that it judges, and between them, before it
+ * believes its error. */
+static void a_sample_begins_at_the_nodes_that_it_judges(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    const aw_panels_how fine = {.order = 5,
+                                .ratio = 1.03,
+                                .sweep = 1.0,
+                                .first = 1e-6,
+                                .spacing = HUGE_VAL,
+                                .bunch = 1.0,
+                                .density = 1.0};
+    aw_solver *solver = NULL;
+    bench b;
+    bench_open(&b, &params);
+    bench_run(&b, 1.2);
+    aw_problem problem = bench_grid_problem(&b, TOLERANCE);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    aw_panels none = {.node = NULL}, panels = none;
+    assert_ok(aw_solver_new("projection", &device, &solver));
+    assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
+    assert_ok(aw_partition_make(solver->partition, problem.history, &problem.centre, problem.half));
+    assert_ok(aw_panels_add(&panels, problem.history, &problem.centre, 0.01, 2.0, &fine));
+    aw_sample_how how = {.border = 0.01, .panels = {&none, &none}, .every = 1};
+    const double without = careless_error(solver, &problem, &how);
+    how.panels[AW_FAR] = &panels;
+    const double with = careless_error(solver, &problem, &how);
+    assert_true(with < 1e-7 && without > 5.0 * with);
+    aw_panels_free(&panels);
+    aw_solver_free(solver);
+    aw_device_close(&device);
+    bench_close(&b);
+}
+
 /* --------------------------------------------------------------------------------------- seam */
 
 /* Both zones, with their border at b, by rules that are the same on either side. */
@@ -327,6 +382,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(a_tighter_tolerance_takes_more_nodes, variant),
         cmocka_unit_test_prestate(scales_serve_the_next_step_only, variant),
         cmocka_unit_test_prestate(panels_are_shortened_where_points_need_it, variant),
+        cmocka_unit_test_prestate(a_sample_begins_at_the_nodes_that_it_judges, variant),
         cmocka_unit_test_prestate(the_zones_meet_without_a_seam, variant),
         cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),
         cmocka_unit_test_prestate(what_is_out_of_reach_is_left_to_another, variant),
