@@ -21,7 +21,7 @@ typedef struct aw_validation {
     const char *name;      /* of the case that runs */
     const char *directory; /* for tables and pictures, borrowed; NULL: write none */
     int threads;           /* 0: what OpenMP chooses */
-    const char *solver;    /* of cases that do not choose their own; NULL: two-phase */
+    const char *solver;    /* of cases that do not choose their own; NULL: AW_DEFAULT_SOLVER */
     aw_tuning tuning;      /* of the CPU unit; zeros: the defaults */
     double mark;           /* time of the last check */
     aw_check *check;       /* owned by validate.c */
@@ -54,7 +54,7 @@ aw_status aw_check_worst(aw_validation *validation, const char *quantity, const 
                          const double *reference, size_t n, double scale, double tolerance);
 
 /** A resolved input without files, ready to be altered: rigid, quiet, 1 nC, 1e6 particles, sigma
- *  50 um both ways, cut at 5 sigma, 128 x 128, c dt = 0.02 m, tolerance 1e-6, two-phase.
+ *  50 um both ways, cut at 5 sigma, 128 x 128, c dt = 0.02 m, tolerance 1e-6, AW_DEFAULT_SOLVER.
  *  @param[in] element  copied;  @param gamma  of beam and lattice
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. Free with aw_config_free. */
 aw_status aw_case_config(const aw_validation *validation, const aw_element *element, size_t n,

@@ -158,7 +158,7 @@ static aw_status solvers(aw_validation *v)
 
 const aw_case aw_case_solvers = {
     .name = "solvers",
-    .claim = "two-phase agrees with the adaptive rule at a 1000 times smaller tolerance",
+    .claim = "the solver agrees with the adaptive rule at a 1000 times smaller tolerance",
     .seconds = 60,
     .run = solvers};
 

@@ -23,7 +23,7 @@ static const char run_text[] =
     "arcwake run INPUT.yaml [options]\n"
     "  -o DIR, --output DIR  output directory (key output.directory)\n"
     "  --force               write into a directory that is not empty\n"
-    "  --solver NAME         two-phase | predictive | heuristic | adaptive | projection\n"
+    "  --solver NAME         projection | predictive | heuristic | two-phase | adaptive\n"
     "                        (key numerics.solver)\n"
     "  --device NAME         auto | cpu (key device)\n"
     "  --threads N           threads of the CPU unit and of all else\n"
@@ -43,7 +43,7 @@ static const char validate_text[] =
     "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
     "              [--solver S]\n"
     "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference,\n"
-    "and ends with exit status 5 if a check failed. --solver: by which one (two-phase), where\n"
+    "and ends with exit status 5 if a check failed. --solver: by which one (projection), where\n"
     "a case does not compare solvers.\n";
 
 static const char bench_text[] =

@@ -30,7 +30,7 @@ aw_status aw_line_config(const char *title, const aw_element *element, size_t n,
     c->grid[0] = c->grid[1] = 128;
     c->step_m = 0.02;
     c->tolerance = 1e-6;
-    snprintf(c->solver, sizeof c->solver, "two-phase");
+    snprintf(c->solver, sizeof c->solver, "%s", AW_DEFAULT_SOLVER);
     snprintf(c->device, sizeof c->device, "auto");
     c->upstream = upstream;
     c->history_MiB = 16384.0;

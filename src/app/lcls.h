@@ -12,13 +12,13 @@ AW_BEGIN_DECLS
 
 /** A resolved input of one line of elements, without files: rigid motion of a quiet bunch of 1 nC
  *  and 1e6 macro-particles, round with sigma 50 um, on 128 x 128 nodes, c dt = 0.02 m, tolerance
- *  1e-6, two-phase. The caller changes what its case is about. Free with aw_config_free.
+ *  1e-6, AW_DEFAULT_SOLVER. The caller changes what its case is about. Free with aw_config_free.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (the lattice). */
 aw_status aw_line_config(const char *title, const aw_element *element, size_t n, double gamma,
                          aw_upstream upstream, aw_config **out);
 
 /** Rigid motion, 1 nC, gamma 1e4, quiet start, N particles, a grid of n x n, c dt = 0.02 m,
- *  tolerance 1e-6, two-phase, 1 m of drift after the bend. Free with aw_config_free.
+ *  tolerance 1e-6, AW_DEFAULT_SOLVER, 1 m of drift after the bend. Free with aw_config_free.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. */
 aw_status aw_lcls_config(int n, size_t particles, aw_upstream upstream, aw_config **out);
 

@@ -15,6 +15,8 @@ typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_E
 
 #define AW_NAME_MAX 64
 #define AW_PATH_MAX_LEN 4096
+/* Of runs and of cases that say nothing else. */
+#define AW_DEFAULT_SOLVER "projection"
 
 /** Owned by the caller of aw_config_read; free with aw_config_free. SI units throughout. */
 typedef struct aw_config {

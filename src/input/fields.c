@@ -55,7 +55,7 @@ static const aw_field table[] = {
      "a number above 0, at most 1, e.g. 1.0e-6"},
     {"numerics.inner_density", AW_FIELD_INT, AT(inner_density), "1", 1.0, 16.0, 0, NULL, NULL,
      "a whole number of nodes per cell from 1 to 16, e.g. 1"},
-    {"numerics.solver", AW_FIELD_NAME, AT(solver), "two-phase", 0.0, 0.0, 0,
+    {"numerics.solver", AW_FIELD_NAME, AT(solver), AW_DEFAULT_SOLVER, 0.0, 0.0, 0,
      "two-phase|predictive|heuristic|adaptive|projection", "heterogeneous",
      "two-phase, predictive, heuristic, adaptive or projection"},
     {"numerics.forecast_neighbours", AW_FIELD_INT, AT(forecast_neighbours), "1", 1.0, 64.0, 0, NULL,
