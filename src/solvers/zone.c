@@ -33,7 +33,7 @@ static const aw_rule convolution_rule = {9, 1.0, 0.1, 0.1, 0.0, 0};
 #define AW_BUNCH_SIZE 0.4
 /* Of the tolerance, what a panel may be off by where panels are looked at by themselves; what that
  * becomes by halving one, where the beam is hardly seen by it yet; and most halvings at once. */
-#define AW_PANEL_SHARE 0.05
+#define AW_PANEL_SHARE 0.02
 #define AW_HALVED 20.0
 #define AW_HALVINGS_MOST 5.0
 /* Other points see the same on other circles: so much of a panel's length on either side. */
