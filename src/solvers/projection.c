@@ -78,6 +78,7 @@ typedef struct step {
     const aw_problem *problem;
     aw_report *report;
     double border, reach; /* of the zones, and of the convolution [m] */
+    double end;           /* of the far zone [m] */
     int pass[AW_RANGES];  /* the next ones */
     int again;            /* 1: they are not the first */
     int look_at_rates;    /* aw_zone_integrate */
@@ -196,9 +197,7 @@ static aw_status sample(step *s, int spread)
 static aw_status integrate_zones(const step *s)
 {
     projection *p = s->p;
-    const aw_partition *partition = s->solver->partition;
-    const double end = partition->box[partition->n - 1].r;
-    const double to[AW_RANGES] = {fmin(s->border, end), end};
+    const double to[AW_RANGES] = {fmin(s->border, s->end), s->end};
     const size_t points = s->problem->points;
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
@@ -225,28 +224,34 @@ static aw_status sharpen(step *s, int *sharper, double *off)
     projection *p = s->p;
     aw_zone *far = &p->zone[AW_FAR];
     const aw_problem *problem = s->problem;
-    const double end = s->solver->partition->box[s->solver->partition->n - 1].r;
     const double least = AW_SHARPEN * AW_SHARE * problem->tolerance;
     aw_work *work = &s->report->work;
     aw_status status = AW_OK;
-    size_t point[MOST];
+    size_t which[MOST], point[MOST];
     const size_t n = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
-                                     &problem->scales, least, MOST, point);
+                                     &problem->scales, least, MOST, which);
     *sharper = 0;
     if (n == 0 || far->panels.n == 0) return AW_OK;
-    AW_TRY(aw_zone_sharpen(s->solver, problem, far, fmin(s->border, end), end, point, n, work,
+    for (size_t i = 0; i < n; ++i) point[i] = p->sample.at[which[i]].point;
+    AW_TRY(aw_zone_sharpen(s->solver, problem, far, fmin(s->border, s->end), s->end, point, n, work,
                            sharper, off));
     if (s->asked || *off >= AW_EXPLAINED * aw_rules_error(&far->rules)) return AW_OK;
     const aw_sample_how how = sample_how(s, 1);
-    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, point, n, work));
+    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, which, n, work));
     s->asked = 1;
 done:
     return status;
 }
 
-/* Refine a zone: choose the next passes; none, and the sample not asked again: nothing is left that
- * is worth it. */
-static aw_status refine(step *s)
+/* What a step's loop does next. */
+typedef enum next {
+    NOTHING,  /* nothing is left that is worth it */
+    NEW_LOOK, /* at the same sums, with another sample */
+    NEW_PASS
+} next;
+
+/* Refine a zone: choose the next passes. */
+static aw_status refine(step *s, next *out)
 {
     projection *p = s->p;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
@@ -262,6 +267,7 @@ static aw_status refine(step *s)
         s->sharpened += !s->asked;
         AW_TRY(sharpen(s, &sharper, &off));
     }
+    *out = NEW_LOOK;
     if (s->asked > asked) return AW_OK;
     /* What nodes in r' do not explain is due to those in angle or to tables: no finer rule. */
     if (off < AW_EXPLAINED * error)
@@ -272,6 +278,7 @@ static aw_status refine(step *s)
         s->pass[worse] = AW_FINER_RULE;
     else if (aw_rules_tighten(&p->zone[!worse].rules, p->dear))
         s->pass[!worse] = AW_FINER_RULE;
+    *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? NOTHING : NEW_PASS;
 done:
     return status;
 }
@@ -332,12 +339,10 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        const int asked = s->asked;
-        AW_TRY(refine(s));
-        if (s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS) {
-            if (s->asked == asked) goto done;
-            continue; /* the same sums, with another sample */
-        }
+        next then;
+        AW_TRY(refine(s, &then));
+        if (then == NOTHING) goto done;
+        if (then == NEW_LOOK) continue;
         s->asked = 0;
         s->again = 1;
         s->look_at_rates = !s->look_at_rates;
@@ -361,12 +366,14 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const double least = hypot(now.half_s, now.half_x) + problem->half;
     const double reach = aw_zone_convolution(solver, problem, &p->zone[AW_NEAR], least);
+    const aw_partition *partition = solver->partition;
     return (step){.solver = solver,
                   .p = p,
                   .problem = problem,
                   .report = report,
                   .border = reach >= AW_NEARLY * least ? reach : least,
                   .reach = reach,
+                  .end = partition->box[partition->n - 1].r,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 

@@ -81,9 +81,8 @@ static int is_there(const aw_sample *sample, size_t point)
     return 0;
 }
 
-/* Integrals of n points of the sample. */
-static aw_status integrate(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                           const aw_sample_how *how, const size_t *which, size_t n, aw_work *work)
+aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
+                          const aw_sample_how *how, const size_t *which, size_t n, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
     const size_t most = solver->partition->n;
@@ -140,21 +139,7 @@ aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *
         sample->at[sample->n].stratum = stratum[i];
         sample->at[sample->n++].point = point[i];
     }
-    AW_TRY(integrate(sample, solver, problem, how, sample->which, sample->n - before, work));
-done:
-    return status;
-}
-
-aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                          const aw_sample_how *how, const size_t *point, size_t n, aw_work *work)
-{
-    aw_status status = AW_OK;
-    size_t found = 0;
-    AW_TRY(aw_grow((void **)&sample->which, &sample->whiches, n, sizeof *sample->which));
-    for (size_t i = 0; i < n; ++i)
-        for (size_t j = 0; j < sample->n; ++j)
-            if (sample->at[j].point == point[i]) sample->which[found++] = j;
-    AW_TRY(integrate(sample, solver, problem, how, sample->which, found, work));
+    AW_TRY(aw_sample_again(sample, solver, problem, how, sample->which, sample->n - before, work));
 done:
     return status;
 }
@@ -204,7 +189,7 @@ double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_
 }
 
 size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, double least, size_t most, size_t *point)
+                       const aw_scales *scales, double least, size_t most, size_t *which)
 {
     double limit = INFINITY;
     size_t n = 0;
@@ -221,7 +206,7 @@ size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_
             at = i;
         }
         if (at == sample->n) break;
-        point[n++] = sample->at[at].point;
+        which[n++] = at;
         limit = worst;
     }
     return n;

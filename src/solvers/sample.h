@@ -59,11 +59,11 @@ aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *
                         const aw_sample_how *how, const size_t *point, const int *stratum, size_t n,
                         aw_work *work);
 
-/** Recompute points of the sample, since there are more nodes than when they were added: the first
- *  integral may have missed what is narrow.
+/** Recompute points which[0 .. n - 1] of the sample, since there are more nodes than when they were
+ *  added: the first integral may have missed what is narrow.
  *  @return as aw_sample_add */
 aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                          const aw_sample_how *how, const size_t *point, size_t n, aw_work *work);
+                          const aw_sample_how *how, const size_t *which, size_t n, aw_work *work);
 
 /** Sums over the points of a stratum. */
 typedef struct aw_spread {
@@ -83,9 +83,9 @@ double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_
 double aw_sample_counts(const double error[AW_RESULTS], const aw_scales *scales);
 
 /** Points whose error in a range counts for more than `least`; the worst first.
- *  @param[out] point  [most]
+ *  @param[out] which  [most], their indices in the sample
  *  @return their number, at most `most` */
 size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, double least, size_t most, size_t *point);
+                       const aw_scales *scales, double least, size_t most, size_t *which);
 
 #endif

@@ -195,7 +195,7 @@ static void panels_are_shortened_where_points_need_it(void **state)
 /* Error of psi of a far range at one point, in scales, by a sample that believes any error. */
 static double careless_error(aw_solver *solver, const aw_problem *problem, aw_sample_how *how)
 {
-    const size_t point = problem->points / 2 + problem->columns / 2;
+    const size_t point = problem->points / 2 + problem->columns / 2, first = 0;
     const int stratum = AW_CORE;
     const double tolerance[2] = {1e6, 1e-10};
     double psi[2];
@@ -204,7 +204,7 @@ static double careless_error(aw_solver *solver, const aw_problem *problem, aw_sa
         aw_sample sample = {.at = NULL};
         how->tolerance = tolerance[i];
         assert_ok(aw_sample_add(&sample, solver, problem, how, &point, &stratum, 1, &work));
-        assert_ok(aw_sample_again(&sample, solver, problem, how, &point, 1, &work));
+        assert_ok(aw_sample_again(&sample, solver, problem, how, &first, 1, &work));
         assert_int_equal(sample.n, 1);
         psi[i] = sample.at[0].I[AW_FAR][AW_PSI];
         aw_sample_free(&sample);
