@@ -78,7 +78,7 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
                                 c->fine, I, error, coarse);
         for (uint32_t l = 0; l < n; ++l) {
             const double start = space->start[i][l];
-            const double budget = start + (c->limit - start) * share;
+            const double budget = start + (c->limit - start) * c->part * share;
             if (!(error[l] <= worst) && !isnan(worst)) worst = error[l];
             if (coarse[l] > more) more = coarse[l];
             if (!(out->error[first + l] + error[l] <= budget)) accepted = 0;
@@ -109,8 +109,9 @@ static void cluster_end(const aw_cluster *c, const aw_cpu_cluster_space *space,
         int accepted = 1;
         for (uint32_t l = 0; l < n; ++l) {
             const double all = out->error[first + l] + rest->error[l];
-            if (!(all <= c->tolerance)) accepted = 0;
-            if (!(all - space->start[i][l] <= most)) most = all - space->start[i][l];
+            const double mine = all - space->start[i][l];
+            if (!(mine <= (c->tolerance - space->start[i][l]) * c->part)) accepted = 0;
+            if (!(mine <= most)) most = mine;
         }
         c->total[i] = (float)most;
         if (!accepted) continue;

@@ -54,6 +54,8 @@ typedef struct aw_cluster {
     size_t regions;
     double tolerance; /* of the sum of the errors of a point, in scales */
     double limit;     /* the same where regions are refused: it leaves room for what they become */
+    double part;      /* of both, beyond what errors are at the start, that these regions may use: 1,
+                       * or less where there are others of the same points (kernels/units.c) */
     int fine;         /* 1: rates at all nodes of a region, 0: at every other (aw_tile_rule) */
     int begin;        /* 1: the sums at its points are begun anew; 0: they are added to */
     /* What is found: */

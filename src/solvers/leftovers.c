@@ -89,6 +89,7 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     for (size_t c = 0; c < pass->clusters; ++c) {
         pass->cluster[c].tolerance = problem->tolerance;
         pass->cluster[c].limit = limit[number] * problem->tolerance;
+        pass->cluster[c].part = 1.0;
         pass->cluster[c].begin = number == 0;
     }
     report->single = problem->tolerance >= AW_SINGLE_TOLERANCE;

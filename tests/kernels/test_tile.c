@@ -189,6 +189,7 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, int 
                                 .regions = REGIONS,
                                 .tolerance = HUGE_VAL,
                                 .limit = HUGE_VAL,
+                                .part = 1.0,
                                 .fine = fine,
                                 .begin = 1,
                                 .worst = worst,
