@@ -16,7 +16,6 @@ void aw_cpu_cluster_free(aw_cpu_cluster_space *space)
     aw_free(space->place);
     aw_free(space->f);
     aw_free(space->start);
-    aw_free(space->rest);
     memset(space, 0, sizeof *space);
 }
 
@@ -27,9 +26,7 @@ static aw_status space_grow(aw_cpu_cluster_space *space, const aw_history_view *
     if (!space->place) space->place = aw_alloc(AW_CLUSTER_TILES, sizeof *space->place);
     if (!space->f) space->f = aw_alloc(AW_CLUSTER_TILES, sizeof *space->f);
     if (!space->start) space->start = aw_alloc(AW_CLUSTER_TILES, sizeof *space->start);
-    if (!space->rest) space->rest = aw_alloc(AW_CLUSTER_TILES, sizeof *space->rest);
-    if (!space->tile || !space->place || !space->f || !space->start || !space->rest)
-        return AW_ERR_NOMEM;
+    if (!space->tile || !space->place || !space->f || !space->start) return AW_ERR_NOMEM;
     AW_TRY(aw_cpu_planes_grow(space, h));
 done:
     return status;
@@ -83,43 +80,15 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
             if (coarse[l] > more) more = coarse[l];
             if (!(out->error[first + l] + error[l] <= budget)) accepted = 0;
         }
-        aw_cpu_rest *rest = &space->rest[i];
-        for (uint32_t l = 0; l < n; ++l)
-            if (accepted) {
-                for (unsigned j = 0; j < AW_RESULTS; ++j) out->I[first + l][j] += I[j][l];
-                out->error[first + l] += error[l];
-            } else {
-                for (unsigned j = 0; j < AW_RESULTS; ++j) rest->I[j][l] += I[j][l];
-                rest->error[l] += error[l];
-            }
+        double(*sum)[AW_RESULTS] = accepted ? out->I : out->rest;
+        double *errors = accepted ? out->error : out->rest_error;
+        for (uint32_t l = 0; l < n; ++l) {
+            for (unsigned j = 0; j < AW_RESULTS; ++j) sum[first + l][j] += I[j][l];
+            errors[first + l] += error[l];
+        }
         c->worst[i * c->regions + k] = (float)worst;
         c->coarse[i] += (float)more;
         c->refused[i * c->regions + k] = !accepted;
-    }
-}
-
-/* Take what was refused after all, tile by tile, where everything is within the tolerance. */
-static void cluster_end(const aw_cluster *c, const aw_cpu_cluster_space *space,
-                        const aw_clustered *out)
-{
-    for (size_t i = 0; i < c->tiles; ++i) {
-        const uint32_t first = c->tile[i].first, n = c->tile[i].count;
-        const aw_cpu_rest *rest = &space->rest[i];
-        double most = 0.0;
-        int accepted = 1;
-        for (uint32_t l = 0; l < n; ++l) {
-            const double all = out->error[first + l] + rest->error[l];
-            const double mine = all - space->start[i][l];
-            if (!(mine <= (c->tolerance - space->start[i][l]) * c->part)) accepted = 0;
-            if (!(mine <= most)) most = mine;
-        }
-        c->total[i] = (float)most;
-        if (!accepted) continue;
-        for (uint32_t l = 0; l < n; ++l) {
-            for (unsigned j = 0; j < AW_RESULTS; ++j) out->I[first + l][j] += rest->I[j][l];
-            out->error[first + l] += rest->error[l];
-        }
-        memset(&c->refused[i * c->regions], 0, c->regions);
     }
 }
 
@@ -134,9 +103,10 @@ static void cluster_begin(const aw_cpu_state *cpu, const aw_cluster *c, aw_cpu_c
                 memset(out->I[first + l], 0, sizeof out->I[first + l]);
                 out->error[first + l] = 0.0;
             }
+            memset(out->rest[first + l], 0, sizeof out->rest[first + l]);
+            out->rest_error[first + l] = 0.0;
             space->start[i][l] = out->error[first + l];
         }
-        memset(&space->rest[i], 0, sizeof space->rest[i]);
         c->coarse[i] = 0.0F;
         work->regions += c->regions * n;
     }
@@ -156,7 +126,6 @@ static void cluster_run(const aw_cpu_state *cpu, const aw_cluster *c, const aw_s
         cluster_node(cpu, c, b, 4, space, work);
         cluster_rule(cpu, c, k, scales, space, out);
     }
-    cluster_end(c, space, out);
 }
 
 aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,

@@ -146,6 +146,7 @@ static aw_status cpu_wait(void *state)
 extern const aw_device_ops aw_cpu_ops;
 const aw_device_ops aw_cpu_ops = {
     .kind = "cpu",
+    .on_host = 1,
     .open = cpu_open,
     .close = cpu_close,
     .describe = cpu_describe,

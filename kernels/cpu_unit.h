@@ -28,11 +28,6 @@ typedef struct aw_cpu_packs {
     int along, single; /* of all of them */
 } aw_cpu_packs;
 
-/** Sums over the regions of a tile that are refused so far. */
-typedef struct aw_cpu_rest {
-    double I[AW_RESULTS][AW_TILE], error[AW_TILE];
-} aw_cpu_rest;
-
 /** Space of one thread for the evaluation of clusters. */
 typedef struct aw_cpu_cluster_space {
     void *planes; /* of three parts */
@@ -42,7 +37,6 @@ typedef struct aw_cpu_cluster_space {
     aw_tile *tile;                       /* [AW_CLUSTER_TILES] */
     aw_tile_place *place;                /* [AW_CLUSTER_TILES] */
     double (*f)[5][AW_RESULTS][AW_TILE]; /* [AW_CLUSTER_TILES]: nodes of the current region */
-    struct aw_cpu_rest *rest;            /* [AW_CLUSTER_TILES]: of the refused regions */
     double (*start)[AW_TILE];            /* [AW_CLUSTER_TILES]: errors before the first region */
 } aw_cpu_cluster_space;
 

@@ -6,9 +6,9 @@
 
 #include "src/base/log.h"
 
-extern const aw_device_ops aw_cpu_ops;
+extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
 
-static const aw_device_ops *const kinds[] = {&aw_cpu_ops, NULL};
+static const aw_device_ops *const kinds[] = {&aw_cpu_ops, &aw_manycore_ops, NULL};
 
 const aw_device_ops *aw_device_kind(int i)
 {
@@ -21,14 +21,13 @@ aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_de
     const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
     out->ops = NULL;
     out->state = NULL;
-    for (int i = 0; aw_device_kind(i); ++i)
+    for (int i = 0; !params->slow && aw_device_kind(i); ++i)
         if (strcmp(wanted, aw_device_kind(i)->kind) == 0) {
             aw_status status = aw_device_kind(i)->open(params, &out->state);
             if (status == AW_OK) out->ops = aw_device_kind(i);
             return status;
         }
-    return aw_error(AW_ERR_BACKEND, "device '%s' is not built into this program (use auto or cpu)",
-                    spec);
+    return aw_device_list_open(wanted, params, out);
 }
 
 void aw_device_close(aw_device *device)

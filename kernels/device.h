@@ -17,6 +17,8 @@ typedef struct aw_device_params {
     int threads;          /* 0: as many as OpenMP gives */
     double inner_density; /* nodes of the inner rule per cell crossed */
     aw_tuning tuning;     /* of a CPU unit; zeros: the defaults */
+    const char *slow; /* units that are made slower, "cpu:1=2.0,manycore=1.5", or NULL: for tests
+                           * and studies */
 } aw_device_params;
 
 /** Adaptive refinement of a list of regions of one point. */
@@ -39,11 +41,11 @@ typedef struct aw_tile_ref {
 } aw_tile_ref;
 
 /** A region of a tile is accepted if at each of its points the errors accepted so far and its own
- *  are within the error at the start plus what is left of the limit then, times
+ *  are within the error at the start plus `part` of what is left of the limit then, times
  *  AW_ACCEPT_FIRST + (1 - AW_ACCEPT_FIRST) (regions done)/(regions). So their sum is never
  *  above the limit, and is held to it region by region as a partition with equal errors would be,
- *  with room for some that have more. The others are refused, unless it turns out that all together
- *  are within the tolerance. */
+ *  with room for some that have more. The others are refused; their sums are given too, since all
+ *  together may turn out to be within the tolerance. */
 #define AW_ACCEPT_FIRST 0.3
 
 /** Tiles whose points share one partition of r'. Everything is borrowed. */
@@ -52,24 +54,23 @@ typedef struct aw_cluster {
     size_t tiles;              /* at most AW_CLUSTER_TILES */
     const double (*region)[2]; /* [regions]: from, to [m], ascending; there may be gaps */
     size_t regions;
-    double tolerance; /* of the sum of the errors of a point, in scales */
-    double limit;     /* the same where regions are refused: it leaves room for what they become */
-    double part;      /* of both, beyond what errors are at the start, that these regions may use: 1,
-                       * or less where there are others of the same points (kernels/units.c) */
-    int fine;         /* 1: rates at all nodes of a region, 0: at every other (aw_tile_rule) */
-    int begin;        /* 1: the sums at its points are begun anew; 0: they are added to */
+    double limit; /* of the sum of the errors of a point, in scales */
+    double part;  /* of it, 0 .. 1, if there are other regions of the same points elsewhere */
+    int fine;     /* 1: rates at all nodes of a region, 0: at every other (aw_tile_rule) */
+    int begin;    /* 1: the sums at its points are begun anew; 0: they are added to */
     /* What is found: */
     float *worst;     /* [tiles][regions]: the largest error of a tile's points in a region */
     uint8_t *refused; /* [tiles][regions]: 1 where nothing was added, at no point of the tile */
-    float *total;     /* [tiles]: the largest sum of a point's errors, refused ones too */
     float *coarse;    /* [tiles]: by how much rates at every other node add to the errors, or would
                        * (aw_tile_rule): sum over the regions, of each the worst point's */
 } aw_cluster;
 
-/** Sums that the evaluation of clusters adds to: the caller's. */
+/** Sums that the evaluation of clusters fills: the caller's. All [points]. */
 typedef struct aw_clustered {
-    double (*I)[AW_RESULTS]; /* [points]: over the accepted regions of each point */
-    double *error;           /* [points]: of their errors */
+    double (*I)[AW_RESULTS];    /* over the accepted regions, to which it is added */
+    double *error;              /* of their errors, likewise */
+    double (*rest)[AW_RESULTS]; /* over the regions that were refused now */
+    double *rest_error;
 } aw_clustered;
 
 /** A node of the outer integral that all points share. */
@@ -103,6 +104,8 @@ typedef struct aw_shared {
  *  done; what it fills is valid after `wait`, which also reports errors of the calls before it. */
 typedef struct aw_device_ops {
     const char *kind; /* "cpu", ... */
+    int heavy;        /* 1: an accelerator: of work in bins it takes the heaviest first */
+    int on_host;      /* 1: it works with threads of this processor, which such units share */
 
     /** Make a unit's state. @return AW_OK, AW_ERR_BACKEND (not built in, no such device or
      *  variant: message), AW_ERR_ARG (tuning: message), AW_ERR_NOMEM. */
@@ -162,10 +165,15 @@ typedef struct aw_device {
     void *state;
 } aw_device;
 
-/** Open the unit that `spec` names: "auto" or "cpu". @return as open; AW_ERR_BACKEND with a message
- *  naming the known units for any other. */
+/** Open what `spec` names: "auto", a kind of unit ("cpu"), or a list of units, each with a number
+ *  where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/units.h).
+ *  Units of the host share its threads evenly.
+ *  @return as open; AW_ERR_BACKEND (not known, or given twice: message); AW_ERR_ARG (slow). */
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);
 void aw_device_close(aw_device *device);
+
+/** The part of aw_device_open for lists; a list of one is a set of one. */
+aw_status aw_device_list_open(const char *spec, const aw_device_params *params, aw_device *out);
 
 /** What the unit wants as most tiles of a cluster. */
 size_t aw_device_cluster_tiles(const aw_device *device);

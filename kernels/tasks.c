@@ -66,8 +66,8 @@ done:
 }
 
 /* Blocks: runs of slices that have `share` of the weight, if they can, and the bins of each.
- * Fills first [slices], the first bin of a slice's block, and the bins' last [bins], the last one of
- * the same block, and weight [bins], of which each should get so much. */
+ * Fills first [slices], the first bin of a slice's block; last [bins], the last bin of the same
+ * block; and weight [bins], of which each should get so much. */
 static aw_status make_blocks(aw_tasks *t, size_t slices, double left, double share)
 {
     aw_status status = AW_OK;

@@ -3,10 +3,18 @@
 #include "src/app/bench.h"
 
 #include <omp.h>
+#include <string.h>
 
 #include "src/app/commands.h"
 #include "src/app/tuning_file.h"
 #include "src/base/memory.h"
+
+static aw_status measure_one(const aw_bench *b, const char *solver, long grid, long particles,
+                             aw_bench_row *row, int *rows)
+{
+    *rows = 1;
+    return aw_bench_measure(b, solver, grid, particles, row);
+}
 
 /* All combinations of grid, particles and strategy. */
 static aw_status measure_all(const aw_bench *b)
@@ -14,7 +22,9 @@ static aw_status measure_all(const aw_bench *b)
     aw_status status = AW_OK;
     aw_peak peak;
     int rows = 0;
-    aw_bench_row *row = aw_alloc((size_t)(b->grids * b->counts * b->solvers), sizeof *row);
+    const int list = strchr(b->device, ',') != NULL;
+    const size_t most = (size_t)(b->grids * b->counts * b->solvers);
+    aw_bench_row *row = aw_alloc(most * (list ? AW_UNITS_MAX + 1 : 1), sizeof *row);
     AW_TRY(row ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory"));
     if (b->tables)
         AW_TRY(aw_peak_measure(NULL, b->threads > 0 ? b->threads : omp_get_max_threads(), &peak));
@@ -22,8 +32,10 @@ static aw_status measure_all(const aw_bench *b)
     for (int g = 0; g < b->grids; ++g)
         for (int n = 0; n < b->counts; ++n)
             for (int s = 0; s < b->solvers; ++s) {
-                AW_TRY(aw_bench_measure(b, b->solver[s], b->grid[g], b->particles[n], &row[rows]));
-                aw_bench_print_row(b, &row[rows++]);
+                int done = 1;
+                AW_TRY((list ? aw_bench_units : measure_one)(b, b->solver[s], b->grid[g],
+                                                             b->particles[n], &row[rows], &done));
+                for (; done > 0; --done) aw_bench_print_row(b, &row[rows++]);
             }
     if (b->tables) aw_bench_print_tables(b, row, rows, &peak);
     if (b->json) AW_TRY(aw_bench_json(b->json, row, rows, b->tables ? &peak : NULL));

@@ -26,7 +26,7 @@ typedef struct aw_bench {
     long grid[AW_BENCH_LIST], particles[AW_BENCH_LIST];
     char solver[AW_BENCH_LIST][AW_NAME_MAX];
     int grids, counts, solvers; /* of the lists; 0: not given */
-    const char *device, *json, *patterns;
+    const char *device, *slow, *json, *patterns;
     double tolerance;
     int beam;         /* AW_BENCH_ROUND, ... */
     int random;       /* 1: random start, 0: quiet, -1: not given */
@@ -48,6 +48,14 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *bench, int *help);
  *  @return AW_OK, or what the simulation says. */
 aw_status aw_bench_measure(const aw_bench *bench, const char *solver, long grid, long particles,
                            aw_bench_row *row);
+
+/** Time several units together and each alone, in turn at every step (dissertation, tables 8
+ *  to 12).
+ *  @param[out] row   [AW_UNITS_MAX + 1]: all units, then one each
+ *  @param[out] rows  units + 1
+ *  @return AW_OK, or what the simulation or the units say. */
+aw_status aw_bench_units(const aw_bench *bench, const char *solver, long grid, long particles,
+                         aw_bench_row *row, int *rows);
 
 /** Lines of the plain table. */
 void aw_bench_print_head(const aw_bench *bench);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "kernels/peak.h"
+#include "kernels/units.h"
 #include "src/input/config.h"
 #include "src/solvers/solver.h"
 
@@ -31,6 +32,14 @@ AW_BEGIN_DECLS
 #define AW_NUMBERS_VALUES 27.0
 #define AW_NUMBERS_27 81.0
 
+/** A unit of several that work together. */
+typedef struct aw_bench_unit {
+    char name[32];
+    double alone; /* its time for all of the work, with the threads that it has [s] */
+    double busy;  /* its time for its part [s] */
+    double bins;  /* and of how many bins that was */
+} aw_bench_unit;
+
 /** What one measurement gives: means over its solves, of all threads together. */
 typedef struct aw_bench_row {
     char solver[AW_NAME_MAX], device[96];
@@ -50,6 +59,9 @@ typedef struct aw_bench_row {
     double sampled;                         /* aw_report, the worst of the solves */
     int fell_back;                          /* solves that were left to another strategy */
     int rule[2];                            /* of the last solve (aw_report) */
+    int units;                              /* 0, or of a row of several units together: */
+    aw_bench_unit unit[AW_UNITS_MAX];
+    double ideal; /* what the units could do it in together: 1/sum(1/alone) [s] */
 } aw_bench_row;
 
 /** A row of NaN and zeros. */

@@ -27,6 +27,20 @@ static void add_figures(aw_text *text, const aw_bench_row *row, const aw_peak *p
     aw_text_add(text, "]}");
 }
 
+/* Of several units together. */
+static void add_units(aw_text *text, const aw_bench_row *row)
+{
+    aw_text_add(text, ", \"t_alone\": {");
+    for (int i = 0; i < row->units; ++i)
+        aw_text_add_number(text, row->unit[i].name, row->unit[i].alone);
+    aw_text_add(text, "}, \"busy\": {");
+    for (int i = 0; i < row->units; ++i)
+        aw_text_add_number(text, row->unit[i].name, row->unit[i].busy);
+    aw_text_add(text, "}");
+    aw_text_add_number(text, "ideal", row->ideal);
+    aw_text_add_number(text, "efficiency", row->ideal / row->mean);
+}
+
 static void add_row(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
 {
     aw_bench_figures f;
@@ -56,6 +70,7 @@ static void add_row(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
         aw_text_add_number(text, "error_phi", row->error_phi);
         aw_text_add_number(text, "error_psi", row->error_psi);
     }
+    if (row->units > 0) add_units(text, row);
     if (peak) add_figures(text, row, peak);
     aw_text_add(text, "}");
 }

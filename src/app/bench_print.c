@@ -20,6 +20,17 @@ void aw_bench_print_head(const aw_bench *b)
             "best s", "refine s", "evals/point", "r' nodes", "GF/s", "leftover");
 }
 
+/* Several units together against each alone. */
+static void print_units(const aw_bench_row *row)
+{
+    if (row->units == 0) return;
+    aw_info("      %d units: ideal %.3f s, efficiency %.1f %% (%s)", row->units, row->ideal,
+            100.0 * row->ideal / row->mean, row->device);
+    for (int i = 0; i < row->units; ++i)
+        aw_info("      %-12s alone %.3f s; of the work here %.3f s, %.1f bins", row->unit[i].name,
+                row->unit[i].alone, row->unit[i].busy, row->unit[i].bins);
+}
+
 void aw_bench_print_row(const aw_bench *b, const aw_bench_row *row)
 {
     const double nodes = (double)row->nodes;
@@ -31,7 +42,8 @@ void aw_bench_print_row(const aw_bench *b, const aw_bench_row *row)
     if (!isnan(row->sampled) || row->fell_back > 0)
         aw_info("      sampled error %.2g at worst; rules %d near and %d far; %d of %d fell back",
                 row->sampled, row->rule[0], row->rule[1], row->fell_back, row->solves);
-    if (b->verify)
+    print_units(row);
+    if (!isnan(row->error_phi))
         aw_info("      against adaptive at %.1g: phi %.2g, psi %.2g of their maxima (asked %.1g)",
                 b->tolerance * 1e-3, row->error_phi, row->error_psi, b->tolerance);
 }

@@ -9,7 +9,7 @@
 #include "src/base/timer.h"
 
 /* Workspaces by their place in aw_tiling.capacity. */
-enum { TILE, MIDDLE, WHERE, BEGIN, SORTED, ORIGIN, INTEGRAL, ERROR, COARSE };
+enum { TILE, MIDDLE, WHERE, BEGIN, SORTED, ORIGIN, INTEGRAL, ERROR, REST, REST_ERROR, COARSE };
 
 /* Classes unless another number is asked for: the longer side of the grid, up to this many. More
  * save a per cent of the evaluations each time they double, and cost as many combinations of
@@ -34,6 +34,8 @@ void aw_tiling_free(aw_tiling *t)
     aw_leftovers_free(&t->leftovers);
     aw_free(t->I);
     aw_free(t->error);
+    aw_free(t->rest);
+    aw_free(t->rest_error);
     aw_free(t->coarse);
     aw_cuts_free(&t->cuts);
     aw_free(t->before.label);
@@ -165,7 +167,10 @@ aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *pro
     AW_TRY(make_clusters(t, aw_device_cluster_tiles(solver->device), problem->tolerance));
     AW_TRY(aw_grow((void **)&t->I, &t->capacity[INTEGRAL], points, sizeof *t->I));
     AW_TRY(aw_grow((void **)&t->error, &t->capacity[ERROR], points, sizeof *t->error));
-    const aw_clustered out = {.I = t->I, .error = t->error};
+    AW_TRY(aw_grow((void **)&t->rest, &t->capacity[REST], points, sizeof *t->rest));
+    AW_TRY(
+        aw_grow((void **)&t->rest_error, &t->capacity[REST_ERROR], points, sizeof *t->rest_error));
+    const aw_clustered out = {t->I, t->error, t->rest, t->rest_error};
     AW_TRY(aw_pass_run(&t->main, 0, solver, problem, &out, report));
     AW_TRY(judge_rates(t));
     const double evaluated = aw_now();
@@ -200,21 +205,22 @@ done:
 }
 
 /* The worst errors of a tile's regions are those of different points; no point has their sum. */
-static double share_of(const aw_cluster *one, size_t tile)
+static double share_of(const aw_cluster *one, size_t tile, double total)
 {
     double sum = 0.0;
     for (size_t k = 0; k < one->regions; ++k) sum += (double)one->worst[tile * one->regions + k];
-    return sum > 0.0 ? (double)one->total[tile] / sum : 1.0;
+    return sum > 0.0 ? total / sum : 1.0;
 }
 
 void aw_tiling_observe(const aw_tiling *t, aw_patterns *seen)
 {
+    size_t at = 0;
     aw_patterns_clear(seen);
     for (size_t c = 0; c < t->main.clusters; ++c) {
         const aw_cluster *one = &t->main.cluster[c];
         for (size_t i = 0; i < one->tiles; ++i) {
             const uint32_t tile = t->origin[(size_t)(one->tile - t->sorted) + i];
-            const double share = share_of(one, i);
+            const double share = share_of(one, i, (double)t->main.total[at++]);
             float *row = &seen->need[tile * seen->cells];
             for (size_t k = 0; k < one->regions; ++k) {
                 const double error = share * (double)one->worst[i * one->regions + k];

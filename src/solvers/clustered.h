@@ -32,8 +32,10 @@ typedef struct aw_tiling {
     size_t *cut;  /* [classes + 1]: where a class's partition begins there */
     aw_pass main; /* the first: classes in pieces that the unit likes */
     aw_leftovers leftovers;
-    double (*I)[AW_RESULTS]; /* [points] */
-    double *error;           /* [points] */
+    double (*I)[AW_RESULTS]; /* [points], as the next three: aw_clustered */
+    double *error;
+    double (*rest)[AW_RESULTS];
+    double *rest_error;
     float *coarse; /* [judged]: what rates at every other node added last, or would (aw_cluster) */
     size_t judged; /* tiles for which that is known */
     aw_tiling_classes before;

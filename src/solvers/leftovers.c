@@ -50,7 +50,6 @@ aw_status aw_pass_room(aw_pass *pass)
     AW_TRY(aw_grow((void **)&pass->coarse, &pass->capacity[COARSE], tiles, sizeof *pass->coarse));
     n = tiles = 0;
     for (size_t c = 0; c < pass->clusters; ++c) {
-        pass->cluster[c].total = &pass->total[tiles];
         pass->cluster[c].coarse = &pass->coarse[tiles];
         tiles += pass->cluster[c].tiles;
         pass->cluster[c].worst = &pass->worst[n];
@@ -79,6 +78,30 @@ static void record_pass(const aw_pass *pass, aw_patterns *record)
     }
 }
 
+/* Take what was refused of a tile after all, where everything is within the tolerance. */
+static void settle(aw_pass *pass, double tolerance, const aw_clustered *out)
+{
+    size_t tile = 0;
+    for (size_t c = 0; c < pass->clusters; ++c) {
+        const aw_cluster *one = &pass->cluster[c];
+        for (size_t i = 0; i < one->tiles; ++i, ++tile) {
+            const size_t first = one->tile[i].first, end = first + one->tile[i].count;
+            double most = 0.0;
+            for (size_t p = first; p < end; ++p) {
+                const double all = out->error[p] + out->rest_error[p];
+                if (!(all <= most) && !isnan(most)) most = all;
+            }
+            pass->total[tile] = (float)most;
+            if (!(most <= tolerance)) continue;
+            for (size_t p = first; p < end; ++p) {
+                for (unsigned k = 0; k < AW_RESULTS; ++k) out->I[p][k] += out->rest[p][k];
+                out->error[p] += out->rest_error[p];
+            }
+            memset(&one->refused[i * one->regions], 0, one->regions);
+        }
+    }
+}
+
 aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_problem *problem,
                       const aw_clustered *out, aw_report *report)
 {
@@ -87,7 +110,6 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     const aw_work before = report->work;
     aw_status status = AW_OK;
     for (size_t c = 0; c < pass->clusters; ++c) {
-        pass->cluster[c].tolerance = problem->tolerance;
         pass->cluster[c].limit = limit[number] * problem->tolerance;
         pass->cluster[c].part = 1.0;
         pass->cluster[c].begin = number == 0;
@@ -96,6 +118,7 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     AW_TRY(ops->evaluate(solver->device->state, pass->cluster, pass->clusters, &problem->scales,
                          report->single, out, &report->work));
     AW_TRY(ops->wait(solver->device->state));
+    settle(pass, problem->tolerance, out);
     record_pass(pass, problem->record);
     /* What belongs to the time of `evaluate`. */
     if (number == 0) aw_work_add(&report->evaluated, &report->work, &before);

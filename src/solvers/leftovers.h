@@ -23,7 +23,9 @@ typedef struct aw_pass {
     aw_tile_ref *tile; /* [clusters], of a pass over leftovers: their tiles */
     size_t *cut;       /* [clusters + 1]: where their regions begin in `cuts` */
     aw_cuts cuts;
-    float *total, *coarse; /* likewise, a number a tile */
+    float *coarse; /* likewise, a number a tile */
+    float *total;  /* [tiles of all clusters]: the largest sum of a point's errors, refused ones
+                        * too */
     size_t capacity[7];
 } aw_pass;
 

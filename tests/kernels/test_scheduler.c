@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scheduler: every bin is done exactly once, whoever works and whoever is lost on the way. Built
- * a second time with the thread sanitizer. */
+/* The scheduler: every bin is done exactly once, whoever works and whoever is lost on the way.
+ * Built a second time with the thread sanitizer. */
 #include <sched.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ static double next(uint64_t *state)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* A worker's own; `done` and `began` are of all, a bin each: whoever has the bin writes them without
- * a lock, so that the sanitizer sees two who have it at once. */
+/* A worker's own; `done` and `began` are of all, a bin each: whoever has the bin writes them
+ * without a lock, so that the sanitizer sees two who have it at once. */
 typedef struct hand {
     int *done, *began;
     size_t fails_at; /* the call at which it is lost */
@@ -44,8 +44,8 @@ typedef struct crowd {
     aw_worker worker[WORKERS];
 } crowd;
 
-/* Bins and workers of a seed: their numbers, weights, ends of the pool, and speeds that are known or
- * not, and mostly wrong. */
+/* Bins and workers of a seed: their numbers, weights, ends of the pool, and speeds that are known
+ * or not, and mostly wrong. */
 static void make(crowd *c, uint64_t seed, size_t *bins, int *workers)
 {
     uint64_t state = seed;

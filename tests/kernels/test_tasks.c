@@ -118,7 +118,7 @@ static void bins_are_of_blocks_and_of_similar_weight(void **state)
         }
 }
 
-/* What lies before the oldest slice, however far, is in the last block; and nothing is no trouble. */
+/* What lies before the oldest slice, however far, is in the last block; nothing is no trouble. */
 static void the_upstream_is_in_the_last_block(void **state)
 {
     fixture f;

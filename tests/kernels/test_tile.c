@@ -163,16 +163,16 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, int 
     const aw_scales scales = {1.0, 1.0, 1.0};
     aw_field_point point[3 * NS];
     double region[REGIONS][2], I[3 * NS][AW_RESULTS], error[3 * NS], largest[AW_RESULTS] = {0.0};
-    double ref[3 * NS][AW_RESULTS];
+    double ref[3 * NS][AW_RESULTS], rest[3 * NS][AW_RESULTS], rest_error[3 * NS];
     aw_tile_ref tile[9];
     float worst[9 * REGIONS];
-    float total[9], coarse[9];
+    float coarse[9];
     uint8_t refused[9 * REGIONS];
     slices s;
     aw_device device;
     aw_work work = {0};
     const aw_history_view h = history_of(&s, &piece, gamma, mixed);
-    const aw_clustered out = {.I = I, .error = error};
+    const aw_clustered out = {I, error, rest, rest_error};
     for (int j = 0; j < 3; ++j) {
         row_of(&h, 4 + 8 * j, gamma, &point[j * NS]);
         for (int i = 0; i < 3; ++i)
@@ -187,13 +187,11 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, int 
                                 .tiles = 9,
                                 .region = (const double(*)[2])region,
                                 .regions = REGIONS,
-                                .tolerance = HUGE_VAL,
                                 .limit = HUGE_VAL,
                                 .part = 1.0,
                                 .fine = fine,
                                 .begin = 1,
                                 .worst = worst,
-                                .total = total,
                                 .coarse = coarse,
                                 .refused = refused};
     assert_int_equal(aw_device_open("cpu", &params, &device), AW_OK);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A list of units, "cpu:0,cpu:1,manycore", opened as one device. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/units.h"
+#include "src/base/log.h"
+
+/* Take the next word of a list into `word`. @return what follows it; NULL: it does not fit */
+static const char *next_word(const char *list, char *word, size_t room)
+{
+    const size_t n = strcspn(list, ",");
+    if (n >= room) return NULL;
+    memcpy(word, list, n);
+    word[n] = '\0';
+    return list[n] == ',' ? list + n + 1 : list + n;
+}
+
+static const aw_device_ops *kind_of(const char *name)
+{
+    const size_t n = strcspn(name, ":");
+    for (int i = 0; aw_device_kind(i); ++i) {
+        const aw_device_ops *ops = aw_device_kind(i);
+        if (strlen(ops->kind) == n && strncmp(ops->kind, name, n) == 0) return ops;
+    }
+    return NULL;
+}
+
+/* ":0", ":12" or nothing. */
+static int is_index(const char *text)
+{
+    if (*text == '\0') return 1;
+    const size_t digits = strspn(text + 1, "0123456789");
+    return *text == ':' && digits > 0 && digits < 4 && text[1 + digits] == '\0';
+}
+
+/* Names of the units of a list. */
+static aw_status read_names(const char *spec, aw_unit unit[AW_UNITS_MAX], int *units)
+{
+    const char *rest = spec;
+    int n = 0;
+    do {
+        char word[sizeof unit->name];
+        rest = n < AW_UNITS_MAX ? next_word(rest, word, sizeof word) : NULL;
+        if (!rest)
+            return aw_error(AW_ERR_BACKEND, "device '%s': more than %d units, or too long a name",
+                            spec, AW_UNITS_MAX);
+        const aw_device_ops *ops = kind_of(word);
+        if (!ops || !is_index(word + strlen(ops->kind)))
+            return aw_error(AW_ERR_BACKEND,
+                            "device '%s': '%s' is not built into this program (use auto, cpu, "
+                            "manycore, or a list of such, each with a number: cpu:0,cpu:1)",
+                            spec, word);
+        for (int i = 0; i < n; ++i)
+            if (strcmp(unit[i].name, word) == 0)
+                return aw_error(AW_ERR_BACKEND,
+                                "device '%s': '%s' is given twice (number them: %s:0,%s:1)", spec,
+                                word, ops->kind, ops->kind);
+        unit[n] = (aw_unit){.device = {.ops = ops}, .heavy = ops->heavy, .slow = 1.0};
+        strcpy(unit[n++].name, word);
+    } while (*rest);
+    *units = n;
+    return AW_OK;
+}
+
+/* "cpu:1=2.0,manycore=1.5" */
+static aw_status read_slow(const char *slow, aw_unit *unit, int n)
+{
+    for (const char *rest = slow; rest && *rest;) {
+        char word[64], *end;
+        rest = next_word(rest, word, sizeof word);
+        char *value = rest ? strchr(word, '=') : NULL;
+        int found = 0;
+        if (value) *value++ = '\0';
+        const double times = value ? strtod(value, &end) : 0.0;
+        if (!rest || !value || end == value || *end || !(times >= 1.0 && times <= 1e6))
+            return aw_error(AW_ERR_ARG, "slow: '%s' is not a unit and a factor from 1 on (cpu:1=2)",
+                            slow);
+        for (int i = 0; i < n; ++i) {
+            if (strcmp(unit[i].name, word) != 0) continue;
+            unit[i].slow = times;
+            found = 1;
+        }
+        if (!found)
+            return aw_error(AW_ERR_ARG, "slow: there is no unit '%s' among those asked for", word);
+    }
+    return AW_OK;
+}
+
+/* Threads of unit i of n that share this processor's: all get as many, the first ones one more. */
+static int threads_of(int all, int n, int i)
+{
+    const int mine = all / n + (i < all % n);
+    return mine > 0 ? mine : 1;
+}
+
+aw_status aw_device_list_open(const char *spec, const aw_device_params *params, aw_device *out)
+{
+    aw_unit unit[AW_UNITS_MAX];
+    const int all = params->threads > 0 ? params->threads : omp_get_max_threads();
+    aw_status status = AW_OK;
+    int n = 0, open = 0, sharing = 0, place = 0;
+    AW_TRY(read_names(spec, unit, &n));
+    AW_TRY(read_slow(params->slow, unit, n));
+    for (int i = 0; i < n; ++i) sharing += unit[i].device.ops->on_host;
+    if (sharing > all)
+        aw_warn("device '%s': %d units share %d thread%s (use fewer, or --threads)", spec, sharing,
+                all, all > 1 ? "s" : "");
+    for (; open < n; ++open) {
+        aw_unit *one = &unit[open];
+        aw_device_params mine = *params;
+        if (one->device.ops->on_host) mine.threads = threads_of(all, sharing, place++);
+        AW_TRY(one->device.ops->open(&mine, &one->device.state));
+    }
+    AW_TRY(aw_units_join(unit, n, out));
+    open = 0; /* they are the set's */
+done:
+    for (int i = 0; i < open; ++i) aw_device_close(&unit[i].device);
+    return status;
+}
