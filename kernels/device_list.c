@@ -8,14 +8,18 @@
 #include "kernels/units.h"
 #include "src/base/log.h"
 
-/* Take the next word of a list into `word`. @return what follows it; NULL: it does not fit */
-static const char *next_word(const char *list, char *word, size_t room)
+/* Take the next word of a list into `word`.
+ * @param[in,out] rest  what is left of the list; NULL after the last word
+ * @return 0: the word does not fit */
+static int next_word(const char **rest, char *word, size_t room)
 {
+    const char *list = *rest;
     const size_t n = strcspn(list, ",");
-    if (n >= room) return NULL;
+    if (n >= room) return 0;
     memcpy(word, list, n);
     word[n] = '\0';
-    return list[n] == ',' ? list + n + 1 : list + n;
+    *rest = list[n] == ',' ? list + n + 1 : NULL;
+    return 1;
 }
 
 static const aw_device_ops *kind_of(const char *name)
@@ -43,8 +47,7 @@ static aw_status read_names(const char *spec, aw_unit unit[AW_UNITS_MAX], int *u
     int n = 0;
     do {
         char word[sizeof unit->name];
-        rest = n < AW_UNITS_MAX ? next_word(rest, word, sizeof word) : NULL;
-        if (!rest)
+        if (n == AW_UNITS_MAX || !next_word(&rest, word, sizeof word))
             return aw_error(AW_ERR_BACKEND, "device '%s': more than %d units, or too long a name",
                             spec, AW_UNITS_MAX);
         const aw_device_ops *ops = kind_of(word);
@@ -60,7 +63,7 @@ static aw_status read_names(const char *spec, aw_unit unit[AW_UNITS_MAX], int *u
                                 word, ops->kind, ops->kind);
         unit[n] = (aw_unit){.device = {.ops = ops}, .heavy = ops->heavy, .slow = 1.0};
         strcpy(unit[n++].name, word);
-    } while (*rest);
+    } while (rest);
     *units = n;
     return AW_OK;
 }
@@ -68,14 +71,14 @@ static aw_status read_names(const char *spec, aw_unit unit[AW_UNITS_MAX], int *u
 /* "cpu:1=2.0,manycore=1.5" */
 static aw_status read_slow(const char *slow, aw_unit *unit, int n)
 {
-    for (const char *rest = slow; rest && *rest;) {
+    for (const char *rest = slow; rest;) {
         char word[64], *end;
-        rest = next_word(rest, word, sizeof word);
-        char *value = rest ? strchr(word, '=') : NULL;
+        const int fits = next_word(&rest, word, sizeof word);
+        char *value = fits ? strchr(word, '=') : NULL;
         int found = 0;
         if (value) *value++ = '\0';
         const double times = value ? strtod(value, &end) : 0.0;
-        if (!rest || !value || end == value || *end || !(times >= 1.0 && times <= 1e6))
+        if (!value || end == value || *end || !(times >= 1.0 && times <= 1e6))
             return aw_error(AW_ERR_ARG, "slow: '%s' is not a unit and a factor from 1 on (cpu:1=2)",
                             slow);
         for (int i = 0; i < n; ++i) {

@@ -7,13 +7,14 @@
 #include "src/base/memory.h"
 
 /* Workspaces by their place in aw_tasks.capacity. */
-enum { TASK, BEGIN, WEIGHT, LISTED, BIN_OF, FIRST, LAST, LOAD, FULL };
+enum { TASK, BEGIN, WEIGHT, BLOCK, LISTED, BIN_OF, FIRST, LAST, LOAD, FULL };
 
 void aw_tasks_free(aw_tasks *t)
 {
     aw_free(t->task);
     aw_free(t->begin);
     aw_free(t->weight);
+    aw_free(t->block);
     aw_free(t->listed);
     aw_free(t->bin_of);
     aw_free(t->first);
@@ -53,26 +54,29 @@ static double weigh(aw_tasks *t, const aw_cluster *cluster, size_t clusters,
 }
 
 /* Room for another bin. */
-static aw_status add_bin(aw_tasks *t, double weight, size_t last)
+static aw_status add_bin(aw_tasks *t, double weight, size_t block, size_t last)
 {
     aw_status status = AW_OK;
     const size_t n = t->bins + 1;
     AW_TRY(aw_grow((void **)&t->weight, &t->capacity[WEIGHT], n, sizeof *t->weight));
     AW_TRY(aw_grow((void **)&t->last, &t->capacity[LAST], n, sizeof *t->last));
+    AW_TRY(aw_grow((void **)&t->block, &t->capacity[BLOCK], n, sizeof *t->block));
     t->last[t->bins] = last;
+    t->block[t->bins] = block;
     t->weight[t->bins++] = weight;
 done:
     return status;
 }
 
-/* Blocks: runs of slices that have `share` of the weight, if they can, and the bins of each.
+/* Blocks: runs of slices that have `share` of the weight, if they can, and the bins of each, of
+ * about the weight `bin`.
  * Fills first [slices], the first bin of a slice's block; last [bins], the last bin of the same
  * block; and weight [bins], of which each should get so much. */
-static aw_status make_blocks(aw_tasks *t, size_t slices, double left, double share)
+static aw_status make_blocks(aw_tasks *t, size_t slices, double left, double share, double bin)
 {
     aw_status status = AW_OK;
-    t->bins = 0;
-    for (size_t begin = 0, end; begin < slices; begin = end) {
+    t->bins = t->blocks = 0;
+    for (size_t begin = 0, end; begin < slices; begin = end, ++t->blocks) {
         double weight = 0.0;
         for (end = begin; end < slices && (end - begin < AW_BLOCK_SLICES || weight < share); ++end)
             weight += t->load[end];
@@ -80,10 +84,10 @@ static aw_status make_blocks(aw_tasks *t, size_t slices, double left, double sha
             for (; end < slices; ++end) weight += t->load[end]; /* too little for one more */
         }
         left -= weight;
-        const double parts = fmax(floor(weight / share + 0.5), 1.0);
-        const size_t bin = t->bins, last = bin + (size_t)parts - 1;
-        for (size_t i = begin; i < end; ++i) t->first[i] = bin;
-        while (t->bins <= last) AW_TRY(add_bin(t, weight / parts, last));
+        const double parts = fmax(floor(weight / bin + 0.5), 1.0);
+        const size_t first = t->bins, last = first + (size_t)parts - 1;
+        for (size_t i = begin; i < end; ++i) t->first[i] = first;
+        while (t->bins <= last) AW_TRY(add_bin(t, weight / parts, t->blocks, last));
     }
 done:
     return status;
@@ -129,7 +133,7 @@ done:
 }
 
 aw_status aw_tasks_cut(aw_tasks *t, const aw_cluster *cluster, size_t clusters,
-                       const aw_history_view *h, size_t wanted)
+                       const aw_history_view *h, size_t blocks, size_t bins)
 {
     aw_status status = AW_OK;
     const size_t slices = (size_t)h->n;
@@ -137,11 +141,7 @@ aw_status aw_tasks_cut(aw_tasks *t, const aw_cluster *cluster, size_t clusters,
     AW_TRY(aw_grow((void **)&t->first, &t->capacity[FIRST], slices, sizeof *t->first));
     AW_TRY(aw_grow((void **)&t->load, &t->capacity[LOAD], slices, sizeof *t->load));
     const double all = weigh(t, cluster, clusters, h);
-    AW_TRY(make_blocks(t, wanted > 1 ? slices : 0, all, all / (double)wanted));
-    if (wanted <= 1) { /* not cut */
-        memset(t->first, 0, slices * sizeof *t->first);
-        AW_TRY(add_bin(t, all, 0));
-    }
+    AW_TRY(make_blocks(t, slices, all, all / (double)blocks, all / (double)bins));
     AW_TRY(aw_grow((void **)&t->load, &t->capacity[LOAD], t->bins, sizeof *t->load));
     AW_TRY(aw_grow((void **)&t->full, &t->capacity[FULL], t->bins, sizeof *t->full));
     memset(t->load, 0, t->bins * sizeof *t->load);

@@ -20,26 +20,27 @@ typedef struct aw_tasks {
     aw_task *task;  /* bin after bin, in a bin in the order of clusters */
     size_t *begin;  /* [bins + 1]: where a bin's tasks begin */
     double *weight; /* [bins]: points times regions, in the dissertation's words the sum of M */
-    size_t bins;
+    size_t *block;  /* [bins]: of the bin's tasks, 0 .. blocks - 1 */
+    size_t bins, blocks;
     aw_task *listed; /* scratch, as what follows is */
     size_t *bin_of, *first, *last;
     double *load, *full;
-    size_t capacity[9];
+    size_t capacity[10];
 } aw_tasks;
 
 void aw_tasks_free(aw_tasks *tasks);
 
-/** Cut clusters into about as many bins as are wanted, of similar weight. Data blocks are runs of
- *  at least AW_BLOCK_SLICES slices; what lies before the oldest slice belongs to the last. A
- *  region is in the block in which it begins. The cut depends on nothing but the arguments.
- *  @param[in] wanted  1: one bin, and clusters are not cut
+/** Cut clusters into about as many blocks and bins as are wanted, of similar weight each. Blocks
+ *  are runs of at least AW_BLOCK_SLICES slices; what lies before the oldest slice belongs to the
+ *  last. A region is in the block in which it begins. A block's bins have different clusters. The
+ *  cut depends on nothing but the arguments.
  *  @return AW_OK, AW_ERR_NOMEM.
  *  Source: dissertation 5.1.1 to 5.1.4 (CREATE-TASKS, TASK-BINNING). Differs: there all blocks
- *  have the same number of slices. The nearest ones hold most of the work here, so that a block has
- *  as many as its weight asks for, and one that is too heavy with three gets several bins, with a
- *  part of the clusters each: several units may then read it. */
+ *  have the same number of slices, and a block is one bin. The nearest slices hold most of the work
+ *  here, so that a block has as many as its weight asks for. And a cut in r' costs every point a
+ *  node, one between clusters nothing: a block has several bins, which several units may do. */
 aw_status aw_tasks_cut(aw_tasks *tasks, const aw_cluster *cluster, size_t clusters,
-                       const aw_history_view *history, size_t wanted);
+                       const aw_history_view *history, size_t blocks, size_t bins);
 
 AW_END_DECLS
 #endif

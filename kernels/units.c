@@ -9,12 +9,12 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Bins for every unit: enough that the last ones end at about the same time, few enough that what a
- * bin costs by itself (a node at its beginning, the sums at its points) stays small. */
-enum { AW_BINS_A_UNIT = 8 };
+/* Data blocks and bins for every unit. Blocks: few, since each costs every point a node and sums of
+ * its own; bins: enough that the last ones end at about the same time. */
+enum { AW_BLOCKS_A_UNIT = 4, AW_BINS_A_UNIT = 24 };
 
 /* What is shared out; a unit has a speed for each. */
-enum { SWEEP, REFINE, EVALUATE, KINDS };
+enum { SWEEP, REFINE, EVALUATE, WHOLE, KINDS };
 
 typedef struct member {
     aw_unit unit;
@@ -30,7 +30,7 @@ typedef struct pieces {
     float *worst, *coarse;
     uint8_t *refused;
     double *start;           /* [points]: errors at the start */
-    double (*I)[AW_RESULTS]; /* [2 bins][points]: a bin's, and what it refused */
+    double (*I)[AW_RESULTS]; /* [2 blocks][points]: of a block's bins, and what they refused */
     double *error;           /* likewise */
     size_t capacity[7];
 } pieces;
@@ -83,21 +83,23 @@ static void lose(units *u, member *m, aw_status status)
                 m->unit.name, aw_status_text(status));
 }
 
-/* Let the units do bins of one kind of work. @return AW_OK, or how the last unit was lost */
+/* Let the units do bins of one kind of work. Without accelerators all begin with the heaviest: what
+ * is left for the end should be light. @return AW_OK, or how the last unit was lost */
 static aw_status share_out(units *u, int kind, bin_fn run, void *call, const double *weight,
                            size_t bins)
 {
     aw_worker worker[AW_UNITS_MAX];
     seat place[AW_UNITS_MAX];
     member *who[AW_UNITS_MAX];
-    int n = 0;
+    int n = 0, heavy = 0;
+    for (int i = 0; i < u->n; ++i) heavy += works(&u->member[i]) && u->member[i].unit.heavy;
     for (int i = 0; i < u->n; ++i) {
         member *m = &u->member[i];
         if (!works(m)) continue;
         place[n] = (seat){&m->unit.device, run, call};
         worker[n] = (aw_worker){.run = run_bin,
                                 .context = &place[n],
-                                .heavy = m->unit.heavy,
+                                .heavy = m->unit.heavy || heavy == 0,
                                 .speed = m->speed[kind],
                                 .slow = m->unit.slow};
         who[n++] = m;
@@ -107,7 +109,7 @@ static aw_status share_out(units *u, int kind, bin_fn run, void *call, const dou
     for (int i = 0; i < n; ++i) {
         who[i]->speed[kind] = worker[i].speed;
         if (worker[i].status != AW_OK) lose(u, who[i], worker[i].status);
-        if (kind != EVALUATE) continue;
+        if (kind < EVALUATE) continue;
         who[i]->share.busy += worker[i].busy;
         who[i]->share.weight += worker[i].weight;
         who[i]->share.bins += worker[i].bins;
@@ -203,9 +205,22 @@ done:
 
 typedef struct cluster_call {
     units *u;
+    const aw_cluster *cluster;
+    size_t n;
     const aw_scales *scales;
     int single;
+    const aw_clustered *out;
 } cluster_call;
+
+/* All clusters as they are, for a unit that is the only one. */
+static aw_status evaluate_whole(const aw_device *device, void *call, size_t bin)
+{
+    const cluster_call *c = call;
+    aw_work *work = &c->u->work[bin];
+    *work = (aw_work){0};
+    return device->ops->evaluate(device->state, c->cluster, c->n, c->scales, c->single, c->out,
+                                 work);
+}
 
 /* Room for the clusters of all bins, and their outputs pointed there. */
 static aw_status make_pieces(units *u, const aw_cluster *cluster)
@@ -213,7 +228,7 @@ static aw_status make_pieces(units *u, const aw_cluster *cluster)
     enum { CLUSTER, WORST, COARSE, REFUSED, START, INTEGRAL, ERROR };
     pieces *p = &u->pieces;
     const aw_tasks *t = &u->tasks;
-    const size_t n = t->begin[t->bins], sums = 2 * t->bins * u->points;
+    const size_t n = t->begin[t->bins], sums = 2 * t->blocks * u->points;
     size_t regions = 0, tiles = 0;
     aw_status status = AW_OK;
     AW_TRY(aw_grow((void **)&p->cluster, &p->capacity[CLUSTER], n, sizeof *p->cluster));
@@ -246,11 +261,11 @@ done:
     return status;
 }
 
-/* Where the sums of a bin are. */
+/* Where the sums of a bin are: those of its block, whose other bins have other points. */
 static aw_clustered sums_of(const units *u, size_t bin)
 {
-    double(*I)[AW_RESULTS] = u->pieces.I + 2 * bin * u->points;
-    double *error = u->pieces.error + 2 * bin * u->points;
+    const size_t at = 2 * u->tasks.block[bin] * u->points;
+    double(*I)[AW_RESULTS] = u->pieces.I + at, *error = u->pieces.error + at;
     return (aw_clustered){I, error, I + u->points, error + u->points};
 }
 
@@ -325,9 +340,18 @@ static aw_status units_evaluate(void *state, const aw_cluster *cluster, size_t n
 {
     units *u = state;
     aw_tasks *t = &u->tasks;
-    cluster_call call = {.u = u, .scales = scales, .single = single};
+    cluster_call call = {u, cluster, n, scales, single, out};
+    const size_t left = (size_t)units_left(u);
     aw_status status = AW_OK;
-    AW_TRY(aw_tasks_cut(t, cluster, n, &u->history, bins_wanted(u)));
+    if (left == 1) {
+        const double weight = 1.0;
+        AW_TRY(grow_bins(u, 1));
+        AW_TRY(share_out(u, WHOLE, evaluate_whole, &call, &weight, 1));
+        collect(u, 1, work);
+        return AW_OK;
+    }
+    AW_TRY(
+        aw_tasks_cut(t, cluster, n, &u->history, left * AW_BLOCKS_A_UNIT, left * AW_BINS_A_UNIT));
     AW_TRY(grow_bins(u, t->bins));
     AW_TRY(make_pieces(u, cluster));
     begin_clusters(u, cluster, n, out);

@@ -62,7 +62,7 @@ static void every_region_is_in_one_task(void **state)
             int seen[CLUSTERS][REGIONS] = {{0}};
             double all = 0.0, sum = 0.0;
             make(&f, ratios[i]);
-            assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, wanted));
+            assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, wanted, 2 * wanted));
             assert_int_equal(t.begin[0], 0);
             for (size_t b = 0; b < t.bins; ++b) {
                 double weight = 0.0;
@@ -82,7 +82,7 @@ static void every_region_is_in_one_task(void **state)
                     all += r < f.cluster[c].regions ? 16.0 * (double)(c + 1) : 0.0;
                 }
             assert_close(sum, all, 0.0, 0.0);
-            if (wanted == 1) assert_true(t.bins == 1 && t.begin[1] == CLUSTERS);
+            if (wanted == 1) assert_true(t.blocks == 1 && t.begin[t.bins] == CLUSTERS);
             aw_tasks_free(&t);
         }
 }
@@ -98,7 +98,7 @@ static void bins_are_of_blocks_and_of_similar_weight(void **state)
             aw_tasks t = {.task = NULL};
             double all = 0.0, most = 0.0;
             make(&f, i ? 1.0 : 1.1);
-            assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, wanted));
+            assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, wanted, 2 * wanted));
             for (size_t b = 0; b < t.bins; ++b) {
                 all += t.weight[b];
                 most = fmax(most, t.weight[b]);
@@ -107,13 +107,13 @@ static void bins_are_of_blocks_and_of_similar_weight(void **state)
                     extent(&f, &t, b, mine);
                     extent(&f, &t, c, other);
                     const int apart = mine[0] > other[1] || other[0] > mine[1];
-                    const int one_block = t.last[b] == t.last[c];
+                    const int one_block = t.block[b] == t.block[c];
                     assert_true(apart || one_block);
                 }
             }
-            assert_true(t.bins > wanted / 2 && t.bins <= 2 * wanted);
+            assert_true(t.bins > wanted && t.bins <= 4 * wanted && t.blocks <= wanted);
             /* A task is not cut further: the heaviest is of the largest cluster. */
-            assert_true(most <= 2.0 * all / (double)wanted + 16.0 * CLUSTERS * REGIONS);
+            assert_true(most <= 1.5 * all / (double)wanted + 16.0 * CLUSTERS * REGIONS);
             aw_tasks_free(&t);
         }
 }
@@ -131,13 +131,13 @@ static void the_upstream_is_in_the_last_block(void **state)
             f.region[c][k][0] = 10.0 * (double)k;
             f.region[c][k][1] = 10.0 * (double)(k + 1);
         }
-    assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, 8));
+    assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, 8, 20));
     extent(&f, &t, t.bins - 1, of);
     assert_int_equal(of[1], SLICES - 1);
-    assert_ok(aw_tasks_cut(&t, f.cluster, 0, &f.history, 8));
+    assert_ok(aw_tasks_cut(&t, f.cluster, 0, &f.history, 8, 20));
     assert_int_equal(t.begin[t.bins], 0);
     f.cluster[0].regions = 0;
-    assert_ok(aw_tasks_cut(&t, f.cluster, 1, &f.history, 8));
+    assert_ok(aw_tasks_cut(&t, f.cluster, 1, &f.history, 8, 20));
     assert_int_equal(t.begin[t.bins], 0);
     aw_tasks_free(&t);
 }
