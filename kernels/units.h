@@ -38,6 +38,9 @@ typedef struct aw_unit_share {
  *  @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_units_join(const aw_unit *unit, int n, aw_device *out);
 
+/** Bytes that the sums of a set take for so many points. */
+size_t aw_units_bytes(int units, size_t points);
+
 /** Whether the device is a set of units. */
 int aw_units_is(const aw_device *device);
 

@@ -2,10 +2,28 @@
 /* `arcwake devices`: the processing units of this program on this machine. */
 #include <string.h>
 
+#include <omp.h>
+
 #include "kernels/device.h"
+#include "kernels/peak.h"
 #include "kernels/variant.h"
 #include "src/app/commands.h"
 #include "src/base/log.h"
+
+/* What the processor can do at best, on all threads. */
+static aw_status print_peak(void)
+{
+    const int threads = omp_get_max_threads();
+    aw_status status = AW_OK;
+    aw_peak peak;
+    AW_TRY(aw_peak_measure(NULL, threads, &peak));
+    aw_info("  a core of %d at work: %.1f GF/s in double, %.1f in single precision (multiply-adds)",
+            threads, peak.arithmetic[0], peak.arithmetic[1]);
+    for (int i = 0; i < AW_PEAK_ARRAYS; ++i)
+        aw_info("  it reads %.1f GB/s from %zu KiB", peak.read[i], aw_peak_bytes(i) >> 10);
+done:
+    return status;
+}
 
 aw_status aw_devices_command(int argc, char **argv)
 {
@@ -15,6 +33,7 @@ aw_status aw_devices_command(int argc, char **argv)
             return aw_help_command(2, (char *[]){"help", "devices"});
         return aw_error(AW_ERR_ARG, "devices: takes no arguments, got '%s'", argv[1]);
     }
+    /* Units of the host share one processor: what it can do is said once. */
     for (int i = 0; aw_device_kind(i); ++i) {
         aw_device_params params = {.inner_density = 1.0};
         aw_device device;
@@ -25,6 +44,7 @@ aw_status aw_devices_command(int argc, char **argv)
     for (int i = 0; aw_variant_list(i); ++i)
         aw_info("  SIMD variant %s%s", aw_variant_list(i)->name,
                 aw_variant_list(i + 1) ? "" : " (in use)");
+    AW_TRY(print_peak());
 done:
     return status;
 }

@@ -8,6 +8,7 @@
 #include "kernels/cpu_unit.h"
 #include "kernels/refine.h"
 #include "kernels/tile.h"
+#include "kernels/units.h"
 #include "src/app/simulation.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -41,8 +42,10 @@ static int is_projection(const aw_config *config)
 /* Whether slices are held a second time, as lines for tiles. */
 static int has_clusters(const aw_config *config)
 {
-    return strcmp(config->solver, "predictive") == 0 || strcmp(config->solver, "heuristic") == 0 ||
-           is_projection(config);
+    static const char *const name[] = {"predictive", "heterogeneous", "heuristic"};
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; ++i)
+        if (strcmp(config->solver, name[i]) == 0) return 1;
+    return is_projection(config);
 }
 
 /* What `projection` holds besides: sums and checks of its zones, planes of shared nodes, tables,
@@ -82,6 +85,26 @@ static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices
            nodes * (AW_RESULTS + 1) * sizeof(double);
 }
 
+/* How many units of a kind are asked for; of any, if it is "". */
+static size_t units_of(const aw_config *config, const char *kind)
+{
+    size_t n = 0;
+    for (const char *word = config->device; word; word = strchr(word, ',')) {
+        word += *word == ',';
+        n += strncmp(word, kind, strlen(kind)) == 0;
+    }
+    return n;
+}
+
+/* What several units hold besides what one does: each its lines of the slices, a many-core unit a
+ * copy of the history, and the set its sums. */
+static size_t units_bytes(const aw_config *config, size_t nodes, size_t slices, size_t history)
+{
+    const size_t n = units_of(config, ""), copies = units_of(config, "manycore");
+    return (n - 1) * cluster_bytes(config, nodes, slices) + copies * history +
+           (n > 1 ? aw_units_bytes((int)n, nodes) : 0);
+}
+
 static size_t other_bytes(const aw_config *config, size_t slices)
 {
     size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
@@ -119,7 +142,9 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
                               .single = config->history_single,
                               .slices = (size_t)plan->steps + 1};
     plan->history_bytes = aw_history_bytes(&ring);
-    plan->other_bytes = other_bytes(config, ring.slices);
+    plan->other_bytes = other_bytes(config, ring.slices) +
+                        units_bytes(config, (size_t)config->grid[0] * (size_t)config->grid[1],
+                                    ring.slices, plan->history_bytes);
 }
 
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)

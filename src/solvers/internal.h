@@ -27,7 +27,7 @@ struct aw_solver {
 };
 
 extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase, aw_strategy_heuristic,
-    aw_strategy_predictive, aw_strategy_projection;
+    aw_strategy_predictive, aw_strategy_heterogeneous, aw_strategy_projection;
 
 /** Let the scales of this result be those of the next call, without a coarse pass. `result` is of
  *  all points of a grid. */

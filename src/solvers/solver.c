@@ -16,9 +16,9 @@
 /* Cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0
 
-static const aw_strategy *const strategies[] = {&aw_strategy_adaptive, &aw_strategy_two_phase,
-                                                &aw_strategy_heuristic, &aw_strategy_predictive,
-                                                &aw_strategy_projection};
+static const aw_strategy *const strategies[] = {
+    &aw_strategy_adaptive,   &aw_strategy_two_phase,     &aw_strategy_heuristic,
+    &aw_strategy_predictive, &aw_strategy_heterogeneous, &aw_strategy_projection};
 
 enum {
     AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
@@ -50,7 +50,7 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
     }
     return aw_error(AW_ERR_ARG,
                     "solver '%s' is not known (expected adaptive, two-phase, heuristic, "
-                    "predictive or projection)",
+                    "predictive, heterogeneous or projection)",
                     strategy);
 }
 

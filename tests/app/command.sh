@@ -61,7 +61,7 @@ expect 2 'is not a command' nothing-like-this
 expect 2 'no-such.yaml: No such file' run no-such.yaml
 expect 2 'unknown key' run run.yaml --set numerics.stpe_m=0.01
 expect 2 'numerics.grid' run run.yaml --set 'numerics.grid=[16]'
-expect 2 'not built yet' run run.yaml --solver heterogeneous
+expect 2 'not built yet' run run.yaml --restart
 sed -e 's/step_m: 0.02/step_m: -1, tolerence: 1/' -e 's/particles: 2000/particles: some/' \
     run.yaml >wrong.yaml
 expect 2 'wrong.yaml:5' run wrong.yaml
@@ -86,6 +86,8 @@ expect 2 "--budget: 'nan' is not a number above 0" bench --budget nan
 expect 2 'at most 80' bench --skip 40 --repeat 41
 expect 2 'give one of them' bench --tables --kernel
 expect 2 "solver 'fast' is not known" bench --grid 8 --particles 10 --solver fast
+expect 2 'give --device a list' bench --slow cpu:0=2
+expect 2 "there is no unit 'cpu:2'" bench --device cpu:0,cpu:1 --slow cpu:2=2
 
 # Inspection writes nothing.
 expect 0 '' inspect run.yaml
@@ -100,6 +102,12 @@ done
 expect 0 '' run out/resolved.yaml -o again
 expect 2 'not empty' run run.yaml
 expect 0 '' run run.yaml --force
+
+# Several units: a warning where they share a thread; a list that makes no sense is status 4.
+expect 0 '' run run.yaml -o pair --device cpu:0,manycore --solver heterogeneous --threads 2
+expect 0 '2 units share 1 thread' run run.yaml -o crowd --device cpu:0,cpu:1 --threads 1
+expect 4 "'cpu' is given twice" run run.yaml -o twice --device cpu,cpu
+expect 4 "'abacus' is not built into this program" run run.yaml -o none --device cpu,abacus
 
 # Numbers that go wrong: status 3, the step, the place and the remedy.
 expect 3 'raise numerics.tolerance' run run.yaml -o tight --set numerics.tolerance=1e-12

@@ -221,12 +221,9 @@ static void wrong_types_and_texts_are_refused(void **state)
 static void what_is_not_built_yet_is_said_so(void **state)
 {
     (void)state;
-    refused_run("solver: adaptive", "solver: heterogeneous",
-                "run.yaml:20:11: numerics.solver: 'heterogeneous' is not built yet (expected "
-                "two-phase, predictive, heuristic, adaptive or projection)");
     refused_run("solver: adaptive", "solver: magic",
                 "run.yaml:20:11: numerics.solver: 'magic' is not known (expected two-phase, "
-                "predictive, heuristic, adaptive or projection)");
+                "predictive, heterogeneous, heuristic, adaptive or projection)");
     refused_run("distribution: gaussian", "file: beam.h5",
                 "run.yaml:8:3: beam.file: beams from a file are not built yet (expected "
                 "distribution: gaussian)");
