@@ -2,10 +2,6 @@
 /* The list of processing units. */
 #include "kernels/device.h"
 
-#include <string.h>
-
-#include "src/base/log.h"
-
 extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
 
 static const aw_device_ops *const kinds[] = {&aw_cpu_ops, &aw_manycore_ops, NULL};
@@ -14,20 +10,6 @@ const aw_device_ops *aw_device_kind(int i)
 {
     int n = (int)(sizeof kinds / sizeof kinds[0]) - 1;
     return i >= 0 && i < n ? kinds[i] : NULL;
-}
-
-aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out)
-{
-    const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
-    out->ops = NULL;
-    out->state = NULL;
-    for (int i = 0; !params->slow && aw_device_kind(i); ++i)
-        if (strcmp(wanted, aw_device_kind(i)->kind) == 0) {
-            aw_status status = aw_device_kind(i)->open(params, &out->state);
-            if (status == AW_OK) out->ops = aw_device_kind(i);
-            return status;
-        }
-    return aw_device_list_open(wanted, params, out);
 }
 
 void aw_device_close(aw_device *device)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A list of units, "cpu:0,cpu:1,manycore", opened as one device. */
+/* What a user calls a unit, or a list of units as one device: "cpu:0,cpu:1,manycore". */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,4 +122,18 @@ aw_status aw_device_list_open(const char *spec, const aw_device_params *params, 
 done:
     for (int i = 0; i < open; ++i) aw_device_close(&unit[i].device);
     return status;
+}
+
+aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out)
+{
+    const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
+    out->ops = NULL;
+    out->state = NULL;
+    for (int i = 0; !params->slow && aw_device_kind(i); ++i)
+        if (strcmp(wanted, aw_device_kind(i)->kind) == 0) {
+            aw_status status = aw_device_kind(i)->open(params, &out->state);
+            if (status == AW_OK) out->ops = aw_device_kind(i);
+            return status;
+        }
+    return aw_device_list_open(wanted, params, out);
 }
