@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/units.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 
 /* Take the next word of a list into `word`.
@@ -129,7 +130,8 @@ aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_de
     const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
     out->ops = NULL;
     out->state = NULL;
-    for (int i = 0; !params->slow && aw_device_kind(i); ++i)
+    const int alone = !params->slow && aw_comm_size() == 1;
+    for (int i = 0; alone && aw_device_kind(i); ++i)
         if (strcmp(wanted, aw_device_kind(i)->kind) == 0) {
             aw_status status = aw_device_kind(i)->open(params, &out->state);
             if (status == AW_OK) out->ops = aw_device_kind(i);

@@ -43,13 +43,13 @@ static int compare(const void *a, const void *b)
     return p->bin < q->bin ? -1 : 1;
 }
 
-static aw_status sort_bins(pool *p)
+aw_status aw_heaviest_first(const double *weight, size_t bins, size_t *order)
 {
-    ranked *list = aw_alloc(p->bins, sizeof *list);
+    ranked *list = aw_alloc(bins, sizeof *list);
     if (!list) return AW_ERR_NOMEM;
-    for (size_t i = 0; i < p->bins; ++i) list[i] = (ranked){p->weight[i], i};
-    qsort(list, p->bins, sizeof *list, compare);
-    for (size_t i = 0; i < p->bins; ++i) p->order[i] = list[i].bin;
+    for (size_t i = 0; i < bins; ++i) list[i] = (ranked){weight[i], i};
+    qsort(list, bins, sizeof *list, compare);
+    for (size_t i = 0; i < bins; ++i) order[i] = list[i].bin;
     aw_free(list);
     return AW_OK;
 }
@@ -201,7 +201,7 @@ aw_status aw_schedule(const double *weight, size_t bins, aw_worker *worker, int 
     p.order = aw_alloc(bins, sizeof *p.order);
     p.state = aw_alloc(bins, sizeof *p.state);
     if (!p.order || !p.state) AW_TRY(AW_ERR_NOMEM);
-    AW_TRY(sort_bins(&p));
+    AW_TRY(aw_heaviest_first(weight, bins, p.order));
     run_all(&p);
     for (int i = 0; p.left > 0 && i < workers; ++i) status = worker[i].status;
 done:

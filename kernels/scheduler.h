@@ -28,6 +28,11 @@ typedef struct aw_worker {
     aw_status status; /* AW_OK, or how it was lost */
 } aw_worker;
 
+/** Bins in the order of their weight, the heaviest first, equal ones as they come.
+ *  @param[out] order  [bins]
+ *  @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_heaviest_first(const double *weight, size_t bins, size_t *order);
+
 /** Let the workers empty the pool: each takes a bin from its end of the pool, one at a time, until
  *  all are done. A worker of known speed leaves a bin that the others, all of whose speeds are
  *  known, would have done with everything else before it alone had done that bin.

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernels/units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernels/scheduler.h"
 #include "kernels/units_set.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
 typedef struct seat {
     const aw_device *device;
+    const size_t *which; /* bins of the pool */
     aw_bin_fn run;
     void *call;
 } seat;
@@ -18,7 +21,7 @@ typedef struct seat {
 static aw_status run_bin(void *context, size_t bin)
 {
     const seat *s = context;
-    const aw_status status = s->run(s->device, s->call, bin);
+    const aw_status status = s->run(s->device, s->call, s->which[bin]);
     return status == AW_OK ? s->device->ops->wait(s->device->state) : status;
 }
 
@@ -40,8 +43,53 @@ static void lose(aw_unit_set *u, aw_unit_member *m, aw_status status)
                 m->unit.name, aw_status_text(status));
 }
 
-aw_status aw_set_share_out(aw_unit_set *u, int kind, aw_bin_fn run, void *call,
-                           const double *weight, size_t bins)
+/* This rank's speed at a kind of work; 0: not known. */
+static double speed_of(const aw_unit_set *u, int kind)
+{
+    double all = 0.0;
+    for (int i = 0; i < u->n; ++i) {
+        if (!works(&u->member[i])) continue;
+        if (!(u->member[i].speed[kind] > 0.0)) return 0.0;
+        all += u->member[i].speed[kind];
+    }
+    return all;
+}
+
+/* Which bins are this rank's: the heaviest goes to the rank that would have done it first, and so
+ * on. All ranks find the same. @return status of memory */
+static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bins)
+{
+    const double own[2] = {speed_of(u, kind), aw_set_left(u)};
+    double(*rank)[2] = aw_alloc((size_t)u->ranks, sizeof *rank);
+    double *until = aw_alloc((size_t)u->ranks, sizeof *until);
+    const int me = aw_comm_rank();
+    int known = 1;
+    aw_status status = rank && until ? AW_OK : AW_ERR_NOMEM;
+    AW_TRY(status);
+    aw_comm_gather(own, 2, rank[0]);
+    for (int r = 0; r < u->ranks; ++r) known = known && rank[r][0] > 0.0;
+    AW_TRY(aw_heaviest_first(weight, bins, u->order));
+    for (size_t k = 0; k < bins; ++k) {
+        double first = HUGE_VAL;
+        int by = 0;
+        for (int r = 0; r < u->ranks; ++r) {
+            const double speed = known ? rank[r][0] : rank[r][1];
+            const double end = until[r] + (weight[u->order[k]] + 1e-300) / speed;
+            if (!(end < first)) continue;
+            first = end;
+            by = r;
+        }
+        until[by] = first;
+        u->mine[u->order[k]] = by == me;
+    }
+done:
+    aw_free(rank);
+    aw_free(until);
+    return status;
+}
+
+/* The pool of this rank. */
+static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t bins)
 {
     aw_worker worker[AW_UNITS_MAX];
     seat place[AW_UNITS_MAX];
@@ -51,7 +99,8 @@ aw_status aw_set_share_out(aw_unit_set *u, int kind, aw_bin_fn run, void *call,
     for (int i = 0; i < u->n; ++i) {
         aw_unit_member *m = &u->member[i];
         if (!works(m)) continue;
-        place[n] = (seat){&m->unit.device, run, call};
+        place[n] = *call;
+        place[n].device = &m->unit.device;
         worker[n] = (aw_worker){.run = run_bin,
                                 .context = &place[n],
                                 .heavy = m->unit.heavy || heavy == 0,
@@ -60,23 +109,38 @@ aw_status aw_set_share_out(aw_unit_set *u, int kind, aw_bin_fn run, void *call,
         who[n++] = m;
     }
     if (n == 0) return AW_ERR_BACKEND;
-    const aw_status status = aw_schedule(weight, bins, worker, n);
+    const aw_status status = aw_schedule(u->load, bins, worker, n);
     for (int i = 0; i < n; ++i) {
         who[i]->speed[kind] = worker[i].speed;
-        if (worker[i].status != AW_OK) lose(u, who[i], worker[i].status);
-
         who[i]->share.busy += worker[i].busy;
-        who[i]->share.weight += worker[i].weight;
         who[i]->share.bins += worker[i].bins;
+        if (worker[i].status != AW_OK) lose(u, who[i], worker[i].status);
     }
     return status;
 }
 
-size_t aw_set_bins(const aw_unit_set *u)
+aw_status aw_set_share_out(aw_unit_set *u, int kind, aw_bin_fn run, void *call,
+                           const double *weight, size_t bins)
 {
-    const int left = aw_set_left(u);
-    return left > 1 ? (size_t)left * AW_BINS_A_UNIT : 1;
+    const seat work = {.which = u->which, .run = run, .call = call};
+    aw_status status = AW_OK;
+    size_t n = 0;
+    if (u->ranks > 1 && kind != AW_SHARE_SWEEP)
+        AW_TRY(aw_comm_agree(deal(u, kind, weight, bins)));
+    else
+        memset(u->mine, 1, bins);
+    for (size_t b = 0; b < bins; ++b) {
+        u->work[b] = (aw_work){0};
+        if (!u->mine[b]) continue;
+        u->which[n] = b;
+        u->load[n++] = weight[b];
+    }
+    AW_TRY(aw_comm_agree(empty_pool(u, kind, &work, n)));
+done:
+    return status;
 }
+
+size_t aw_set_bins(int units) { return units > 1 ? (size_t)units * AW_BINS_A_UNIT : 1; }
 
 aw_status aw_set_grow_bins(aw_unit_set *u, size_t bins)
 {
@@ -84,6 +148,10 @@ aw_status aw_set_grow_bins(aw_unit_set *u, size_t bins)
     AW_TRY(aw_grow((void **)&u->first, &u->firsts, bins + 1, sizeof *u->first));
     AW_TRY(aw_grow((void **)&u->weight, &u->weights, bins, sizeof *u->weight));
     AW_TRY(aw_grow((void **)&u->work, &u->works, bins, sizeof *u->work));
+    AW_TRY(aw_grow((void **)&u->mine, &u->mines, bins, sizeof *u->mine));
+    AW_TRY(aw_grow((void **)&u->order, &u->orders, bins, sizeof *u->order));
+    AW_TRY(aw_grow((void **)&u->which, &u->whiches, bins, sizeof *u->which));
+    AW_TRY(aw_grow((void **)&u->load, &u->loads, bins, sizeof *u->load));
 done:
     return status;
 }
@@ -97,10 +165,27 @@ done:
     return status;
 }
 
-void aw_set_collect(const aw_unit_set *u, size_t bins, aw_work *work)
+aw_status aw_set_wire(aw_unit_set *u, size_t n)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&u->wire, &u->wires, n, sizeof *u->wire));
+    memset(u->wire, 0, n * sizeof *u->wire);
+done:
+    return status;
+}
+
+void aw_set_collect(const aw_unit_set *u, int kind, size_t bins, aw_work *work)
 {
     const aw_work none = {0};
-    for (size_t b = 0; b < bins; ++b) aw_work_add(work, &u->work[b], &none);
+    aw_work all = none;
+    for (size_t b = 0; b < bins; ++b) aw_work_add(&all, &u->work[b], &none);
+    if (kind != AW_SHARE_SWEEP) { /* whole numbers of a double */
+        double n[4] = {(double)all.evaluations, (double)all.rated, (double)all.nodes,
+                       (double)all.regions};
+        aw_comm_sum(n, 4);
+        all = (aw_work){(uint64_t)n[0], (uint64_t)n[1], (uint64_t)n[2], (uint64_t)n[3]};
+    }
+    aw_work_add(work, &all, &none);
 }
 
 static aw_status units_convolve(void *state, const aw_shared *shared)
@@ -132,7 +217,11 @@ static aw_status units_upload(void *state, const aw_history_view *history,
         last = d->ops->upload(d->state, history, point, points);
         if (last != AW_OK) lose(u, m, last);
     }
-    return aw_set_left(u) > 0 ? AW_OK : last;
+    double everyone = aw_set_left(u);
+    const aw_status status = aw_comm_agree(everyone > 0.0 ? AW_OK : last);
+    aw_comm_sum(&everyone, 1);
+    u->everyone = (int)everyone;
+    return status;
 }
 
 static size_t units_cluster_tiles(const void *state)
@@ -158,8 +247,9 @@ static void units_close(void *state)
 {
     aw_unit_set *u = state;
     aw_unit_pieces *p = &u->pieces;
-    void *own[] = {p->cluster, p->worst, p->start, p->coarse, p->refused,
-                   u->I,       u->error, u->first, u->weight, u->work};
+    void *own[] = {p->cluster, p->worst, p->start,  p->coarse,     p->refused, u->I,
+                   u->error,   u->first, u->weight, u->work,       u->mine,    u->order,
+                   u->which,   u->load,  u->wire,   u->wire_single};
     for (int i = 0; i < u->n; ++i) aw_device_close(&u->member[i].unit.device);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
     aw_tasks_free(&u->tasks);
@@ -200,6 +290,7 @@ aw_status aw_units_join(const aw_unit *unit, int n, aw_device *out)
     *out = (aw_device){NULL, NULL};
     if (!u) return AW_ERR_NOMEM;
     u->n = n;
+    u->ranks = aw_comm_size();
     for (int i = 0; i < n; ++i) u->member[i].unit = unit[i];
     aw_device set = {&set_ops, u};
     aw_units_forget(&set);

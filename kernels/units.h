@@ -17,11 +17,10 @@ typedef struct aw_unit {
     double slow;   /* it is made that many times slower; at most 1: it is not */
 } aw_unit;
 
-/** What a unit has done of the evaluation of clusters since it was asked last. */
+/** What a unit has done since aw_units_forget. */
 typedef struct aw_unit_share {
     const char *name;
     double busy; /* seconds */
-    double weight;
     size_t bins;
     int lost; /* 1: it failed, and is left out */
 } aw_unit_share;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/units_set.h"
+#include "src/base/comm.h"
 #include "src/base/memory.h"
 
 typedef struct cluster_call {
@@ -19,7 +20,6 @@ static aw_status evaluate_whole(const aw_device *device, void *call, size_t bin)
 {
     const cluster_call *c = call;
     aw_work *work = &c->u->work[bin];
-    *work = (aw_work){0};
     return device->ops->evaluate(device->state, c->cluster, c->n, c->scales, c->single, c->out,
                                  work);
 }
@@ -85,7 +85,6 @@ static aw_status evaluate_bin(const aw_device *device, void *call, size_t bin)
             memcpy(&out.error[tile.first], &start[tile.first], tile.count * sizeof *start);
         }
     }
-    u->work[bin] = (aw_work){0};
     return device->ops->evaluate(device->state, &u->pieces.cluster[begin], end - begin, c->scales,
                                  c->single, &out, &u->work[bin]);
 }
@@ -135,6 +134,94 @@ static void merge_task(const aw_unit_set *u, size_t bin, size_t index, const aw_
     }
 }
 
+/* Sums of a step at all points in one piece, as they go over the ranks. */
+static aw_clustered wired(const aw_unit_set *u)
+{
+    double *at = u->wire;
+    aw_clustered sums;
+    sums.I = (double(*)[AW_RESULTS])at;
+    sums.rest = sums.I + u->points;
+    sums.error = at + 2 * u->points * AW_RESULTS;
+    sums.rest_error = sums.error + u->points;
+    return sums;
+}
+
+/* Pack (into = 1) or unpack what was seen of the clusters. @return how many numbers that are */
+static size_t pack_clusters(const aw_cluster *cluster, size_t n, float *wire, int into)
+{
+    size_t at = 0;
+    for (size_t c = 0; c < n; ++c) {
+        const aw_cluster *one = &cluster[c];
+        const size_t regions = one->tiles * one->regions;
+        for (size_t k = 0; wire && k < regions; ++k) {
+            if (into) {
+                wire[at + k] = one->worst[k];
+                wire[at + regions + k] = (float)one->refused[k];
+            } else {
+                one->worst[k] = wire[at + k];
+                one->refused[k] = wire[at + regions + k] > 0.0F;
+            }
+        }
+        at += 2 * regions;
+        for (size_t i = 0; wire && i < one->tiles; ++i) {
+            if (into)
+                wire[at + i] = one->coarse[i];
+            else
+                one->coarse[i] = wire[at + i];
+        }
+        at += one->tiles;
+    }
+    return at;
+}
+
+/* Merge this rank's bins, and then all ranks'. */
+static aw_status merge_ranks(aw_unit_set *u, const aw_cluster *cluster, size_t n,
+                             const aw_clustered *out)
+{
+    const aw_tasks *t = &u->tasks;
+    const size_t sums = 2 * (AW_RESULTS + 1) * u->points;
+    const size_t singles = pack_clusters(cluster, n, NULL, 0);
+    aw_status status = AW_OK;
+    AW_TRY(aw_comm_agree(aw_set_wire(u, sums)));
+    AW_TRY(aw_comm_agree(
+        aw_grow((void **)&u->wire_single, &u->singles, singles, sizeof *u->wire_single)));
+    for (size_t c = 0; c < n; ++c) {
+        memset(cluster[c].worst, 0, cluster[c].tiles * cluster[c].regions * sizeof(float));
+        memset(cluster[c].refused, 0, cluster[c].tiles * cluster[c].regions);
+    }
+    const aw_clustered mine = wired(u);
+    for (size_t b = 0; b < t->bins; ++b)
+        for (size_t i = t->begin[b]; u->mine[b] && i < t->begin[b + 1]; ++i)
+            merge_task(u, b, i, &cluster[t->task[i].cluster], &mine);
+    pack_clusters(cluster, n, u->wire_single, 1);
+    aw_comm_sum(u->wire, sums);
+    aw_comm_sum_single(u->wire_single, singles);
+    pack_clusters(cluster, n, u->wire_single, 0);
+    for (size_t p = 0; p < u->points; ++p) {
+        for (unsigned k = 0; k < AW_RESULTS; ++k) {
+            out->I[p][k] += mine.I[p][k];
+            out->rest[p][k] += mine.rest[p][k];
+        }
+        out->error[p] += mine.error[p];
+        out->rest_error[p] += mine.rest_error[p];
+    }
+done:
+    return status;
+}
+
+/* Tasks and bins, and room for them. */
+static aw_status prepare(aw_unit_set *u, const aw_cluster *cluster, size_t n)
+{
+    const size_t units = (size_t)u->everyone;
+    aw_status status = AW_OK;
+    AW_TRY(aw_tasks_cut(&u->tasks, cluster, n, &u->history, units * AW_BLOCKS_A_UNIT,
+                        units * AW_BINS_A_UNIT));
+    AW_TRY(aw_set_grow_bins(u, u->tasks.bins));
+    AW_TRY(make_pieces(u, cluster));
+done:
+    return status;
+}
+
 /* COMPUTE-POTENTIALS-HT, lines 6 to 22 (dissertation 5.1.4): tasks, bins, units, merging. */
 aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work)
@@ -142,25 +229,22 @@ aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
     aw_unit_set *u = state;
     aw_tasks *t = &u->tasks;
     cluster_call call = {u, cluster, n, scales, single, out};
-    const size_t left = (size_t)aw_set_left(u);
     aw_status status = AW_OK;
-    if (left == 1) {
+    if (u->everyone == 1) {
         const double weight = 1.0;
         AW_TRY(aw_set_grow_bins(u, 1));
         AW_TRY(aw_set_share_out(u, AW_SHARE_WHOLE, evaluate_whole, &call, &weight, 1));
-        aw_set_collect(u, 1, work);
+        aw_set_collect(u, AW_SHARE_WHOLE, 1, work);
         return AW_OK;
     }
-    AW_TRY(
-        aw_tasks_cut(t, cluster, n, &u->history, left * AW_BLOCKS_A_UNIT, left * AW_BINS_A_UNIT));
-    AW_TRY(aw_set_grow_bins(u, t->bins));
-    AW_TRY(make_pieces(u, cluster));
+    AW_TRY(aw_comm_agree(prepare(u, cluster, n)));
     begin_clusters(u, cluster, n, out);
     AW_TRY(aw_set_share_out(u, AW_SHARE_EVALUATE, evaluate_bin, &call, t->weight, t->bins));
-    for (size_t b = 0; b < t->bins; ++b)
+    if (u->ranks > 1) AW_TRY(merge_ranks(u, cluster, n, out));
+    for (size_t b = 0; u->ranks == 1 && b < t->bins; ++b)
         for (size_t i = t->begin[b]; i < t->begin[b + 1]; ++i)
             merge_task(u, b, i, &cluster[t->task[i].cluster], out);
-    aw_set_collect(u, t->bins, work);
+    aw_set_collect(u, AW_SHARE_EVALUATE, t->bins, work);
 done:
     return status;
 }

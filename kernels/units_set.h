@@ -41,38 +41,49 @@ typedef struct aw_unit_set {
     int n;
     aw_history_view history;
     size_t points;
-    size_t *first;  /* [bins + 1]: where the bins of a list begin */
-    double *weight; /* [bins] */
-    aw_work *work;  /* [bins] */
+    int ranks;             /* that share the work; 1 without MPI */
+    int everyone;          /* units that worked on all of them when the problem came */
+    size_t *first;         /* [bins + 1]: where the bins of a list begin */
+    double *weight;        /* [bins] */
+    aw_work *work;         /* [bins]; of other ranks' bins: nothing */
+    char *mine;            /* [bins]: 1: this rank's */
+    size_t *order, *which; /* [bins], scratch: all by weight, and this rank's */
+    double *load;          /* [bins], scratch: weights of these */
+    double *wire;          /* what goes over the ranks; so does wire_single */
+    float *wire_single;
     aw_tasks tasks;
     aw_unit_pieces pieces;
     double (*I)[AW_RESULTS]; /* sums of blocks or bins [points], one after the other */
     double *error;           /* likewise */
-    size_t firsts, weights, works, sums, errors;
+    size_t firsts, weights, works, mines, orders, whiches, loads, wires, singles, sums, errors;
     char text[512];
 } aw_unit_set;
 
 /** Do a bin of `call` on a unit. */
 typedef aw_status (*aw_bin_fn)(const aw_device *device, void *call, size_t bin);
 
-/** How many units work. */
+/** How many units of this rank work. */
 int aw_set_left(const aw_unit_set *set);
 
-/** Into how many bins a list should be cut. */
-size_t aw_set_bins(const aw_unit_set *set);
+/** Into how many bins a list should be cut for so many units. */
+size_t aw_set_bins(int units);
 
 /** Room for `first`, `weight` and `work`; and for n sums at all points. */
 aw_status aw_set_grow_bins(aw_unit_set *set, size_t bins);
 aw_status aw_set_grow_sums(aw_unit_set *set, size_t n);
 
 /** Let the units do bins of one kind of work. Without accelerators all begin with the heaviest:
- *  what is left for the end should be light.
- *  @return AW_OK, or how the last unit was lost */
+ *  what is left for the end should be light. Bins of a sweep are every rank's; of other kinds each
+ *  rank gets a part, by the speeds of its units, and `mine` says which.
+ *  @return AW_OK, or how the last unit of a rank was lost; the same on all ranks */
 aw_status aw_set_share_out(aw_unit_set *set, int kind, aw_bin_fn run, void *call,
                            const double *weight, size_t bins);
 
-/** Add up what the bins did. */
-void aw_set_collect(const aw_unit_set *set, size_t bins, aw_work *work);
+/** Add up what the bins did, of all ranks but for a sweep. */
+void aw_set_collect(const aw_unit_set *set, int kind, size_t bins, aw_work *work);
+
+/** Room for n numbers that go over the ranks, zeroed. */
+aw_status aw_set_wire(aw_unit_set *set, size_t n);
 
 /** kernels/device.h, of the same names. */
 aw_status aw_set_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Install what arcwake needs (Debian, Ubuntu) and its Python packages; a second call does nothing.
 #
-#   tools/setup.sh [--tests]     --tests: also the Python packages that only tests use
+#   tools/setup.sh [--tests]     --tests: also OpenMPI and the Python packages that only tests use
 #
 # quickstart and check source this file and call `aw_setup`, which leaves in the environment:
 #   AW_PYTHON         the interpreter that has the packages; empty if they could not be had
@@ -129,10 +129,22 @@ aw_setup_python() {
     done
 }
 
+# Several ranks are tested where MPI is; the program does without it.
+aw_setup_mpi() {
+    command -v mpicc >/dev/null && command -v mpirun >/dev/null && return 0
+    command -v apt-get >/dev/null || return 0
+    aw_say "installing OpenMPI"
+    aw_apt install -y --no-install-recommends libopenmpi-dev openmpi-bin ||
+        aw_say "OpenMPI could not be installed: arcwake is built without, and its test is skipped"
+}
+
 aw_setup() {
     local lists=(requirements.txt)
-    [[ ${1-} != --tests ]] || lists+=(requirements-test.txt)
     aw_setup_system
+    if [[ ${1-} == --tests ]]; then
+        lists+=(requirements-test.txt)
+        aw_setup_mpi
+    fi
     aw_setup_cmake
     aw_setup_python "${lists[@]}"
     if [[ -z ${CMAKE_GENERATOR-} ]] && command -v ninja >/dev/null; then

@@ -7,6 +7,7 @@
 
 #include "src/app/commands.h"
 #include "src/app/tuning_file.h"
+#include "src/base/comm.h"
 #include "src/base/memory.h"
 
 static aw_status measure_one(const aw_bench *b, const char *solver, long grid, long particles,
@@ -38,7 +39,8 @@ static aw_status measure_all(const aw_bench *b)
                 for (; done > 0; --done) aw_bench_print_row(b, &row[rows++]);
             }
     if (b->tables) aw_bench_print_tables(b, row, rows, &peak);
-    if (b->json) AW_TRY(aw_bench_json(b->json, row, rows, b->tables ? &peak : NULL));
+    if (b->json && aw_comm_rank() == 0)
+        AW_TRY(aw_bench_json(b->json, row, rows, b->tables ? &peak : NULL));
 done:
     aw_free(row);
     return status;

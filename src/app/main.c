@@ -7,6 +7,7 @@
 
 #include "src/app/commands.h"
 #include "src/app/validate.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/output/report.h"
 
@@ -24,11 +25,25 @@ aw_status aw_report_command(int argc, char **argv)
 static const struct {
     const char *name;
     aw_status (*run)(int argc, char **argv);
-} commands[] = {{"run", aw_run_command},           {"inspect", aw_inspect_command},
-                {"validate", aw_validate_command}, {"bench", aw_bench_command},
-                {"devices", aw_devices_command},   {"report", aw_report_command},
-                {"tune", aw_tune_command},         {"help", aw_help_command},
-                {"--help", aw_help_command},       {"-h", aw_help_command}};
+    int shared; /* 1: ranks share its work */
+} commands[] = {{"run", aw_run_command, 1},           {"inspect", aw_inspect_command, 0},
+                {"validate", aw_validate_command, 0}, {"bench", aw_bench_command, 1},
+                {"devices", aw_devices_command, 0},   {"report", aw_report_command, 0},
+                {"tune", aw_tune_command, 0},         {"help", aw_help_command, 0},
+                {"--help", aw_help_command, 0},       {"-h", aw_help_command, 0}};
+
+/* Under mpirun: most commands are rank 0's alone; what is said, is said by it. */
+static aw_status on_ranks(size_t command, int argc, char **argv)
+{
+    const int shared = commands[command].shared;
+    aw_status status = AW_OK;
+    AW_TRY(aw_comm_begin());
+    aw_log_mute(aw_comm_rank() > 0);
+    if (shared || aw_comm_rank() == 0) status = commands[command].run(argc, argv);
+    aw_comm_end();
+done:
+    return status;
+}
 
 int main(int argc, char **argv)
 {
@@ -43,7 +58,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return aw_status_exit(commands[i].run(argc - 1, argv + 1));
+            return aw_status_exit(on_ranks(i, argc - 1, argv + 1));
     aw_error(AW_ERR_ARG, "'%s' is not a command (see: arcwake help)", argv[1]);
     return aw_status_exit(AW_ERR_ARG);
 }

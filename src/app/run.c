@@ -2,6 +2,7 @@
 /* `arcwake run`: the time loop, its output and its ending. */
 #include <errno.h>
 #include <math.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "src/app/simulation.h"
 #include "src/app/summary.h"
 #include "src/app/tuning_file.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -180,6 +182,27 @@ static void finish(run *r, double seconds)
                 r->config->directory);
 }
 
+/* A rank that is not the first: it works until rank 0 lets it go, which is what signals act on. */
+static void follow_on(aw_simulation *sim)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    aw_log_mute(0); /* what it says from now on, rank 0 need not */
+    aw_log_quiet(1);
+    aw_simulation_follow(sim);
+}
+
+/* mpirun gives a rank one core, unless it is told otherwise, and then all threads share it. */
+static void warn_of_threads(const aw_config *config)
+{
+    const int threads = config->threads > 0 ? config->threads : omp_get_max_threads();
+    if (aw_comm_size() > 1 && threads > omp_get_num_procs())
+        aw_warn("rank 0 has %d threads and may use %d CPU%s (mpirun: --bind-to none, or --map-by "
+                "slot:PE=%d --bind-to core)",
+                threads, omp_get_num_procs(), omp_get_num_procs() > 1 ? "s" : "", threads);
+    if (aw_comm_size() > 1) aw_info("%d ranks share the potentials", aw_comm_size());
+}
+
 aw_status aw_run_command(int argc, char **argv)
 {
     static aw_options options; /* large; one command a process */
@@ -202,7 +225,14 @@ aw_status aw_run_command(int argc, char **argv)
     AW_TRY(aw_plan_check(config, &plan));
     r.text = aw_config_text(config);
     if (!r.text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
-    AW_TRY(aw_simulation_new(config, NULL, &r.sim));
+    if (aw_comm_rank() > 0) config->beam.particles = 1; /* rank 0 has them */
+    status = aw_simulation_new(config, NULL, &r.sim);
+    AW_TRY(aw_simulation_lead(r.sim, status));
+    if (aw_comm_rank() > 0) {
+        follow_on(r.sim);
+        goto done;
+    }
+    warn_of_threads(config);
     AW_TRY(aw_diag_new(r.sim, r.text, &r.diag));
     AW_TRY(open_output(&r, options.force));
     aw_summary_begin(r.sim);

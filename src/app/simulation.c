@@ -7,6 +7,7 @@
 
 #include "pic/push.h"
 #include "pic/stats.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -92,9 +93,28 @@ done:
     return status;
 }
 
+/* What rank 0 tells the others to do with it. */
+enum { LET_GO, TAKE_SLICE, SOLVE };
+
+static void tell(const aw_simulation *sim, int what)
+{
+    if (sim->leads) aw_comm_share(&what, sizeof what);
+}
+
+/* The slice that is about to be pushed, from rank 0 to the others. */
+static void share_slice(aw_simulation *sim, void *cells)
+{
+    const aw_config *config = sim->config;
+    aw_comm_share(&sim->step, sizeof sim->step);
+    aw_comm_share(&sim->S_ref, sizeof sim->S_ref);
+    aw_comm_share(&sim->frame, sizeof sim->frame);
+    aw_comm_share(cells, aw_slice_bytes(config->grid[0], config->grid[1], config->history_single));
+}
+
 void aw_simulation_free(aw_simulation *sim)
 {
     if (!sim) return;
+    tell(sim, LET_GO);
     double *own[] = {sim->forces.Fs,
                      sim->forces.Fx,
                      sim->forces.Fs_eff,
@@ -137,6 +157,8 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
         AW_TRY(aw_frame_follow(&sim->frame, orbit, sim->particles, sim->S_ref));
     AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
                           &sim->charge));
+    tell(sim, TAKE_SLICE);
+    if (sim->leads) share_slice(sim, cells);
     aw_history_push(sim->history, &sim->frame);
     sim->view = aw_history_look(sim->history, orbit);
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
@@ -182,20 +204,30 @@ static aw_status take_forces(aw_simulation *sim)
 
 aw_status aw_simulation_hold(aw_simulation *sim) { return take_forces(sim); }
 
-aw_status aw_simulation_solve(aw_simulation *sim)
+/* The potentials at all nodes; of all ranks together. */
+static aw_status solve_grid(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
     const aw_grid_view *grid = &sim->frame.grid;
     const aw_orbit_view *orbit = &config->lattice->orbit;
     const double gamma = config->beam.gamma;
     aw_status status = AW_OK;
-    double begin = aw_now();
     aw_frame_points(grid, orbit, gamma, sim->point);
     aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
     problem.columns = (size_t)grid->ns;
     AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
     problem.scales = sim->scales;
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
+done:
+    return status;
+}
+
+aw_status aw_simulation_solve(aw_simulation *sim)
+{
+    aw_status status = AW_OK;
+    const double begin = aw_now();
+    tell(sim, SOLVE);
+    AW_TRY(solve_grid(sim));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
     return take_forces(sim);
 done:
@@ -262,6 +294,31 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;
     if (sim->report.samples > 0) row->error_sampled = sim->report.sampled;
+}
+
+aw_status aw_simulation_lead(aw_simulation *sim, aw_status status)
+{
+    const aw_status worst = aw_comm_agree(status);
+    if (worst == AW_OK) sim->leads = aw_comm_size() > 1 && aw_comm_rank() == 0;
+    return worst;
+}
+
+void aw_simulation_follow(aw_simulation *sim)
+{
+    for (;;) {
+        int what = LET_GO;
+        aw_comm_share(&what, sizeof what);
+        if (what == LET_GO) return;
+        if (what == SOLVE) {
+            solve_grid(sim); /* if it fails, it does so on rank 0 too, which says so */
+            continue;
+        }
+        void *cells = aw_history_cells(sim->history);
+        if (!cells) aw_comm_abort(AW_ERR_NOMEM);
+        share_slice(sim, cells);
+        aw_history_push(sim->history, &sim->frame);
+        sim->view = aw_history_look(sim->history, &sim->config->lattice->orbit);
+    }
 }
 
 double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)

@@ -61,6 +61,7 @@ typedef struct aw_simulation {
     double charge;            /* deposited at this step [C] */
     int follows;              /* 1: the grid follows the particles in rigid motion, too */
     int solved;               /* 1: potentials, forces, Fz, Fx and felt are of this step */
+    int leads;                /* 1: other ranks follow (aw_simulation_follow) */
     int begun;                /* 1: half a kick is still to come (aw_simulation_synchronise) */
     aw_report report;         /* of the last solve */
     double seconds[AW_PARTS]; /* of this step */
@@ -94,6 +95,15 @@ aw_status aw_simulation_hold(aw_simulation *simulation);
  *  synchronise, output, advance is a step. */
 aw_status aw_simulation_synchronise(aw_simulation *simulation);
 aw_status aw_simulation_advance(aw_simulation *simulation);
+
+/** On rank 0: let the other ranks follow from now on; aw_simulation_free lets them go.
+ *  @param[in] status  of this rank so far
+ *  @return the worst that a rank gives; the same on all */
+aw_status aw_simulation_lead(aw_simulation *simulation, aw_status status);
+
+/** On the others, after aw_simulation_lead: get every slice that rank 0 deposits, and share the
+ *  work of its solves, until it lets go. They need no particles. */
+void aw_simulation_follow(aw_simulation *simulation);
 
 /** Fill a monitor row with what is known at this step. */
 void aw_simulation_monitor(const aw_simulation *simulation, aw_monitor_row *row);

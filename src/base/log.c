@@ -8,12 +8,12 @@
 
 /* The terminal and the log file belong to the process: the one mutable state outside structs. */
 static FILE *log_file;
-static int log_quiet;
+static int log_quiet, log_muted;
 
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list args)
 {
     va_list copy;
-    if (stream) {
+    if (stream && !log_muted) {
         va_copy(copy, args);
         fputs(prefix, stream);
         vfprintf(stream, format, copy);
@@ -57,6 +57,8 @@ void aw_info(const char *format, ...)
 }
 
 void aw_log_quiet(int quiet) { log_quiet = quiet; }
+
+void aw_log_mute(int mute) { log_muted = mute; }
 
 aw_status aw_log_open(const char *path)
 {

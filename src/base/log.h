@@ -24,6 +24,9 @@ void aw_info(const char *format, ...) AW_PRINTF(1, 2);
 /** With quiet, aw_info prints nothing on the terminal (the log file still gets it). */
 void aw_log_quiet(int quiet);
 
+/** With mute, nothing is printed at all: other ranks say the same. */
+void aw_log_mute(int mute);
+
 /** Copy every further message to the file at `path` (truncated). @return AW_OK or AW_ERR_IO. */
 aw_status aw_log_open(const char *path);
 

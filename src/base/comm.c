@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/base/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/log.h"
+
+#ifdef AW_MPI
+#include <limits.h>
+#include <mpi.h>
+
+int aw_comm_built(void) { return 1; }
+
+aw_status aw_comm_begin(void)
+{
+    /* What OpenMPI's and others' mpirun and SLURM's srun leave: alone, MPI would only take time. */
+    static const char *const sign[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+    int given = 0, joined = 0;
+    for (size_t i = 0; i < sizeof sign / sizeof sign[0]; ++i) joined |= getenv(sign[i]) != NULL;
+    if (!joined) return AW_OK;
+    /* Threads of a unit never call MPI: only the one that called begin does. */
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
+        given < MPI_THREAD_FUNNELED)
+        return aw_error(AW_ERR_BACKEND, "this MPI library does not serve programs with threads");
+    return AW_OK;
+}
+
+void aw_comm_abort(aw_status status) { MPI_Abort(MPI_COMM_WORLD, aw_status_exit(status)); }
+
+void aw_comm_end(void)
+{
+    int begun = 0;
+    MPI_Initialized(&begun);
+    if (begun) MPI_Finalize();
+}
+
+int aw_comm_rank(void)
+{
+    int begun = 0, rank = 0;
+    MPI_Initialized(&begun);
+    if (begun) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int aw_comm_size(void)
+{
+    int begun = 0, size = 1;
+    MPI_Initialized(&begun);
+    if (begun) MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
+}
+
+/* Counts are ints there. */
+static void sum(char *x, size_t n, size_t size, MPI_Datatype type)
+{
+    for (size_t at = 0; at < n; at += INT_MAX) {
+        const int some = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
+        MPI_Allreduce(MPI_IN_PLACE, x + at * size, some, type, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+void aw_comm_sum(double *x, size_t n)
+{
+    if (aw_comm_size() > 1) sum((char *)x, n, sizeof *x, MPI_DOUBLE);
+}
+
+void aw_comm_sum_single(float *x, size_t n)
+{
+    if (aw_comm_size() > 1) sum((char *)x, n, sizeof *x, MPI_FLOAT);
+}
+
+void aw_comm_share(void *bytes, size_t n)
+{
+    char *from = bytes;
+    for (size_t at = 0; aw_comm_size() > 1 && at < n; at += INT_MAX) {
+        const int some = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
+        MPI_Bcast(from + at, some, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+}
+
+void aw_comm_gather(const double *mine, size_t n, double *all)
+{
+    if (aw_comm_size() > 1)
+        MPI_Allgather(mine, (int)n, MPI_DOUBLE, all, (int)n, MPI_DOUBLE, MPI_COMM_WORLD);
+    else
+        memcpy(all, mine, n * sizeof *all);
+}
+
+aw_status aw_comm_agree(aw_status mine)
+{
+    int worst = (int)mine;
+    if (aw_comm_size() > 1)
+        MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return (aw_status)worst;
+}
+
+#else
+
+int aw_comm_built(void) { return 0; }
+aw_status aw_comm_begin(void) { return AW_OK; }
+void aw_comm_end(void) {}
+void aw_comm_abort(aw_status status) { (void)status; }
+int aw_comm_rank(void) { return 0; }
+int aw_comm_size(void) { return 1; }
+
+void aw_comm_sum(double *x, size_t n)
+{
+    (void)x;
+    (void)n;
+}
+
+void aw_comm_sum_single(float *x, size_t n)
+{
+    (void)x;
+    (void)n;
+}
+
+void aw_comm_share(void *bytes, size_t n)
+{
+    (void)bytes;
+    (void)n;
+}
+
+void aw_comm_gather(const double *mine, size_t n, double *all)
+{
+    memcpy(all, mine, n * sizeof *all);
+}
+
+aw_status aw_comm_agree(aw_status mine) { return mine; }
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ranks of a run under mpirun. Without MPI in the build, or without mpirun, there is one. */
+#ifndef AW_BASE_COMM_H
+#define AW_BASE_COMM_H
+#include <stddef.h>
+
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** Once per process, before the others; and at its end. Without mpirun (or srun) there is nothing
+ *  to join. @return AW_OK, AW_ERR_BACKEND (message) */
+aw_status aw_comm_begin(void);
+void aw_comm_end(void);
+
+/** End all ranks at once, where one is in trouble and the others wait for it. */
+void aw_comm_abort(aw_status status);
+
+/** 1 if MPI is in this build. */
+int aw_comm_built(void);
+
+int aw_comm_rank(void); /* 0 .. size - 1 */
+int aw_comm_size(void);
+
+/* What follows every rank must call alike; with one rank it does nothing. All ranks get the same
+ * bits. An error of MPI itself ends all of them, as MPI does by default. */
+
+/** Sums over the ranks, in place. */
+void aw_comm_sum(double *x, size_t n);
+void aw_comm_sum_single(float *x, size_t n);
+
+/** What rank 0 has. */
+void aw_comm_share(void *bytes, size_t n);
+
+/** mine[] of every rank into all [size][n]. */
+void aw_comm_gather(const double *mine, size_t n, double *all);
+
+/** The worst status of all ranks: AW_OK only if all have it. */
+aw_status aw_comm_agree(aw_status mine);
+
+AW_END_DECLS
+#endif

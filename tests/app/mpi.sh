@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs under mpirun: the numbers of one rank, whatever the number of ranks; one line for an error.
+# usage: mpi.sh ARCWAKE MPIEXEC
+set -u
+arcwake=$1
+mpiexec=$2
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place" || exit 1
+ARCWAKE_TUNING=none
+OMP_WAIT_POLICY=passive # ranks share cores here
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_mpi_yield_when_idle=1
+export ARCWAKE_TUNING OMP_WAIT_POLICY OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+bad=0
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# ranks N OPTIONS...: run the case on N ranks of one thread.
+ranks() {
+    n=$1
+    shift
+    "$mpiexec" --bind-to none -n "$n" "$arcwake" run run.yaml --threads 1 "$@" >stdout 2>stderr ||
+        complain "run $* on $n ranks: exit $?: $(cat stderr)"
+}
+
+# same A B TOLERANCE: columns 1 to 14 of two monitor.csv, each relative to its largest magnitude.
+same() {
+    paste -d, "$1/monitor.csv" "$2/monitor.csv" | awk -F, -v allowed="$3" '
+        function size(x) { return x < 0 ? -x : x }
+        NR == 1 { half = NF / 2; next }
+        { for (i = 1; i <= 14; ++i) {
+            if (size($i) > most[i]) most[i] = size($i)
+            if (size($i - $(i + half)) > off[i]) off[i] = size($i - $(i + half)) } }
+        END { if (NR < 10) exit 1
+              for (i = 1; i <= 14; ++i) if (!(off[i] <= allowed * most[i])) {
+                print "column " i ": " off[i] " of " most[i]; exit 1 } }' ||
+        complain "$1 and $2 differ by more than $3"
+}
+
+cat >line.yaml <<'END'
+PALS:
+  version: null
+  facility:
+    - line:
+        kind: BeamLine
+        line:
+          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.1099895e9}}
+          - bend: {kind: Bend, length: 0.3, BendP: {radius_ref: 25.13}}
+    - ring: {kind: Lattice, branches: [line]}
+    - use: ring
+END
+cat >run.yaml <<'END'
+lattice: line.yaml
+beam: {charge_C: 1.0e-9, gamma: 1.0e4, particles: 20000, sigma_s_m: 50.0e-6, sigma_x_m: 50.0e-6}
+motion: self-consistent
+numerics: {grid: [26, 21], step_m: 0.02, tolerance: 1.0e-5}
+output: {directory: out, every: 0}
+END
+
+# As many units, be they of one rank or of several, cut the work alike: equal to rounding, which the
+# motion carries on from step to step. Another number of them: equal within the tolerance; energies
+# change by what it lets forces change, which is more than 1e-5 of the largest but under 1e-3.
+for solver in predictive projection two-phase; do
+    "$arcwake" run run.yaml --solver $solver --device cpu:0,cpu:1 --threads 2 -o "$solver-units" \
+        >stdout 2>stderr || complain "$solver on two units: $(cat stderr)"
+    for n in 1 2 3; do
+        ranks $n --solver $solver -o "$solver-$n"
+        same "$solver-1" "$solver-$n" 1e-3
+    done
+    same "$solver-units" "$solver-2" 1e-9
+done
+grep -q '3 ranks share the potentials' stdout || complain "the ranks are not named: $(cat stdout)"
+
+# Ranks with nothing to do, several units a rank, a run that no solve belongs to.
+ranks 3 --set 'numerics.grid=[8, 8]' -o few
+ranks 2 --device cpu,manycore --solver heterogeneous -o units
+ranks 2 --set motion=external -o external
+
+# What is wrong on all ranks is said once; what goes wrong ends all of them.
+"$mpiexec" -n 2 "$arcwake" run no-such.yaml >stdout 2>stderr && complain "a missing file passed"
+[ "$(grep -c '^arcwake: error: ' stderr)" -eq 1 ] || complain "not one line: $(cat stderr)"
+"$mpiexec" -n 2 "$arcwake" run run.yaml -o tight --set numerics.tolerance=1e-12 >stdout 2>stderr &&
+    complain "a tolerance out of reach passed"
+grep -q 'raise numerics.tolerance' stderr || complain "no remedy is named: $(cat stderr)"
+"$mpiexec" -n 2 --bind-to core "$arcwake" run run.yaml -o bound --threads 2 --steps 1 \
+    >stdout 2>stderr || complain "ranks bound to a core: $(cat stderr)"
+grep -q 'has 2 threads and may use 1 CPU' stderr || complain "no word of threads: $(cat stderr)"
+
+exit $bad
