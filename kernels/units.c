@@ -10,10 +10,11 @@
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/timer.h"
 
 typedef struct seat {
-    const aw_device *device;
-    const size_t *which; /* bins of the pool */
+    aw_unit_set *set;
+    int unit;
     aw_bin_fn run;
     void *call;
 } seat;
@@ -21,8 +22,14 @@ typedef struct seat {
 static aw_status run_bin(void *context, size_t bin)
 {
     const seat *s = context;
-    const aw_status status = s->run(s->device, s->call, s->which[bin]);
-    return status == AW_OK ? s->device->ops->wait(s->device->state) : status;
+    const aw_device *device = &s->set->member[s->unit].unit.device;
+    const size_t which = s->set->which[bin];
+    const double begin = aw_now();
+    aw_status status = s->run(device, s->call, which);
+    if (status == AW_OK) status = device->ops->wait(device->state);
+    s->set->spent[which] = aw_now() - begin;
+    s->set->by[which] = s->unit;
+    return status;
 }
 
 static int works(const aw_unit_member *m) { return m->status == AW_OK && !m->rests; }
@@ -100,7 +107,7 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
         aw_unit_member *m = &u->member[i];
         if (!works(m)) continue;
         place[n] = *call;
-        place[n].device = &m->unit.device;
+        place[n].unit = i;
         worker[n] = (aw_worker){.run = run_bin,
                                 .context = &place[n],
                                 .heavy = m->unit.heavy || heavy == 0,
@@ -122,7 +129,7 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
 aw_status aw_set_share_out(aw_unit_set *u, int kind, aw_bin_fn run, void *call,
                            const double *weight, size_t bins)
 {
-    const seat work = {.which = u->which, .run = run, .call = call};
+    const seat work = {.set = u, .run = run, .call = call};
     aw_status status = AW_OK;
     size_t n = 0;
     if (u->ranks > 1 && kind != AW_SHARE_SWEEP)
@@ -152,6 +159,8 @@ aw_status aw_set_grow_bins(aw_unit_set *u, size_t bins)
     AW_TRY(aw_grow((void **)&u->order, &u->orders, bins, sizeof *u->order));
     AW_TRY(aw_grow((void **)&u->which, &u->whiches, bins, sizeof *u->which));
     AW_TRY(aw_grow((void **)&u->load, &u->loads, bins, sizeof *u->load));
+    AW_TRY(aw_grow((void **)&u->spent, &u->spents, bins, sizeof *u->spent));
+    AW_TRY(aw_grow((void **)&u->by, &u->bys, bins, sizeof *u->by));
 done:
     return status;
 }
@@ -247,9 +256,9 @@ static void units_close(void *state)
 {
     aw_unit_set *u = state;
     aw_unit_pieces *p = &u->pieces;
-    void *own[] = {p->cluster, p->worst, p->start,  p->coarse,     p->refused, u->I,
-                   u->error,   u->first, u->weight, u->work,       u->mine,    u->order,
-                   u->which,   u->load,  u->wire,   u->wire_single};
+    void *own[] = {p->cluster, p->worst,  p->start, p->coarse, p->refused,    u->I,     u->error,
+                   u->first,   u->weight, u->work,  u->mine,   u->order,      u->which, u->load,
+                   u->spent,   u->by,     u->cost,  u->wire,   u->wire_single};
     for (int i = 0; i < u->n; ++i) aw_device_close(&u->member[i].unit.device);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
     aw_tasks_free(&u->tasks);

@@ -222,6 +222,36 @@ done:
     return status;
 }
 
+/* What the weights of blocks proved to be, for the next step: a region near the beam takes another
+ * time than one far from it. Seconds count as what the unit does in them on the average, so that
+ * units of unequal speed agree. It changes who does what, never how the work is cut. */
+static aw_status learn_costs(aw_unit_set *u)
+{
+    const aw_tasks *t = &u->tasks;
+    double spent[AW_UNITS_MAX] = {0.0}, weight[AW_UNITS_MAX] = {0.0};
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&u->cost, &u->costs_room, 2 * t->blocks, sizeof *u->cost));
+    memset(u->cost, 0, 2 * t->blocks * sizeof *u->cost);
+    for (size_t b = 0; b < t->bins; ++b) {
+        if (!u->mine[b]) continue;
+        spent[u->by[b]] += u->spent[b];
+        weight[u->by[b]] += t->weight[b];
+    }
+    for (size_t b = 0; b < t->bins; ++b) {
+        if (!u->mine[b] || !(spent[u->by[b]] > 0.0)) continue;
+        u->cost[t->block[b]] += u->spent[b] * weight[u->by[b]] / spent[u->by[b]];
+        u->cost[t->blocks + t->block[b]] += t->weight[b];
+    }
+    aw_comm_sum(u->cost, 2 * t->blocks);
+    for (size_t k = 0; k < t->blocks; ++k) {
+        const double thought = u->cost[t->blocks + k];
+        u->cost[k] = thought > 0.0 && u->cost[k] > 0.0 ? u->cost[k] / thought : 1.0;
+    }
+    u->costs = t->blocks;
+done:
+    return status;
+}
+
 /* COMPUTE-POTENTIALS-HT, lines 6 to 22 (dissertation 5.1.4): tasks, bins, units, merging. */
 aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work)
@@ -239,7 +269,10 @@ aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
     }
     AW_TRY(aw_comm_agree(prepare(u, cluster, n)));
     begin_clusters(u, cluster, n, out);
-    AW_TRY(aw_set_share_out(u, AW_SHARE_EVALUATE, evaluate_bin, &call, t->weight, t->bins));
+    for (size_t b = 0; b < t->bins; ++b)
+        u->weight[b] = t->weight[b] * (u->costs == t->blocks ? u->cost[t->block[b]] : 1.0);
+    AW_TRY(aw_set_share_out(u, AW_SHARE_EVALUATE, evaluate_bin, &call, u->weight, t->bins));
+    if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(u)));
     if (u->ranks > 1) AW_TRY(merge_ranks(u, cluster, n, out));
     for (size_t b = 0; u->ranks == 1 && b < t->bins; ++b)
         for (size_t i = t->begin[b]; i < t->begin[b + 1]; ++i)

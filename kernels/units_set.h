@@ -49,13 +49,20 @@ typedef struct aw_unit_set {
     char *mine;            /* [bins]: 1: this rank's */
     size_t *order, *which; /* [bins], scratch: all by weight, and this rank's */
     double *load;          /* [bins], scratch: weights of these */
-    double *wire;          /* what goes over the ranks; so does wire_single */
+    double *spent;         /* [bins]: seconds that this rank's took, and by which unit */
+    int *by;
+    double *cost; /* [2 costs]: of a block, what its weight proved to be over what it was thought to
+                   * be, when clusters were begun last; then scratch */
+    size_t costs; /* blocks then */
+    double *wire; /* what goes over the ranks; so does wire_single */
     float *wire_single;
     aw_tasks tasks;
     aw_unit_pieces pieces;
     double (*I)[AW_RESULTS]; /* sums of blocks or bins [points], one after the other */
     double *error;           /* likewise */
-    size_t firsts, weights, works, mines, orders, whiches, loads, wires, singles, sums, errors;
+    size_t firsts, weights, works, mines, orders, whiches, loads, spents, bys, wires, singles, sums,
+        errors;
+    size_t costs_room;
     char text[512];
 } aw_unit_set;
 
