@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "kernels/units.h"
+#include "kernels/variant.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
+#include "src/base/memory.h"
 
 /* Take the next word of a list into `word`.
  * @param[in,out] rest  what is left of the list; NULL after the last word
@@ -125,6 +127,27 @@ done:
     return status;
 }
 
+/* Ranks decide alike what a strategy does next, for which they must compute alike. */
+static aw_status check_ranks(const aw_device_params *params)
+{
+    const char *name = params->variant ? params->variant : aw_variant_find(NULL)->name;
+    const int ranks = aw_comm_size();
+    double mine = 0.0, *all = aw_alloc((size_t)ranks, sizeof *all);
+    aw_status status = AW_OK;
+    AW_TRY(aw_comm_agree(all ? AW_OK : AW_ERR_NOMEM));
+    for (const char *c = name; *c; ++c) mine = 2.0 * mine + *c;
+    aw_comm_gather(&mine, 1, all);
+    for (int r = 0; r < ranks && status == AW_OK; ++r)
+        if (all[r] != all[0])
+            status = aw_error(AW_ERR_BACKEND,
+                              "ranks 0 and %d run on processors with different vectors, and would "
+                              "not compute alike (take nodes of one kind)",
+                              r);
+done:
+    aw_free(all);
+    return status;
+}
+
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out)
 {
     const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
@@ -137,5 +160,6 @@ aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_de
             if (status == AW_OK) out->ops = aw_device_kind(i);
             return status;
         }
-    return aw_device_list_open(wanted, params, out);
+    const aw_status status = alone ? AW_OK : check_ranks(params);
+    return status == AW_OK ? aw_device_list_open(wanted, params, out) : status;
 }

@@ -63,7 +63,7 @@ static double speed_of(const aw_unit_set *u, int kind)
 }
 
 /* Which bins are this rank's: the heaviest goes to the rank that would have done it first, and so
- * on. All ranks find the same. @return status of memory */
+ * on. All ranks find the same. @return AW_OK, AW_ERR_NOMEM */
 static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bins)
 {
     const double own[2] = {speed_of(u, kind), aw_set_left(u)};
@@ -71,8 +71,8 @@ static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bin
     double *until = aw_alloc((size_t)u->ranks, sizeof *until);
     const int me = aw_comm_rank();
     int known = 1;
-    aw_status status = rank && until ? AW_OK : AW_ERR_NOMEM;
-    AW_TRY(status);
+    aw_status status = AW_OK;
+    AW_TRY(aw_comm_agree(rank && until ? AW_OK : AW_ERR_NOMEM));
     aw_comm_gather(own, 2, rank[0]);
     for (int r = 0; r < u->ranks; ++r) known = known && rank[r][0] > 0.0;
     AW_TRY(aw_heaviest_first(weight, bins, u->order));

@@ -39,7 +39,9 @@ static aw_status on_ranks(size_t command, int argc, char **argv)
     aw_status status = AW_OK;
     AW_TRY(aw_comm_begin());
     aw_log_mute(aw_comm_rank() > 0);
-    if (shared || aw_comm_rank() == 0) status = commands[command].run(argc, argv);
+    const int mine = shared || aw_comm_rank() == 0;
+    if (!shared) aw_comm_alone();
+    if (mine) status = commands[command].run(argc, argv);
     aw_comm_end();
 done:
     return status;

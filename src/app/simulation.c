@@ -299,6 +299,8 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
 aw_status aw_simulation_lead(aw_simulation *sim, aw_status status)
 {
     const aw_status worst = aw_comm_agree(status);
+    if (worst != AW_OK && status == AW_OK && aw_comm_rank() == 0)
+        aw_error(worst, "another rank could not be set up: %s", aw_status_text(worst));
     if (worst == AW_OK) sim->leads = aw_comm_size() > 1 && aw_comm_rank() == 0;
     return worst;
 }

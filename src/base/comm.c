@@ -10,7 +10,8 @@
 #include <limits.h>
 #include <mpi.h>
 
-int aw_comm_built(void) { return 1; }
+/* Of the process, as MPI's own state is. */
+static int rank, ranks = 1;
 
 aw_status aw_comm_begin(void)
 {
@@ -23,6 +24,8 @@ aw_status aw_comm_begin(void)
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
         given < MPI_THREAD_FUNNELED)
         return aw_error(AW_ERR_BACKEND, "this MPI library does not serve programs with threads");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     return AW_OK;
 }
 
@@ -35,21 +38,11 @@ void aw_comm_end(void)
     if (begun) MPI_Finalize();
 }
 
-int aw_comm_rank(void)
-{
-    int begun = 0, rank = 0;
-    MPI_Initialized(&begun);
-    if (begun) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
+void aw_comm_alone(void) { ranks = 1; }
 
-int aw_comm_size(void)
-{
-    int begun = 0, size = 1;
-    MPI_Initialized(&begun);
-    if (begun) MPI_Comm_size(MPI_COMM_WORLD, &size);
-    return size;
-}
+int aw_comm_rank(void) { return rank; }
+
+int aw_comm_size(void) { return ranks; }
 
 /* Counts are ints there. */
 static void sum(char *x, size_t n, size_t size, MPI_Datatype type)
@@ -97,9 +90,9 @@ aw_status aw_comm_agree(aw_status mine)
 
 #else
 
-int aw_comm_built(void) { return 0; }
 aw_status aw_comm_begin(void) { return AW_OK; }
 void aw_comm_end(void) {}
+void aw_comm_alone(void) {}
 void aw_comm_abort(aw_status status) { (void)status; }
 int aw_comm_rank(void) { return 0; }
 int aw_comm_size(void) { return 1; }

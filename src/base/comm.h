@@ -13,11 +13,11 @@ AW_BEGIN_DECLS
 aw_status aw_comm_begin(void);
 void aw_comm_end(void);
 
+/** Rank 0 goes on as if there were no others. */
+void aw_comm_alone(void);
+
 /** End all ranks at once, where one is in trouble and the others wait for it. */
 void aw_comm_abort(aw_status status);
-
-/** 1 if MPI is in this build. */
-int aw_comm_built(void);
 
 int aw_comm_rank(void); /* 0 .. size - 1 */
 int aw_comm_size(void);

@@ -84,6 +84,10 @@ ranks 3 --set 'numerics.grid=[8, 8]' -o few
 ranks 2 --device cpu,manycore --solver heterogeneous -o units
 ranks 2 --set motion=external -o external
 
+# Commands that ranks do not share are rank 0's.
+"$mpiexec" -n 2 "$arcwake" validate charge >stdout 2>stderr || complain "validate: $(cat stderr)"
+[ "$(grep -c 'checks passed' stdout)" -eq 1 ] || complain "validate on two ranks: $(cat stdout)"
+
 # What is wrong on all ranks is said once; what goes wrong ends all of them.
 "$mpiexec" -n 2 "$arcwake" run no-such.yaml >stdout 2>stderr && complain "a missing file passed"
 [ "$(grep -c '^arcwake: error: ' stderr)" -eq 1 ] || complain "not one line: $(cat stderr)"
