@@ -36,9 +36,10 @@ void aw_tasks_free(aw_tasks *tasks);
  *  cut depends on nothing but the arguments.
  *  @return AW_OK, AW_ERR_NOMEM.
  *  Source: dissertation 5.1.1 to 5.1.4 (CREATE-TASKS, TASK-BINNING). Differs: there all blocks
- *  have the same number of slices, and a block is one bin. The nearest slice alone has a third of the
- *  work here, so that a block has as many as its weight asks for. And a cut in r' costs every point a
- *  node, one between clusters nothing: a block has several bins, which several units may do. */
+ *  have the same number of slices, and a block is one bin. Here the nearest slice alone has a third
+ *  of the work, so that a block has as many as its weight asks for. And a cut in r' costs every
+ *  point a node, one between clusters nothing: a block has several bins, which several units may
+ *  do. */
 aw_status aw_tasks_cut(aw_tasks *tasks, const aw_cluster *cluster, size_t clusters,
                        const aw_history_view *history, size_t blocks, size_t bins);
 
