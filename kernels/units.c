@@ -25,6 +25,7 @@ static aw_status run_bin(void *context, size_t bin)
     const aw_device *device = &s->set->member[s->unit].unit.device;
     const size_t which = s->set->which[bin];
     const double begin = aw_now();
+    s->set->work[which] = (aw_work){0}; /* another unit may have begun it */
     aw_status status = s->run(device, s->call, which);
     if (status == AW_OK) status = device->ops->wait(device->state);
     s->set->spent[which] = aw_now() - begin;
