@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/cpu_unit.h"
+#include "kernels/held.h"
 #include "src/base/memory.h"
 
 /* Bytes of one slice as lines. */
@@ -90,21 +91,6 @@ static void pack_slice(const aw_cpu_packs *packs, const aw_slice *slice, const a
     }
 }
 
-/* Move what is held to where the history has it now. */
-static void packs_follow(aw_cpu_packs *packs, const aw_history_view *h, size_t n)
-{
-    for (size_t i = n; i-- > 0;) {
-        const uint64_t id = h->slice[i].id;
-        for (size_t j = 0; id != 0 && j < packs->capacity; ++j) {
-            if (packs->pack[j].id != id || j == i) continue;
-            const aw_cpu_pack moved = packs->pack[j];
-            packs->pack[j] = packs->pack[i];
-            packs->pack[i] = moved;
-            break;
-        }
-    }
-}
-
 aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *history, int along,
                             double longest, int single, int threads)
 {
@@ -117,7 +103,7 @@ aw_status aw_cpu_packs_hold(aw_cpu_packs *packs, const aw_history_view *history,
     packs->single = single;
     const size_t bytes = pack_bytes(h, single);
     AW_TRY(aw_grow((void **)&packs->pack, &packs->capacity, n, sizeof *packs->pack));
-    packs_follow(packs, h, n);
+    aw_held_follow(packs->pack, sizeof *packs->pack, packs->capacity, h, n);
     for (size_t i = 0; i < n; ++i) {
         aw_cpu_pack *pack = &packs->pack[i];
         if (!pack->lines) pack->lines = aw_alloc(1, bytes);

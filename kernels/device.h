@@ -17,8 +17,7 @@ typedef struct aw_device_params {
     int threads;          /* 0: as many as OpenMP gives */
     double inner_density; /* nodes of the inner rule per cell crossed */
     aw_tuning tuning;     /* of a CPU unit; zeros: the defaults */
-    const char *slow; /* units that are made slower, "cpu:1=2.0,manycore=1.5", or NULL: for tests
-                           * and studies */
+    const char *slow;     /* units that are made slower, "cpu:1=2.0,manycore=1.5"; or NULL */
 } aw_device_params;
 
 /** Adaptive refinement of a list of regions of one point. */

@@ -154,12 +154,12 @@ aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_de
     out->ops = NULL;
     out->state = NULL;
     const int alone = !params->slow && aw_comm_size() == 1;
-    for (int i = 0; alone && aw_device_kind(i); ++i)
-        if (strcmp(wanted, aw_device_kind(i)->kind) == 0) {
-            aw_status status = aw_device_kind(i)->open(params, &out->state);
-            if (status == AW_OK) out->ops = aw_device_kind(i);
-            return status;
-        }
+    const aw_device_ops *ops = kind_of(wanted);
+    if (alone && ops && strcmp(wanted, ops->kind) == 0) {
+        const aw_status status = ops->open(params, &out->state);
+        if (status == AW_OK) out->ops = ops;
+        return status;
+    }
     const aw_status status = alone ? AW_OK : check_ranks(params);
     return status == AW_OK ? aw_device_list_open(wanted, params, out) : status;
 }

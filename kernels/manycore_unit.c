@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/cpu_unit.h"
+#include "kernels/held.h"
 #include "kernels/variant.h"
 #include "src/base/memory.h"
 
@@ -64,38 +65,20 @@ done:
 
 static const char *manycore_describe(const void *state) { return ((const manycore *)state)->text; }
 
-/* Move what is held to where the history has it now. */
-static void follow(manycore *m, const aw_history_view *h)
-{
-    for (size_t i = (size_t)h->n; i-- > 0;)
-        for (size_t j = 0; h->slice[i].id != 0 && j < m->copies; ++j) {
-            if (m->copy[j].id != h->slice[i].id || j == i) continue;
-            const copy moved = m->copy[j];
-            m->copy[j] = m->copy[i];
-            m->copy[i] = moved;
-            break;
-        }
-}
-
-static size_t cells_bytes(const aw_history_view *h)
-{
-    const size_t cells = (size_t)(h->ns + 2 * AW_PAD) * (size_t)(h->nx + 2 * AW_PAD);
-    return cells * AW_COMPONENTS * (h->single ? sizeof(float) : sizeof(double));
-}
-
 /* Only slices that are not here yet are copied: one a step. */
 static aw_status manycore_upload(void *state, const aw_history_view *history,
                                  const aw_field_point *point, size_t points)
 {
     manycore *m = state;
-    const size_t n = (size_t)history->n, bytes = cells_bytes(history);
+    const size_t n = (size_t)history->n,
+                 bytes = aw_slice_bytes(history->ns, history->nx, history->single);
     aw_history_view mine = *history;
     aw_status status = AW_OK;
     if (bytes != m->bytes) drop_copies(m);
     m->bytes = bytes;
     AW_TRY(aw_grow((void **)&m->copy, &m->copies, n, sizeof *m->copy));
     AW_TRY(aw_grow((void **)&m->slice, &m->slices, n, sizeof *m->slice));
-    follow(m, history);
+    aw_held_follow(m->copy, sizeof *m->copy, m->copies, history, n);
     for (size_t i = 0; i < n; ++i) {
         copy *c = &m->copy[i];
         m->slice[i] = history->slice[i];

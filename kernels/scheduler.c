@@ -143,8 +143,7 @@ static void *work(void *argument)
     pthread_mutex_lock(&p->lock);
     while (p->left > 0 && w->status == AW_OK) {
         const size_t at = choose(p, mine->who);
-        if (at ==
-            p->bins) { /* nothing now, but who has a bin may be lost, or slower than thought */
+        if (at == p->bins) { /* who has a bin may be lost, or slower than thought */
             pthread_cond_wait(&p->changed, &p->lock);
             continue;
         }

@@ -19,8 +19,7 @@ typedef struct aw_worker {
     void *context;
     int heavy;    /* 1: it begins with the heaviest bins, 0: with the lightest */
     double speed; /* in, out: weight a second, as far as is known; 0: not known */
-    double
-        slow; /* it is made that many times slower, for tests and studies; at most 1: it is not */
+    double slow;  /* it is made that many times slower, for studies; at most 1: it is not */
     /* What is found: */
     double busy;      /* seconds in `run`, and of being made slower */
     double weight;    /* of the bins that it has done */

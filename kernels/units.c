@@ -315,8 +315,6 @@ size_t aw_units_bytes(int units, size_t points)
     return 2 * blocks * points * (AW_RESULTS + 1) * sizeof(double);
 }
 
-int aw_units_is(const aw_device *device) { return device->ops == &set_ops; }
-
 void aw_units_only(aw_device *device, int i)
 {
     aw_unit_set *u = device->state;
@@ -325,7 +323,7 @@ void aw_units_only(aw_device *device, int i)
 
 int aw_units_count(const aw_device *device)
 {
-    return aw_units_is(device) ? ((const aw_unit_set *)device->state)->n : 1;
+    return device->ops == &set_ops ? ((const aw_unit_set *)device->state)->n : 1;
 }
 
 aw_unit_share aw_units_share(const aw_device *device, int i)

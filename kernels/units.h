@@ -40,9 +40,6 @@ aw_status aw_units_join(const aw_unit *unit, int n, aw_device *out);
 /** Bytes that the sums of a set take for so many points. */
 size_t aw_units_bytes(int units, size_t points);
 
-/** Whether the device is a set of units. */
-int aw_units_is(const aw_device *device);
-
 /** What unit i of a set has done since the last call of aw_units_forget. */
 aw_unit_share aw_units_share(const aw_device *device, int i);
 void aw_units_forget(aw_device *device);

@@ -134,6 +134,15 @@ static void merge_task(const aw_unit_set *u, size_t bin, size_t index, const aw_
     }
 }
 
+/* This rank's bins, in their order. */
+static void merge_bins(const aw_unit_set *u, const aw_cluster *cluster, const aw_clustered *out)
+{
+    const aw_tasks *t = &u->tasks;
+    for (size_t b = 0; b < t->bins; ++b)
+        for (size_t i = t->begin[b]; u->mine[b] && i < t->begin[b + 1]; ++i)
+            merge_task(u, b, i, &cluster[t->task[i].cluster], out);
+}
+
 /* Sums of a step at all points in one piece, as they go over the ranks. */
 static aw_clustered wired(const aw_unit_set *u)
 {
@@ -178,7 +187,6 @@ static size_t pack_clusters(const aw_cluster *cluster, size_t n, float *wire, in
 static aw_status merge_ranks(aw_unit_set *u, const aw_cluster *cluster, size_t n,
                              const aw_clustered *out)
 {
-    const aw_tasks *t = &u->tasks;
     const size_t sums = 2 * (AW_RESULTS + 1) * u->points;
     const size_t singles = pack_clusters(cluster, n, NULL, 0);
     aw_status status = AW_OK;
@@ -190,9 +198,7 @@ static aw_status merge_ranks(aw_unit_set *u, const aw_cluster *cluster, size_t n
         memset(cluster[c].refused, 0, cluster[c].tiles * cluster[c].regions);
     }
     const aw_clustered mine = wired(u);
-    for (size_t b = 0; b < t->bins; ++b)
-        for (size_t i = t->begin[b]; u->mine[b] && i < t->begin[b + 1]; ++i)
-            merge_task(u, b, i, &cluster[t->task[i].cluster], &mine);
+    merge_bins(u, cluster, &mine);
     pack_clusters(cluster, n, u->wire_single, 1);
     aw_comm_sum(u->wire, sums);
     aw_comm_sum_single(u->wire_single, singles);
@@ -273,10 +279,10 @@ aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
         u->weight[b] = t->weight[b] * (u->costs == t->blocks ? u->cost[t->block[b]] : 1.0);
     AW_TRY(aw_set_share_out(u, AW_SHARE_EVALUATE, evaluate_bin, &call, u->weight, t->bins));
     if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(u)));
-    if (u->ranks > 1) AW_TRY(merge_ranks(u, cluster, n, out));
-    for (size_t b = 0; u->ranks == 1 && b < t->bins; ++b)
-        for (size_t i = t->begin[b]; i < t->begin[b + 1]; ++i)
-            merge_task(u, b, i, &cluster[t->task[i].cluster], out);
+    if (u->ranks > 1)
+        AW_TRY(merge_ranks(u, cluster, n, out));
+    else
+        merge_bins(u, cluster, out);
     aw_set_collect(u, AW_SHARE_EVALUATE, t->bins, work);
 done:
     return status;

@@ -24,7 +24,7 @@ typedef struct aw_unit_member {
     aw_status status;              /* AW_OK, or how it was lost */
     int rests;                     /* 1: aw_units_only has named another */
     double speed[AW_SHARED_KINDS]; /* weight a second, as seen last; 0: not known */
-    aw_unit_share share;           /* of evaluation */
+    aw_unit_share share;           /* what it has done */
 } aw_unit_member;
 
 /** Clusters of all bins, one bin after the other, and what is found of them. */

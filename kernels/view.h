@@ -49,6 +49,13 @@ typedef struct aw_field_point {
     double one_minus_beta; /* 1 - beta without cancellation */
 } aw_field_point;
 
+/** Bytes of a slice's cells. */
+AW_FN size_t aw_slice_bytes(int ns, int nx, int single)
+{
+    const size_t cells = (size_t)(ns + 2 * AW_PAD) * (size_t)(nx + 2 * AW_PAD);
+    return cells * AW_COMPONENTS * (single ? sizeof(float) : sizeof(double));
+}
+
 /** Corners of a grid of points, row by row. */
 AW_FN void aw_grid_corners(const aw_field_point *point, size_t columns, size_t points,
                            aw_field_point corner[4])

@@ -25,11 +25,6 @@ static size_t padded_cells(int ns, int nx)
     return (size_t)(ns + 2 * AW_PAD) * (size_t)(nx + 2 * AW_PAD);
 }
 
-size_t aw_slice_bytes(int ns, int nx, int single)
-{
-    return padded_cells(ns, nx) * AW_COMPONENTS * (single ? sizeof(float) : sizeof(double));
-}
-
 aw_status aw_deposit_new(int ns, int nx, aw_deposit **out)
 {
     aw_deposit *d = aw_alloc(1, sizeof *d);

@@ -12,9 +12,6 @@ AW_BEGIN_DECLS
  * there are less than four particles a node for each. */
 enum { AW_DEPOSIT_GRIDS = 16 };
 
-/** Bytes of one slice of ns x nx nodes with its padding. */
-size_t aw_slice_bytes(int ns, int nx, int single);
-
 typedef struct aw_deposit aw_deposit; /* workspace: private grids, made once */
 
 /** @return AW_OK, AW_ERR_NOMEM. Free with aw_deposit_free. */

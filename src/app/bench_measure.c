@@ -9,8 +9,8 @@
 #include "src/app/verify.h"
 #include "src/base/memory.h"
 
-/* Points at which the solution is verified, and on which the adaptive strategy counts its work. */
-enum { VERIFY_POINTS = 200, SAMPLE_POINTS = 400 };
+/* Points on which the adaptive strategy counts its work. */
+enum { SAMPLE_POINTS = 400 };
 
 aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, long particles,
                             aw_config **config, aw_simulation **sim)
@@ -34,17 +34,26 @@ done:
 
 aw_status aw_bench_case_record(aw_simulation *sim, aw_patterns *record, aw_report *report)
 {
-    const aw_grid_view *grid = &sim->frame.grid;
     aw_status status = AW_OK;
-    aw_frame_points(grid, &sim->config->lattice->orbit, sim->config->beam.gamma, sim->point);
-    aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, sim->config->tolerance);
-    problem.columns = (size_t)grid->ns;
+    aw_problem problem;
+    AW_TRY(aw_simulation_grid_problem(sim, &problem));
     problem.record = record;
-    AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
-    problem.scales = sim->scales;
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, report));
 done:
     return status;
+}
+
+void aw_bench_case_label(const aw_simulation *sim, long particles, const char *solver,
+                         const char *device, aw_bench_row *row)
+{
+    const aw_config *config = sim->config;
+    snprintf(row->solver, sizeof row->solver, "%s", solver);
+    snprintf(row->device, sizeof row->device, "%s", device);
+    row->grid = config->grid[0];
+    row->particles = (size_t)particles;
+    row->nodes = sim->nodes;
+    row->tolerance = config->tolerance;
+    row->threads = config->threads > 0 ? config->threads : omp_get_max_threads();
 }
 
 /* Evaluations per point of the adaptive strategy at the same tolerance, from a sample. It halves
@@ -106,18 +115,13 @@ aw_status aw_bench_measure(const aw_bench *b, const char *solver, long grid, lon
         if (sim->step >= first)
             aw_bench_row_add(row, &sim->report, sim->seconds[AW_PART_POTENTIALS]);
         if (sim->step == last && b->verify)
-            AW_TRY(aw_verify_solution(sim, VERIFY_POINTS, &row->error_phi, &row->error_psi));
+            AW_TRY(aw_verify_solution(sim, AW_BENCH_VERIFIED, &row->error_phi, &row->error_psi));
         if (sim->step == last && !b->tables) break;
         AW_TRY(aw_simulation_advance(sim));
     }
     aw_bench_row_close(row);
-    snprintf(row->solver, sizeof row->solver, "%s", config->solver);
-    snprintf(row->device, sizeof row->device, "%s", sim->device.ops->describe(sim->device.state));
-    row->grid = config->grid[0];
-    row->particles = (size_t)particles;
-    row->nodes = sim->nodes;
-    row->tolerance = config->tolerance;
-    row->threads = config->threads > 0 ? config->threads : omp_get_max_threads();
+    aw_bench_case_label(sim, particles, config->solver,
+                        sim->device.ops->describe(sim->device.state), row);
     if (b->tables) AW_TRY(look_closer(sim, row));
 done:
     aw_simulation_free(sim);

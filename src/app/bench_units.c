@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `arcwake bench` with several units: all of them together and each alone, at the same steps. */
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 #include "src/app/bench_case.h"
 #include "src/app/verify.h"
 #include "src/base/memory.h"
-
-enum { VERIFY_POINTS = 200 };
 
 /* All units, or one of them, with a solver of its own: what it learns is its own. */
 typedef struct candidate {
@@ -63,13 +60,9 @@ done:
 static aw_status solve_all(const aw_bench *b, aw_simulation *sim, candidates *all,
                            aw_bench_row *row)
 {
-    const aw_grid_view *grid = &sim->frame.grid;
     aw_status status = AW_OK;
-    aw_frame_points(grid, &sim->config->lattice->orbit, sim->config->beam.gamma, sim->point);
-    aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, b->tolerance);
-    problem.columns = (size_t)grid->ns;
-    AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
-    problem.scales = sim->scales;
+    aw_problem problem;
+    AW_TRY(aw_simulation_grid_problem(sim, &problem));
     for (int k = 0; k < all->n; ++k) {
         const int i = (int)((sim->step + k) % all->n);
         aw_report report;
@@ -121,17 +114,12 @@ aw_status aw_bench_units(const aw_bench *b, const char *solver, long grid, long 
         if (sim->step == last) break;
         AW_TRY(aw_simulation_advance(sim));
     }
-    if (b->verify) AW_TRY(aw_verify_solution(sim, VERIFY_POINTS, &row->error_phi, &row->error_psi));
+    if (b->verify)
+        AW_TRY(aw_verify_solution(sim, AW_BENCH_VERIFIED, &row->error_phi, &row->error_psi));
     for (int i = 0; i < all.n; ++i) {
         aw_bench_row_close(&row[i]);
-        snprintf(row[i].solver, sizeof row[i].solver, "%s", solver);
-        row[i].grid = config->grid[0];
-        row[i].particles = (size_t)particles;
-        row[i].nodes = sim->nodes;
-        row[i].tolerance = b->tolerance;
-        row[i].threads = b->threads > 0 ? b->threads : omp_get_max_threads();
+        aw_bench_case_label(sim, particles, solver, b->device, &row[i]);
     }
-    snprintf(row->device, sizeof row->device, "%s", b->device);
     compare(&all, row);
     *rows = all.n;
 done:

@@ -204,19 +204,26 @@ static aw_status take_forces(aw_simulation *sim)
 
 aw_status aw_simulation_hold(aw_simulation *sim) { return take_forces(sim); }
 
-/* The potentials at all nodes; of all ranks together. */
-static aw_status solve_grid(aw_simulation *sim)
+aw_status aw_simulation_grid_problem(aw_simulation *sim, aw_problem *out)
 {
     const aw_config *config = sim->config;
     const aw_grid_view *grid = &sim->frame.grid;
-    const aw_orbit_view *orbit = &config->lattice->orbit;
-    const double gamma = config->beam.gamma;
     aw_status status = AW_OK;
-    aw_frame_points(grid, orbit, gamma, sim->point);
-    aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
-    problem.columns = (size_t)grid->ns;
-    AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
-    problem.scales = sim->scales;
+    aw_frame_points(grid, &config->lattice->orbit, config->beam.gamma, sim->point);
+    *out = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
+    out->columns = (size_t)grid->ns;
+    AW_TRY(aw_solver_scales(sim->solver, out, &sim->scales));
+    out->scales = sim->scales;
+done:
+    return status;
+}
+
+/* The potentials at all nodes; of all ranks together. */
+static aw_status solve_grid(aw_simulation *sim)
+{
+    aw_status status = AW_OK;
+    aw_problem problem;
+    AW_TRY(aw_simulation_grid_problem(sim, &problem));
     AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
 done:
     return status;

@@ -81,6 +81,10 @@ aw_status aw_simulation_deposit(aw_simulation *simulation);
 aw_problem aw_simulation_problem(const aw_simulation *simulation, const aw_field_point *point,
                                  size_t n, double tolerance);
 
+/** The same for the nodes of this step's grid, with its scales, which are found; they become
+ *  those of the simulation. @return as aw_solver_scales */
+aw_status aw_simulation_grid_problem(aw_simulation *simulation, aw_problem *out);
+
 /** Potentials and forces at this step; after aw_simulation_deposit. Completes the kick that was
  *  begun with the last step (aw_simulation_advance) while the particles are at hand. */
 aw_status aw_simulation_solve(aw_simulation *simulation);

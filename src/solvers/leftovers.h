@@ -24,8 +24,7 @@ typedef struct aw_pass {
     size_t *cut;       /* [clusters + 1]: where their regions begin in `cuts` */
     aw_cuts cuts;
     float *coarse; /* likewise, a number a tile */
-    float *total;  /* [tiles of all clusters]: the largest sum of a point's errors, refused ones
-                        * too */
+    float *total;  /* [tiles of all]: the largest sum of a point's errors, refused ones too */
     size_t capacity[7];
 } aw_pass;
 
