@@ -53,6 +53,30 @@ function(aw_flags name)
   endif()
 endfunction()
 
+# Sets AW_CUDA_FOUND as AW_CUDA says. Unless CMAKE_CUDA_ARCHITECTURES is given, kernels are built
+# for one processor of each generation that nvcc knows, the last as PTX, too, for those to come.
+# A macro: a language is enabled where targets use it.
+macro(aw_find_cuda)
+  include(CheckLanguage)
+  set(AW_CUDA_FOUND OFF)
+  if(AW_CUDA)
+    check_language(CUDA)
+  endif()
+  if(AW_CUDA AND CMAKE_CUDA_COMPILER)
+    set(AW_CUDA_FOUND ON)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+      set(oldest 70-real) # of CUDA before 13
+    endif()
+    enable_language(CUDA)
+    if(oldest AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+      list(PREPEND CMAKE_CUDA_ARCHITECTURES ${oldest})
+    endif()
+  elseif(AW_CUDA AND NOT AW_CUDA STREQUAL AUTO)
+    message(FATAL_ERROR "AW_CUDA=ON, but there is no nvcc (set CMAKE_CUDA_COMPILER)")
+  endif()
+endmacro()
+
 # Tests know no tuning of this machine, and threads that wait leave the core to others.
 set(AW_TEST_ENVIRONMENT OMP_WAIT_POLICY=passive ARCWAKE_TUNING=none)
 

@@ -116,7 +116,7 @@ static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_
             for (unsigned k = 0; k < AW_RESULTS; ++k)
                 shared->I[at][k] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
             if (!shared->check) continue;
-            shared->check[at] += aw_shared_check(shared, q, scales, f_in[AW_PHI][l],
+            shared->check[at] += aw_shared_check(shared->check_rates, q, scales, f_in[AW_PHI][l],
                                                  f_in[AW_PSI][l], f_in[AW_DPHI][l]);
         }
     }

@@ -111,8 +111,9 @@ static void project(const making *m, int k, int order, int begin, int step, entr
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
                     raw[offset[l]][j] = (j < AW_DPHI ? node->weight : node->rate) * f_in[j][l];
-                raw[offset[l]][AW_RESULTS] = aw_shared_check(
-                    m->shared, node, m->scales, f_in[AW_PHI][l], f_in[AW_PSI][l], f_in[AW_DPHI][l]);
+                raw[offset[l]][AW_RESULTS] =
+                    aw_shared_check(m->shared->check_rates, node, m->scales, f_in[AW_PHI][l],
+                                    f_in[AW_PSI][l], f_in[AW_DPHI][l]);
             }
         }
 }

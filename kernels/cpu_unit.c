@@ -24,8 +24,7 @@ static void cpu_close(void *state)
     aw_cpu_state *cpu = state;
     if (!cpu) return;
     for (int i = 0; cpu->space && i < cpu->threads; ++i) {
-        aw_free(cpu->space[i].refine.region);
-        aw_free(cpu->space[i].refine.heap);
+        aw_refine_space_free(&cpu->space[i].refine);
         aw_free(cpu->space[i].blend);
         aw_cpu_cluster_free(&cpu->space[i].cluster);
     }
@@ -69,10 +68,7 @@ static aw_status cpu_open(const aw_device_params *params, void **state)
     cpu->density = params->inner_density;
     cpu->space = aw_alloc((size_t)cpu->threads, sizeof *cpu->space);
     for (int i = 0; cpu->space && i < cpu->threads; ++i) {
-        aw_refine_space *space = &cpu->space[i].refine;
-        space->region = aw_alloc(AW_REFINE_MAX, sizeof(aw_region));
-        space->heap = aw_alloc(AW_REFINE_MAX, sizeof(uint32_t));
-        if (space->region && space->heap) continue;
+        if (aw_refine_space_make(&cpu->space[i].refine) == AW_OK) continue;
         cpu_close(cpu);
         return AW_ERR_NOMEM;
     }

@@ -135,14 +135,6 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
                       aw_cpu_space *space, aw_cpu_table *t);
 void aw_cpu_table_free(aw_cpu_table *t);
 
-/** What a node adds to the check of a point at which f_in has these values. */
-static inline double aw_shared_check(const aw_shared *shared, const aw_shared_node *node,
-                                     const aw_scales *scales, double phi, double psi, double rate)
-{
-    return shared->check_rates ? node->check_rate * rate / scales->rate
-                               : node->check * (phi / scales->phi + psi / scales->psi);
-}
-
 void aw_cpu_cluster_free(aw_cpu_cluster_space *space);
 
 #endif

@@ -144,7 +144,6 @@ static void inner_at(const aw_history_view *h, const aw_retarded *f, const aw_bl
     work->nodes++;
     if (f->nt == 0) return;
     aw_arc_place(f, p, &arc);
-    if (f->r == 0.0) arc.r = 1e-6 * (f->hs < f->hx ? f->hs : f->hx); /* the limit: 2 pi M(p, t) */
     aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
     if (arcs.n == 0) return;
     const int parts = blend ? blend->n : f->nt;

@@ -2,9 +2,10 @@
 /* The list of processing units. */
 #include "kernels/device.h"
 
-extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
+extern const aw_device_ops aw_cpu_ops, aw_manycore_ops, aw_cuda_ops, aw_emulated_ops;
 
-static const aw_device_ops *const kinds[] = {&aw_cpu_ops, &aw_manycore_ops, NULL};
+static const aw_device_ops *const kinds[] = {&aw_cpu_ops, &aw_manycore_ops, &aw_cuda_ops,
+                                             &aw_emulated_ops, NULL};
 
 const aw_device_ops *aw_device_kind(int i)
 {

@@ -15,6 +15,7 @@ AW_BEGIN_DECLS
 typedef struct aw_device_params {
     const char *variant;  /* SIMD variant of a CPU unit; NULL: the fastest */
     int threads;          /* 0: as many as OpenMP gives */
+    int index;            /* of a GPU, from 0 on */
     double inner_density; /* nodes of the inner rule per cell crossed */
     aw_tuning tuning;     /* of a CPU unit; zeros: the defaults */
     const char *slow;     /* units that are made slower, "cpu:1=2.0,manycore=1.5"; or NULL */
@@ -99,12 +100,24 @@ typedef struct aw_shared {
     size_t offsets;            /* out: offsets in all of the tables */
 } aw_shared;
 
+/** What a node adds to the check of a point, of its f_in of phi, psi and the rate of phi. */
+AW_FN double aw_shared_check(int check_rates, const aw_shared_node *node, const aw_scales *scales,
+                             double phi, double psi, double rate)
+{
+    return check_rates ? node->check_rate * rate / scales->rate
+                       : node->check * (phi / scales->phi + psi / scales->psi);
+}
+
 /** Operations of a kind of unit. Optional ones may be NULL. A call may return before the work is
  *  done; what it fills is valid after `wait`, which also reports errors of the calls before it. */
 typedef struct aw_device_ops {
     const char *kind; /* "cpu", ... */
     int heavy;        /* 1: an accelerator: of work in bins it takes the heaviest first */
     int on_host;      /* 1: it works with threads of this processor, which such units share */
+
+    /** How many there are: a number after the kind ("cuda:1") says which. If none, `why` says why
+     *  [n], unless the kind is not built in. NULL: as many as one likes, on the same processor. */
+    int (*count)(char *why, size_t n);
 
     /** Make a unit's state. @return AW_OK, AW_ERR_BACKEND (not built in, no such device or
      *  variant: message), AW_ERR_ARG (tuning: message), AW_ERR_NOMEM. */
@@ -129,7 +142,8 @@ typedef struct aw_device_ops {
                        aw_work *work);
 
     /** Globally adaptive refinement (RP-QUADRATURE, dissertation 3.1.2) of every job: split the
-     *  region with the largest error until the sum of the errors is within the job's tolerance. */
+     *  region with the largest error until the sum of the errors is within the job's tolerance.
+     *  All jobs have the same cells, or none. */
     aw_status (*refine)(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
 

@@ -56,8 +56,8 @@ static aw_status read_names(const char *spec, aw_unit unit[AW_UNITS_MAX], int *u
         const aw_device_ops *ops = kind_of(word);
         if (!ops || !is_index(word + strlen(ops->kind)))
             return aw_error(AW_ERR_BACKEND,
-                            "device '%s': '%s' is not built into this program (use auto, cpu, "
-                            "manycore, or a list of such, each with a number: cpu:0,cpu:1)",
+                            "device '%s': '%s' is not known (use auto, cpu, manycore, cuda, or a "
+                            "list of such, each with a number: cpu,cuda:0,cuda:1)",
                             spec, word);
         for (int i = 0; i < n; ++i)
             if (strcmp(unit[i].name, word) == 0)
@@ -95,6 +95,18 @@ static aw_status read_slow(const char *slow, aw_unit *unit, int n)
     return AW_OK;
 }
 
+/* Which one of its kind a unit is. Ranks of a node that do not say which take one after the other:
+ * of GPUs, each its own. */
+static int index_of(const aw_unit *unit)
+{
+    const aw_device_ops *ops = unit->device.ops;
+    const char *number = strchr(unit->name, ':');
+    char why[8];
+    if (number) return atoi(number + 1);
+    const int n = ops->count ? ops->count(why, sizeof why) : 0;
+    return n > 0 ? aw_comm_local() % n : 0;
+}
+
 /* Threads of unit i of n that share this processor's: all get as many, the first ones one more. */
 static int threads_of(int all, int n, int i)
 {
@@ -118,6 +130,7 @@ aw_status aw_device_list_open(const char *spec, const aw_device_params *params, 
         aw_unit *one = &unit[open];
         aw_device_params mine = *params;
         if (one->device.ops->on_host) mine.threads = threads_of(all, sharing, place++);
+        mine.index = index_of(one);
         AW_TRY(one->device.ops->open(&mine, &one->device.state));
     }
     AW_TRY(aw_units_join(unit, n, out));
@@ -148,9 +161,21 @@ done:
     return status;
 }
 
+/* What `auto` stands for: an accelerator, if there is one. */
+static const char *choose(void)
+{
+    char why[200] = "";
+    for (int i = 0; aw_device_kind(i); ++i) {
+        const aw_device_ops *ops = aw_device_kind(i);
+        if (ops->count && ops->count(why, sizeof why) > 0) return ops->kind;
+        if (ops->count && why[0]) aw_info("device auto: cpu, since for %s %s", ops->kind, why);
+    }
+    return "cpu";
+}
+
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out)
 {
-    const char *wanted = strcmp(spec, "auto") == 0 ? "cpu" : spec;
+    const char *wanted = strcmp(spec, "auto") == 0 ? choose() : spec;
     out->ops = NULL;
     out->state = NULL;
     const int alone = !params->slow && aw_comm_size() == 1;

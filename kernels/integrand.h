@@ -113,14 +113,15 @@ AW_FN void aw_arc_sum_scalar(const aw_arc *arc, int nt, const aw_arc_slice *s, i
     }
 }
 
-/** Field point in the frame of a retarded time; fills everything of the arc but its nodes. */
+/** Field point in the frame of a retarded time; fills everything of the arc but its nodes.
+ *  At r' = 0 stands the limit, 2 pi M(p, t). */
 AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *arc)
 {
     double dz = p->z - f->z, dx = p->x - f->x;
     double vz = p->beta * p->ct - f->vz, vx = p->beta * p->st - f->vx;
     arc->u = dz * f->cg + dx * f->sg;
     arc->w = -dz * f->sg + dx * f->cg;
-    arc->r = f->r;
+    arc->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
     arc->du = vz * f->cg + vx * f->sg;
     arc->dw = -vz * f->sg + vx * f->cg;
     arc->dgrid = f->dgrid;

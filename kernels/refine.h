@@ -11,11 +11,24 @@
 /** f_in(r) of one point, for the rule: `context` is the caller's. */
 typedef void (*aw_node_fn)(void *context, uint32_t point, double r, double f_in[AW_RESULTS]);
 
-/** Workspace of one thread: owned by the unit, made once. */
+/** Regions of one job at a time, and room for them: owned by the unit, made once. */
 typedef struct aw_refine_space {
-    aw_region *region; /* [AW_REFINE_MAX] */
-    uint32_t *heap;    /* [AW_REFINE_MAX]: indices, largest error on top */
+    aw_region *region; /* [room] */
+    uint32_t *heap;    /* [room]: indices, largest error on top */
+    uint32_t room, n;
+    double total; /* sum of the errors */
+    /* What there is no room for is estimated as it is: the tolerance is out of reach then. */
+    double rest[AW_RESULTS], rest_error;
 } aw_refine_space;
+
+AW_BEGIN_DECLS
+
+/** Make room for AW_REFINE_MAX regions; free it whatever is returned.
+ *  @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_refine_space_make(aw_refine_space *space);
+void aw_refine_space_free(aw_refine_space *space);
+
+AW_END_DECLS
 
 /** Evaluate the nodes that a region does not know, then its estimate and error. */
 AW_FN void aw_region_complete(aw_region *q, aw_node_fn f, void *context, const aw_scales *scales)
@@ -58,69 +71,101 @@ AW_FN double aw_refine_error(const aw_region *region, uint32_t n)
     return sum;
 }
 
-/** Refine one job; `start` are its first regions, which may know nodes already. Fills the outputs;
- *  sums run in the order in which regions were made, so a result depends on nothing else. */
+/** Begin a job. */
+AW_FN void aw_refine_begin(aw_refine_space *space, aw_job *job)
+{
+    space->n = 0;
+    space->total = space->rest_error = 0.0;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) space->rest[k] = 0.0;
+    job->status = job->count <= space->room ? AW_OK : AW_ERR_MAXEVAL;
+}
+
+/** Take one of the regions with which the job begins, whose nodes are all known. */
+AW_FN void aw_refine_take(aw_refine_space *space, const aw_job *job, const aw_region *q)
+{
+    if (space->n < space->room) {
+        space->region[space->n] = *q;
+        space->total += q->error;
+        aw_heap_push(space->region, space->heap, space->n, space->n);
+        space->n++;
+        return;
+    }
+    for (unsigned k = 0; k < AW_RESULTS; ++k) space->rest[k] += q->I[k];
+    space->rest_error += q->error;
+    if (job->edge) aw_pattern_add(job->edge, job->cells, q->a, q->b, 1.0F, job->leaves);
+}
+
+/** What is to be done next: halves of the region with the largest error, to be completed and put
+ *  back (aw_refine_put). @return 0: nothing, the job is as done as it can be */
+AW_FN int aw_refine_next(aw_refine_space *space, aw_job *job, aw_region *left, aw_region *right)
+{
+    if (job->status != AW_OK) return 0;
+    if (space->total <= job->tolerance &&
+        (space->total = aw_refine_error(space->region, space->n)) <= job->tolerance)
+        return 0;
+    if (isnan(space->total)) {
+        job->status = AW_ERR_NONFINITE;
+        return 0;
+    }
+    const aw_region *worst = &space->region[space->heap[0]];
+    if (space->n >= space->room || !(worst->b - worst->a > 1e-14 * worst->b)) {
+        job->status = AW_ERR_MAXEVAL;
+        return 0;
+    }
+    aw_region_half(worst, 0, left);
+    aw_region_half(worst, 1, right);
+    return 1;
+}
+
+/** Put completed halves in the place of the region with the largest error. */
+AW_FN void aw_refine_put(aw_refine_space *space, const aw_region *left, const aw_region *right)
+{
+    const uint32_t worst = space->heap[0];
+    space->total += left->error + right->error - space->region[worst].error;
+    space->region[worst] = *left;
+    aw_heap_sift_down(space->region, space->heap, space->n);
+    space->region[space->n] = *right;
+    aw_heap_push(space->region, space->heap, space->n, space->n);
+    space->n++;
+    if (isnan(left->error) || isnan(right->error)) space->total = left->error + right->error;
+}
+
+/** Fill the outputs; sums run in the order in which regions were made, so a result depends on
+ *  nothing else. */
+AW_FN void aw_refine_end(const aw_refine_space *space, aw_job *job)
+{
+    const uint32_t n = space->n;
+    for (uint32_t i = 0; job->edge && i < n; ++i)
+        aw_pattern_add(job->edge, job->cells, space->region[i].a, space->region[i].b, 1.0F,
+                       job->leaves);
+    for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] = space->rest[k];
+    job->error = space->rest_error + aw_refine_error(space->region, n);
+    job->regions = n + (job->count > n ? job->count - n : 0);
+    for (uint32_t i = 0; i < n; ++i)
+        for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] += space->region[i].I[k];
+}
+
+/** Refine one job; `start` are its first regions, which may know nodes already. */
 AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void *context,
                          const aw_scales *scales, aw_refine_space *space, aw_work *work)
 {
-    aw_region *region = space->region;
-    uint32_t n = 0, in_heap = 0;
-    double total = 0.0;
-    job->status = job->count <= AW_REFINE_MAX ? AW_OK : AW_ERR_MAXEVAL;
-    for (; n < job->count && n < AW_REFINE_MAX; ++n) {
-        region[n] = start[n];
-        if (n > 0) aw_region_follow(&region[n - 1], &region[n]);
-        if (region[n].known != 31u)
-            aw_region_complete(&region[n], f, context, scales);
-        else
-            aw_region_rule(&region[n], scales);
-        total += region[n].error;
-        aw_heap_push(region, space->heap, in_heap++, n);
-    }
-    /* What there is no room for is estimated as it is: the tolerance is out of reach then. */
-    double rest[AW_RESULTS] = {0.0}, rest_error = 0.0;
-    for (size_t i = n; i < job->count; ++i) {
-        aw_region q = start[i];
-        aw_region_complete(&q, f, context, scales);
-        for (unsigned k = 0; k < AW_RESULTS; ++k) rest[k] += q.I[k];
-        rest_error += q.error;
-        if (job->edge) aw_pattern_add(job->edge, job->cells, q.a, q.b, 1.0F, job->leaves);
+    aw_region left, right;
+    aw_refine_begin(space, job);
+    for (size_t i = 0; i < job->count; ++i) {
+        right = start[i];
+        if (i > 0) aw_region_follow(&left, &right);
+        aw_region_complete(&right, f, context, scales);
+        aw_refine_take(space, job, &right);
+        left = right;
     }
     work->regions += job->count;
-    while (job->status == AW_OK) {
-        if (total <= job->tolerance && (total = aw_refine_error(region, n)) <= job->tolerance)
-            break;
-        if (isnan(total)) {
-            job->status = AW_ERR_NONFINITE;
-            break;
-        }
-        uint32_t worst = space->heap[0];
-        double a = region[worst].a, b = region[worst].b;
-        if (n >= AW_REFINE_MAX || !(b - a > 1e-14 * b)) {
-            job->status = AW_ERR_MAXEVAL;
-            break;
-        }
-        aw_region left, right;
-        total -= region[worst].error;
-        aw_region_half(&region[worst], 0, &left);
-        aw_region_half(&region[worst], 1, &right);
+    while (aw_refine_next(space, job, &left, &right)) {
         aw_region_complete(&left, f, context, scales);
         aw_region_complete(&right, f, context, scales);
-        total += left.error + right.error;
-        region[worst] = left;
-        aw_heap_sift_down(region, space->heap, in_heap);
-        region[n] = right;
-        aw_heap_push(region, space->heap, in_heap++, n++);
+        aw_refine_put(space, &left, &right);
         work->regions += 2;
-        if (isnan(left.error) || isnan(right.error)) total = left.error + right.error;
     }
-    for (uint32_t i = 0; job->edge && i < n; ++i)
-        aw_pattern_add(job->edge, job->cells, region[i].a, region[i].b, 1.0F, job->leaves);
-    for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] = rest[k];
-    job->error = rest_error + aw_refine_error(region, n);
-    job->regions = n + (job->count > n ? job->count - n : 0);
-    for (uint32_t i = 0; i < n; ++i)
-        for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] += region[i].I[k];
+    aw_refine_end(space, job);
 }
 
 #endif

@@ -333,14 +333,15 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
     return evaluations;
 }
 
-/** aw_arc_turn for every lane: adds to f_in. */
-AW_FN void aw_tile_turn(const aw_retarded *f, const aw_tile *tile, double step,
-                        const double sum[AW_PLANES][AW_TILE], double f_in[AW_RESULTS][AW_TILE])
+/** aw_arc_turn for the lanes from `first` to `end` - 1: adds to f_in. */
+AW_FN void aw_tile_turn_lanes(const aw_retarded *f, const aw_tile *tile, int first, int end,
+                              double step, const double sum[AW_PLANES][AW_TILE],
+                              double f_in[AW_RESULTS][AW_TILE])
 {
     const double half_c = cos(0.5 * f->theta), half_s = sin(0.5 * f->theta);
     const double c = step * f->ct, s = step * f->st, dtheta = f->dtheta;
 #pragma omp simd
-    for (int l = 0; l < AW_TILE; ++l) {
+    for (int l = first; l < end; ++l) {
         const double sh = tile->half_s[l] * half_c - tile->half_c[l] * half_s;
         const double ch = tile->half_c[l] * half_c + tile->half_s[l] * half_s;
         const double sa = 2.0 * sh * ch, ca = 1.0 - 2.0 * sh * sh, beta = tile->beta[l];
@@ -357,27 +358,35 @@ AW_FN void aw_tile_turn(const aw_retarded *f, const aw_tile *tile, double step,
     }
 }
 
+/** The same for every lane. */
+AW_FN void aw_tile_turn(const aw_retarded *f, const aw_tile *tile, double step,
+                        const double sum[AW_PLANES][AW_TILE], double f_in[AW_RESULTS][AW_TILE])
+{
+    aw_tile_turn_lanes(f, tile, 0, AW_TILE, step, sum, f_in);
+}
+
 /** Whether node k of a region's five has rates. */
 AW_FN int aw_tile_rated(int k, int fine) { return fine || k % 2 == 0; }
 
-/** aw_region_rule for every lane: five nodes of a region of length h [m]. Overwrites I, error.
+/** aw_region_rule for the lanes from `first` to `end` - 1: five nodes of a region of length h [m].
+ *  Overwrites I, error.
  *  Unless `fine`, rates are there at the ends and in the middle only (aw_tile_rated) and are
  *  integrated by Simpson's rule on these. Their error is taken to be its difference from the
  *  trapezoidal rule on the same nodes, |f0 - 2 f2 + f4| h/12, which is that rule's own: far too
  *  much where rates are smooth, and enough where they are noise from node to node.
  *  @param[out] coarse  by how much this error exceeds all others, whether `fine` or not */
-AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                        int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
-                        double coarse[AW_TILE])
+AW_FN void aw_tile_rule_lanes(const double f[5][AW_RESULTS][AW_TILE], int first, int end, double h,
+                              const aw_scales *scales, int fine, double I[AW_RESULTS][AW_TILE],
+                              double error[AW_TILE], double coarse[AW_TILE])
 {
-    double bad[AW_TILE] = {0.0}; /* a maximum would lose a NaN */
-    for (int l = 0; l < AW_TILE; ++l) error[l] = coarse[l] = 0.0;
+    double bad[AW_TILE]; /* a maximum would lose a NaN */
+    for (int l = first; l < end; ++l) bad[l] = error[l] = coarse[l] = 0.0;
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         const double share = h / 84.0 / aw_scale_of(scales, k);
         if (k >= AW_DPHI) {
             const double simple = h / 12.0 / aw_scale_of(scales, k);
 #pragma omp simd
-            for (int l = 0; l < AW_TILE; ++l) {
+            for (int l = first; l < end; ++l) {
                 const double f0 = f[0][k][l], f2 = f[2][k][l], f4 = f[4][k][l];
                 const double e = simple * fabs(f0 - 2.0 * f2 + f4);
                 I[k][l] = h / 6.0 * (f0 + 4.0 * f2 + f4);
@@ -387,7 +396,7 @@ AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const 
             if (!fine) continue;
         }
 #pragma omp simd
-        for (int l = 0; l < AW_TILE; ++l) {
+        for (int l = first; l < end; ++l) {
             const double f0 = f[0][k][l], f1 = f[1][k][l], f2 = f[2][k][l], f3 = f[3][k][l];
             const double f4 = f[4][k][l], ends = f0 + f4;
             const double s1 = h / 6.0 * (ends + 4.0 * f2);
@@ -398,11 +407,19 @@ AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const 
             error[l] = e > error[l] ? e : error[l];
         }
     }
-    for (int l = 0; l < AW_TILE; ++l) {
+    for (int l = first; l < end; ++l) {
         const double all = fine || error[l] > coarse[l] ? error[l] : coarse[l];
         coarse[l] = coarse[l] > error[l] ? coarse[l] - error[l] : 0.0;
         error[l] = all + bad[l];
     }
+}
+
+/** The same for every lane. */
+AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
+                        int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
+                        double coarse[AW_TILE])
+{
+    aw_tile_rule_lanes(f, 0, AW_TILE, h, scales, fine, I, error, coarse);
 }
 
 #endif

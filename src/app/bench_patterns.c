@@ -45,17 +45,14 @@ static void node(void *context, uint32_t point, double r, double f_in[AW_RESULTS
 
 static void space_free(pattern_space *space)
 {
-    aw_free(space->refine.region);
-    aw_free(space->refine.heap);
+    aw_refine_space_free(&space->refine);
     aw_free(space->start);
 }
 
 static aw_status space_make(pattern_space *space, size_t cells)
 {
-    space->refine.region = aw_alloc(AW_REFINE_MAX, sizeof(aw_region));
-    space->refine.heap = aw_alloc(AW_REFINE_MAX, sizeof(uint32_t));
     space->start = aw_alloc(cells + 1, sizeof(aw_region));
-    return space->refine.region && space->refine.heap && space->start ? AW_OK : AW_ERR_NOMEM;
+    return space->start ? aw_refine_space_make(&space->refine) : AW_ERR_NOMEM;
 }
 
 /* The final regions of a shown point: from, to, how often its starting region was halved. */

@@ -25,6 +25,18 @@ done:
     return status;
 }
 
+static aw_status print_unit(const aw_device_ops *ops, int index)
+{
+    const aw_device_params params = {.inner_density = 1.0, .index = index};
+    aw_device device = {ops, NULL};
+    aw_status status = AW_OK;
+    AW_TRY(ops->open(&params, &device.state));
+    aw_info("%s", ops->describe(device.state));
+    aw_device_close(&device);
+done:
+    return status;
+}
+
 aw_status aw_devices_command(int argc, char **argv)
 {
     aw_status status = AW_OK;
@@ -35,11 +47,11 @@ aw_status aw_devices_command(int argc, char **argv)
     }
     /* Units of the host share one processor: what it can do is said once. */
     for (int i = 0; aw_device_kind(i); ++i) {
-        aw_device_params params = {.inner_density = 1.0};
-        aw_device device;
-        AW_TRY(aw_device_open(aw_device_kind(i)->kind, &params, &device));
-        aw_info("%s", device.ops->describe(device.state));
-        aw_device_close(&device);
+        const aw_device_ops *ops = aw_device_kind(i);
+        char why[200] = "";
+        const int n = ops->count ? ops->count(why, sizeof why) : 1;
+        if (n == 0) aw_info("%s: none%s%s", ops->kind, why[0] ? ", since " : " built in", why);
+        for (int index = 0; index < n; ++index) AW_TRY(print_unit(ops, index));
     }
     for (int i = 0; aw_variant_list(i); ++i)
         aw_info("  SIMD variant %s%s", aw_variant_list(i)->name,

@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 /* Of the process, as MPI's own state is. */
-static int rank, ranks = 1;
+static int rank, ranks = 1, local;
 
 aw_status aw_comm_begin(void)
 {
@@ -26,6 +26,10 @@ aw_status aw_comm_begin(void)
         return aw_error(AW_ERR_BACKEND, "this MPI library does not serve programs with threads");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &local);
+    MPI_Comm_free(&node);
     return AW_OK;
 }
 
@@ -43,6 +47,8 @@ void aw_comm_alone(void) { ranks = 1; }
 int aw_comm_rank(void) { return rank; }
 
 int aw_comm_size(void) { return ranks; }
+
+int aw_comm_local(void) { return local; }
 
 /* Counts are ints there. */
 static void sum(char *x, size_t n, size_t size, MPI_Datatype type)
@@ -96,6 +102,7 @@ void aw_comm_alone(void) {}
 void aw_comm_abort(aw_status status) { (void)status; }
 int aw_comm_rank(void) { return 0; }
 int aw_comm_size(void) { return 1; }
+int aw_comm_local(void) { return 0; }
 
 void aw_comm_sum(double *x, size_t n)
 {

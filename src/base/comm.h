@@ -21,6 +21,7 @@ void aw_comm_abort(aw_status status);
 
 int aw_comm_rank(void); /* 0 .. size - 1 */
 int aw_comm_size(void);
+int aw_comm_local(void); /* among the ranks of the same node, 0 .. */
 
 /* What follows every rank must call alike; with one rank it does nothing. All ranks get the same
  * bits. An error of MPI itself ends all of them, as MPI does by default. */

@@ -35,10 +35,9 @@ static int set_up(void **state)
 {
     bench_space *b = calloc(1, sizeof *b);
     assert_non_null(b);
-    b->space.region = aw_alloc(AW_REFINE_MAX, sizeof(aw_region));
-    b->space.heap = aw_alloc(AW_REFINE_MAX, sizeof(uint32_t));
+    assert_ok(aw_refine_space_make(&b->space));
     b->g = calloc(1, sizeof *b->g);
-    assert_true(b->space.region && b->space.heap && b->g);
+    assert_non_null(b->g);
     *state = b;
     return 0;
 }
@@ -46,8 +45,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     bench_space *b = *state;
-    aw_free(b->space.region);
-    aw_free(b->space.heap);
+    aw_refine_space_free(&b->space);
     free(b->g);
     free(b);
     return 0;

@@ -80,19 +80,19 @@ static void results_do_not_depend_on_who_did_what(void **state)
     }
 }
 
-static void answers_are_within_the_tolerance(void **state)
+/* All strategies on a set of units, against the adaptive one. */
+static void check_answers(const char *units)
 {
-    static const char *const strategy[] = {"two-phase", "heuristic", "predictive"};
+    static const char *const strategy[] = {"two-phase", "heuristic", "predictive", "projection"};
     const bench_params params = bench_lcls();
-    (void)state;
     bench b;
     bench_open(&b, &params);
     bench_run(&b, 0.3);
     const aw_problem problem = bench_grid_problem(&b, TOLERANCE);
     double *reference = bench_reference(&problem, EVERY);
     double *result = bench_array(problem.points * AW_RESULTS);
-    for (int i = 0; i < 3; ++i) {
-        aw_device device = open_list("cpu:0,manycore,cpu:7", NULL, 3);
+    for (int i = 0; i < 4; ++i) {
+        aw_device device = open_list(units, NULL, 3);
         aw_report report;
         assert_ok(bench_solve(strategy[i], &device, &problem, result, &report));
         assert_true(report.error <= TOLERANCE);
@@ -103,6 +103,20 @@ static void answers_are_within_the_tolerance(void **state)
     aw_free(result);
     aw_free(reference);
     bench_close(&b);
+}
+
+static void answers_are_within_the_tolerance(void **state)
+{
+    (void)state;
+    check_answers("cpu:0,manycore,cpu:7");
+}
+
+/* What GPUs do is other than what CPUs do, and no less right. */
+static void so_are_those_of_gpus(void **state)
+{
+    (void)state;
+    check_answers("emulated");
+    check_answers("cpu,emulated:0,emulated:1");
 }
 
 /* ------------------------------------------------------------------------------- units that die */
@@ -333,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_do_not_depend_on_who_did_what),
         cmocka_unit_test(answers_are_within_the_tolerance),
+        cmocka_unit_test(so_are_those_of_gpus),
         cmocka_unit_test(a_unit_that_is_lost_does_no_harm),
         cmocka_unit_test(if_all_units_are_lost_the_solve_fails),
         cmocka_unit_test(lists_that_make_no_sense_are_refused),
