@@ -30,8 +30,10 @@ static aw_status grow(aw_gpu_state *g, aw_gpu_array *a, size_t bytes, int host)
 done:
     if (status != AW_OK) aw_gpu_drop(g, a);
     if (status == AW_ERR_NOMEM)
-        return aw_error(status, "%s: there is no room for %zu MiB that a step needs", g->text,
-                        wanted >> 20);
+        return aw_error(status,
+                        "%s: it has no room for the %.1f MiB that a step needs there (use a "
+                        "smaller numerics.grid, or --device cpu)",
+                        g->text, (double)wanted / 1048576.0);
     return status;
 }
 

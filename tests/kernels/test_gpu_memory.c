@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a GPU unit holds from step to step, and what it does where memory is short or a call fails:
+ * on a runtime whose memory and calls are rationed. */
+#include <string.h>
+
+#include "kernels/gpu_unit.h"
+#include "src/base/memory.h"
+#include "tests/assert_close.h"
+#include "tests/slice_fixture.h"
+
+enum { NS = 24, NX = 16, POINTS = NS, SLICES = 8, REGIONS = 6 };
+#define H SLICES_CELL
+#define CDT 2e-4
+#define GAMMA 100.0
+
+extern const aw_gpu_runtime aw_emulated_runtime;
+extern const aw_device_ops aw_emulated_ops;
+
+static const aw_orbit_piece arc = {.kappa = 1.0};
+static const aw_scales scales = {1.0, 1.0, 1.0};
+
+/* ------------------------------------------------------------------------------- the runtime */
+
+static size_t room_left, others_left; /* of the device: for slices, and for all else */
+static size_t brought;                /* bytes that went up */
+static int calls_left;                /* launches and transfers until one fails; 0: none does */
+
+static aw_status rationed_take(void *context, size_t bytes, void **room)
+{
+    const int slice = bytes == aw_slice_bytes(NS, NX, 0) || bytes == aw_slice_bytes(NS, NX, 1);
+    size_t *left = slice ? &room_left : &others_left;
+    if (bytes > *left) return AW_ERR_NOMEM;
+    *left -= bytes;
+    return aw_emulated_runtime.take(context, bytes, room);
+}
+
+static aw_status fails(void)
+{
+    return calls_left > 0 && --calls_left == 0 ? AW_ERR_BACKEND : AW_OK;
+}
+
+static aw_status rationed_up(void *context, int queue, void *device, const void *host, size_t n)
+{
+    const aw_status status = fails();
+    brought += n;
+    return status == AW_OK ? aw_emulated_runtime.up(context, queue, device, host, n) : status;
+}
+
+static aw_status rationed_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+                                 const void *arguments)
+{
+    const aw_status status = fails();
+    if (status != AW_OK) return status;
+    return aw_emulated_runtime.launch(context, queue, kernel, blocks, arguments);
+}
+
+static int one_device(char *why, size_t n)
+{
+    (void)why;
+    (void)n;
+    return 1;
+}
+
+static aw_gpu_runtime rationed(void)
+{
+    aw_gpu_runtime r = aw_emulated_runtime;
+    r.count = one_device;
+    r.take = rationed_take;
+    r.up = rationed_up;
+    r.launch = rationed_launch;
+    room_left = others_left = (size_t)1 << 40;
+    calls_left = 0;
+    brought = 0;
+    return r;
+}
+
+/* --------------------------------------------------------------------------------- the bench */
+
+typedef struct bench {
+    slices s;
+    aw_history_view h;
+    aw_field_point point[POINTS];
+    aw_gpu_runtime runtime;
+    aw_device cpu, gpu;
+    uint64_t newest;
+} bench;
+
+static void upload(bench *b)
+{
+    assert_ok(b->cpu.ops->upload(b->cpu.state, &b->h, b->point, POINTS));
+    assert_ok(b->gpu.ops->upload(b->gpu.state, &b->h, b->point, POINTS));
+}
+
+/* Give the slices ids, and write those that are new. */
+static void write_slices(bench *b, int from, int to)
+{
+    for (int i = from; i < to; ++i) {
+        b->s.slice[i].id = b->newest - (uint64_t)i;
+        slices_fill(&b->s, i, 0, slices_gaussian, NULL);
+    }
+}
+
+static void open_bench(bench *b)
+{
+    const aw_device_params params = {.variant = "scalar", .threads = 1, .inner_density = 1.0};
+    slices_new(&b->s, SLICES, NS, NX, 0, H, H);
+    b->newest = 100;
+    for (int i = 0; i < SLICES; ++i) b->s.slice[i].S = -beta_of(GAMMA) * CDT * i;
+    write_slices(b, 0, SLICES);
+    b->h = slices_view(&b->s, (aw_orbit_view){&arc, 1}, CDT, GAMMA, 1e3);
+    for (int i = 0; i < POINTS; ++i)
+        b->point[i] = point_on(&b->h.orbit, (i - 0.5 * (NS - 1)) * H, 0.3 * H, GAMMA);
+    b->runtime = rationed();
+    assert_ok(aw_device_open("cpu", &params, &b->cpu));
+    b->gpu.ops = &aw_emulated_ops;
+    assert_ok(aw_gpu_open(&b->runtime, "rationed", &params, &b->gpu.state));
+}
+
+static void close_bench(bench *b)
+{
+    aw_device_close(&b->cpu);
+    aw_device_close(&b->gpu);
+    slices_free(&b->s);
+}
+
+/* The next step: slices grow older by one, the oldest's room is the new one's. */
+static void step(bench *b)
+{
+    void *cells = b->s.cells[SLICES - 1];
+    b->newest++;
+    for (int i = SLICES - 1; i > 0; --i) {
+        b->s.cells[i] = b->s.cells[i - 1];
+        b->s.slice[i].cells = b->s.cells[i];
+    }
+    b->s.cells[0] = cells;
+    b->s.slice[0].cells = cells;
+    for (int i = 0; i < SLICES; ++i) b->s.slice[i].id = b->newest - (uint64_t)i;
+    write_slices(b, 0, 1);
+    slices_set(&b->s, 0, NS / 2, NX / 2, 0, (double)b->newest); /* like no other */
+}
+
+static aw_status sweep(const aw_device *d, aw_region *region)
+{
+    aw_work work = {0};
+    aw_status status = AW_OK;
+    for (uint32_t p = 0; p < POINTS; ++p)
+        for (int k = 0; k < REGIONS; ++k)
+            region[p * REGIONS + (uint32_t)k] =
+                (aw_region){.a = 1.4 * SLICES * CDT * k / REGIONS,
+                            .b = 1.4 * SLICES * CDT * (k + 1) / REGIONS,
+                            .point = p};
+    AW_TRY(d->ops->sweep(d->state, region, (size_t)POINTS * REGIONS, &scales, &work));
+    AW_TRY(d->ops->wait(d->state));
+done:
+    return status;
+}
+
+/* Values at all nodes of all points, relative to the largest. */
+static void compare(const bench *b)
+{
+    static aw_region ours[POINTS * REGIONS], theirs[POINTS * REGIONS];
+    double largest = 0.0;
+    assert_ok(sweep(&b->cpu, theirs));
+    assert_ok(sweep(&b->gpu, ours));
+    for (int i = 0; i < POINTS * REGIONS; ++i)
+        largest = fmax(largest, fabs(theirs[i].f[2][AW_PHI]));
+    assert_true(largest > 0.0);
+    for (int i = 0; i < POINTS * REGIONS; ++i)
+        for (int m = 0; m < 5; ++m)
+            assert_close(ours[i].f[m][AW_PHI], theirs[i].f[m][AW_PHI], 0.0, 1e-11 * largest);
+}
+
+/* A partition of three regions at the two tiles of the points, moments in single precision. */
+static void compare_single(const bench *b)
+{
+    const aw_tile_ref tile[2] = {{0, AW_TILE}, {AW_TILE, POINTS - AW_TILE}};
+    const double region[3][2] = {{0.0, CDT}, {CDT, 3.0 * CDT}, {3.0 * CDT, 6.0 * CDT}};
+    double I[2][POINTS][AW_RESULTS], rest[POINTS][AW_RESULTS], error[POINTS], left[POINTS];
+    float worst[6], coarse[2];
+    uint8_t refused[6];
+    const aw_cluster cluster = {.tile = tile,
+                                .tiles = 2,
+                                .region = region,
+                                .regions = 3,
+                                .limit = HUGE_VAL,
+                                .part = 1.0,
+                                .fine = 1,
+                                .begin = 1,
+                                .worst = worst,
+                                .refused = refused,
+                                .coarse = coarse};
+    for (int i = 0; i < 2; ++i) {
+        const aw_device *d = i ? &b->gpu : &b->cpu;
+        const aw_clustered out = {I[i], error, rest, left};
+        aw_work work = {0};
+        assert_ok(d->ops->evaluate(d->state, &cluster, 1, &scales, 1, &out, &work));
+    }
+    for (int p = 0; p < POINTS; ++p) assert_close(I[1][p][AW_PHI], I[0][p][AW_PHI], 3e-6, 0.0);
+}
+
+/* --------------------------------------------------------------------------------- the tests */
+
+/* Of a step only the new slice goes up, with the table of slices and the points. */
+static void only_the_new_slice_goes_up(void **state)
+{
+    const size_t slice = aw_slice_bytes(NS, NX, 0);
+    const size_t tables =
+        SLICES * sizeof(aw_slice) + POINTS * sizeof(aw_field_point) + sizeof(aw_orbit_piece);
+    bench b;
+    (void)state;
+    open_bench(&b);
+    upload(&b);
+    assert_int_equal(brought, SLICES * slice + tables);
+    compare(&b);
+    for (int k = 0; k < 3; ++k) {
+        step(&b);
+        brought = 0;
+        upload(&b);
+        assert_int_equal(brought, slice + tables);
+        compare(&b);
+        compare_single(&b);
+    }
+    close_bench(&b);
+}
+
+/* Three slices fit, or none: the others are read from the host, the newest from the device. */
+static void slices_that_do_not_fit_stay_on_the_host(void **state)
+{
+    (void)state;
+    for (size_t fit = 0; fit <= 3; fit += 3) {
+        bench b;
+        open_bench(&b);
+        room_left = fit * aw_slice_bytes(NS, NX, 0);
+        const aw_gpu_state *g = b.gpu.state;
+        for (int k = 0; k < 4; ++k) {
+            if (k > 0) step(&b);
+            upload(&b);
+            compare(&b);
+            compare_single(&b); /* as they are: there is no room for other copies */
+            assert_int_equal(g->on_host, SLICES - fit);
+            for (size_t i = 0; i < SLICES; ++i) {
+                assert_int_equal(g->held[i].room != NULL, i < fit);
+                assert_null(g->held[i].narrow);
+            }
+        }
+        close_bench(&b);
+    }
+}
+
+static void without_room_for_a_step_there_is_an_error(void **state)
+{
+    aw_region region[POINTS * REGIONS];
+    bench b;
+    (void)state;
+    open_bench(&b);
+    upload(&b);
+    others_left = 1000;
+    assert_int_equal(sweep(&b.gpu, region), AW_ERR_NOMEM);
+    close_bench(&b);
+}
+
+/* Whichever call fails, the operation says so, and nothing is left behind. */
+static void a_call_that_fails_is_reported(void **state)
+{
+    aw_region region[POINTS * REGIONS];
+    int failed = 0;
+    (void)state;
+    for (int n = 1;; ++n) {
+        bench b;
+        open_bench(&b);
+        upload(&b);
+        calls_left = n;
+        const aw_status status = sweep(&b.gpu, region);
+        const int over = calls_left > 0; /* it did not come to the n-th */
+        close_bench(&b);
+        if (over) break;
+        assert_int_equal(status, AW_ERR_BACKEND);
+        failed++;
+    }
+    assert_true(failed >= 2); /* a transfer and a launch */
+}
+
+static void devices_that_are_not_there_are_refused(void **state)
+{
+    const aw_gpu_runtime r = rationed();
+    const aw_device_params params = {.inner_density = 1.0, .index = 1};
+    void *unit = NULL;
+    (void)state;
+    assert_int_equal(aw_gpu_open(&r, "rationed", &params, &unit), AW_ERR_BACKEND);
+    assert_null(unit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_new_slice_goes_up),
+                                       cmocka_unit_test(slices_that_do_not_fit_stay_on_the_host),
+                                       cmocka_unit_test(without_room_for_a_step_there_is_an_error),
+                                       cmocka_unit_test(a_call_that_fails_is_reported),
+                                       cmocka_unit_test(devices_that_are_not_there_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
