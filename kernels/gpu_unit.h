@@ -45,8 +45,9 @@ typedef struct aw_gpu_state {
     size_t points;
     aw_gpu_held *held; /* [helds]: item i is slice i of the history */
     size_t helds, slice_bytes;
-    size_t on_host; /* slices for which the device has no room */
-    int narrowed;   /* 1: the view in single precision is there */
+    size_t on_host;  /* slices for which the device has no room */
+    size_t resident; /* bytes of those on the device */
+    int narrowed;    /* 1: the view in single precision is there */
     aw_gpu_array at, orbit, slices, narrows, staging;
     aw_gpu_array node, edge; /* shared nodes; cells of refinement */
     aw_gpu_desk desk[AW_GPU_QUEUES];

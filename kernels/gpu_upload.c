@@ -142,7 +142,7 @@ static aw_status narrow(aw_gpu_state *g, size_t i, size_t numbers)
 {
     aw_gpu_held *held = &g->held[i];
     aw_status status = AW_OK;
-    if (!held->narrow) AW_TRY(g->runtime->take(g->context, numbers * sizeof(float), &held->narrow));
+    if (!held->narrow) AW_TRY(take_slice(g, numbers * sizeof(float), &held->narrow));
     if (held->narrow_id == 0 || held->narrow_id != held->id) {
         const aw_gpu_narrow call = {
             .from = held->room ? held->room : held->seen, .to = held->narrow, .n = numbers};
