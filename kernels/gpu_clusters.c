@@ -193,6 +193,7 @@ aw_status aw_gpu_unit_evaluate(void *state, const aw_cluster *cluster, size_t n,
         .history = g->exact, .point = g->at.device, .density = g->density, .scales = *scales};
     AW_TRY(aw_gpu_wait(g, 0));
     if (single) AW_TRY(aw_gpu_narrow_view(g, &e.call.history));
+    e.call.rounded = single;
     for (; e.at < n; q = (q + 1) % AW_GPU_QUEUES) {
         AW_TRY(batch_end(g, q, &e, work));
         AW_TRY(batch_begin(g, q, &e));

@@ -41,6 +41,7 @@ typedef struct aw_gpu_evaluate {
     uint32_t tiles;
     const aw_gpu_piece *piece; /* [pieces] */
     double density;
+    int rounded; /* 1: sums in single precision (aw_gpu_tiles) */
     aw_scales scales;
     aw_gpu_result *result;                /* [sum of the tiles' regions] */
     double (*sums)[AW_GPU_SUMS][AW_TILE]; /* [tiles]: out, of accepted and refused regions; in: the
@@ -112,7 +113,10 @@ AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_s
     aw_gpu_tiles_count_begin(&s->tiles);
     AW_GPU_EACH(t)
     {
-        if (t == 0) aw_tile_take(&c->point[tile->ref.first], (int)tile->ref.count, &s->tiles.tile);
+        if (t == 0) {
+            s->tiles.rounded = c->rounded;
+            aw_tile_take(&c->point[tile->ref.first], (int)tile->ref.count, &s->tiles.tile);
+        }
     }
     AW_GPU_BARRIER();
     for (uint32_t k = piece->first; k < piece->first + piece->count; ++k) {

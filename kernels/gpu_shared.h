@@ -88,7 +88,10 @@ AW_GPU_FN void aw_gpu_shared_block(const aw_gpu_shared *c, aw_gpu_shared_space *
     aw_gpu_tiles_count_begin(&s->tiles);
     AW_GPU_EACH(t)
     {
-        if (t == 0) aw_gpu_shared_take(c, &c->tile[tile], s);
+        if (t == 0) {
+            s->tiles.rounded = 1;
+            aw_gpu_shared_take(c, &c->tile[tile], s);
+        }
         for (int k = 0; t < AW_TILE && k < AW_GPU_SHARED_SUMS; ++k) s->sum[k][t] = 0.0;
     }
     AW_GPU_BARRIER();

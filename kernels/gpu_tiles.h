@@ -4,18 +4,11 @@
  * (kernels/tile.h); slices are not combined first, but each is read as it is. */
 #ifndef AW_KERNELS_GPU_TILES_H
 #define AW_KERNELS_GPU_TILES_H
-#include "kernels/gpu_block.h"
+#include "kernels/gpu_reading.h"
 #include "kernels/tile.h"
 
 /* Threads of a warp that share a lane. */
 #define AW_GPU_SHARES (AW_GPU_WARP / AW_TILE)
-
-/** What one arc reads: slices of one spacing, and their weights in time. */
-typedef struct aw_gpu_reading {
-    int slices;
-    const void *cells[3];
-    double w[3], wd[3];
-} aw_gpu_reading;
 
 /** What a block has in hand of AW_GPU_GROUPS radii. */
 typedef struct aw_gpu_tiles {
@@ -23,6 +16,7 @@ typedef struct aw_gpu_tiles {
     aw_tile tile;
     int wanted[AW_GPU_GROUPS], rates[AW_GPU_GROUPS];
     double r[AW_GPU_GROUPS], density[AW_GPU_GROUPS];
+    int rounded; /* 1: nodes are summed in single precision, AW_GPU_WARP at a time */
     /* out: */
     double f_in[AW_GPU_GROUPS][AW_RESULTS][AW_TILE];
     uint64_t evaluations[AW_GPU_GROUPS], rated[AW_GPU_GROUPS], nodes[AW_GPU_GROUPS]; /* added to */
@@ -37,26 +31,8 @@ typedef struct aw_gpu_tiles {
     double sum[AW_GPU_GROUPS][AW_PLANES][AW_TILE];
 } aw_gpu_tiles;
 
-/* Rounds that an arc takes: slices of different spacings are read one spacing after the other. */
-AW_GPU_FN int aw_gpu_rounds(const aw_retarded *f) { return f->same ? 1 : f->nt; }
-
-/* Slices that have the spacing of slice `which`, unless one before it has that already. */
-AW_GPU_FN void aw_gpu_read(const aw_retarded *f, int which, aw_gpu_reading *out)
-{
-    out->slices = 0;
-    for (int t = 0; t < f->nt; ++t) {
-        int like = 0;
-        while (f->slice[like]->hs != f->slice[t]->hs || f->slice[like]->hx != f->slice[t]->hx)
-            like++;
-        if (like != which) continue;
-        out->cells[out->slices] = f->slice[t]->cells;
-        out->w[out->slices] = f->w[t];
-        out->wd[out->slices++] = f->wd[t];
-    }
-}
-
 /* The retarded frame of a warp's radius, and where the tile stands in it: one thread's work. */
-AW_GPU_FN void aw_gpu_tiles_place(const aw_history_view *h, aw_gpu_tiles *s, int g)
+AW_GPU_CALL void aw_gpu_tiles_place(const aw_history_view *h, aw_gpu_tiles *s, int g)
 {
     aw_retarded *f = &s->f[g];
     *f = aw_retarded_at(h, s->r[g]);
@@ -68,7 +44,7 @@ AW_GPU_FN void aw_gpu_tiles_place(const aw_history_view *h, aw_gpu_tiles *s, int
 }
 
 /* Round `round` of a warp: an arc, and slices of one spacing. One thread's work. */
-AW_GPU_FN void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, int g, int round)
+AW_GPU_CALL void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, int g, int round)
 {
     const aw_retarded *f = &s->f[g];
     const int which = round % aw_gpu_rounds(f), i = round / aw_gpu_rounds(f);
@@ -81,47 +57,66 @@ AW_GPU_FN void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, int
     s->rated[g] += s->rates[g] ? done : 0;
 }
 
-/* Node m of a warp's arc for lane l: adds to sum. */
-AW_GPU_FN void aw_gpu_tiles_node(const aw_history_view *h, const aw_tile_arc *arc,
-                                 const aw_gpu_reading *reading, int single, int rates, int l,
-                                 double c, double s, double sum[AW_PLANES])
+/* Where lane l's node is, of which c and s are cosine and sine. */
+AW_GPU_FN aw_node aw_gpu_tiles_node(const aw_history_view *h, const aw_tile_arc *arc, int l,
+                                    double c, double s)
 {
     const double a = arc->a + l + arc->da[l] + arc->r_s * c - arc->qa[l] * s - arc->pa[l] * c;
     const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
     const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
     const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
-    const ptrdiff_t row = h->ns + 2 * AW_PAD;
-    const ptrdiff_t first = (ptrdiff_t)(j + AW_PAD - 1) * row + i + AW_PAD - 1;
-    double wu[3], wv[3], du[3], dv[3];
-    aw_spline(a - i, wu);
-    aw_spline(b - j, wv);
-    aw_spline_slope(a - i, du);
-    aw_spline_slope(b - j, dv);
+    aw_node node;
+    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (h->ns + 2 * AW_PAD) + i + AW_PAD - 1;
+    aw_spline(a - i, node.wu);
+    aw_spline(b - j, node.wv);
+    aw_spline_slope(a - i, node.du);
+    aw_spline_slope(b - j, node.dv);
     for (int q = 0; q < 3; ++q) {
-        du[q] *= ud;
-        dv[q] *= wd;
+        node.du[q] *= ud;
+        node.dv[q] *= wd;
     }
-    for (int t = 0; t < reading->slices; ++t) {
-        double value[3] = {0.0, 0.0, 0.0}, rate[3] = {0.0, 0.0, 0.0};
-        aw_gpu_gather(reading->cells[t], single, rates, first, row, wu, wv, du, dv, value, rate);
-        for (int k = 0; k < 3; ++k) {
-            sum[k] += reading->w[t] * value[k];
-            if (rates) sum[3 + k] += reading->w[t] * rate[k] + reading->wd[t] * value[k];
-        }
-    }
+    return node;
 }
 
-/* One thread's share of this step's nodes, of which there are at most AW_GPU_WARP. */
-AW_GPU_FN void aw_gpu_tiles_share(const aw_history_view *h, const aw_gpu_tiles *s, int single,
-                                  int rates, int t, int step, double sum[AW_PLANES])
-{
-    const int g = t / AW_GPU_WARP, lane = t % AW_GPU_WARP, l = lane % AW_TILE;
-    const int left = s->arc[g].n - step * AW_GPU_WARP;
-    const int n = left < AW_GPU_WARP ? left : AW_GPU_WARP;
-    for (int m = lane / AW_TILE; m < n; m += AW_GPU_SHARES) {
-        const double *turn = s->turn[g * AW_GPU_WARP + m];
-        aw_gpu_tiles_node(h, &s->arc[g], &s->reading[g], single, rates, l, turn[0], turn[1], sum);
+/* One thread's share of this step's nodes, of which there are at most AW_GPU_WARP: adds to sum. */
+#define AW_GPU_TILES_SHARE(letter, real)                                                           \
+    AW_GPU_FN void aw_gpu_tiles_share_##letter(const aw_history_view *h, const aw_gpu_tiles *s,    \
+                                               int rates, int t, int step, double sum[AW_PLANES])  \
+    {                                                                                              \
+        const int g = t / AW_GPU_WARP, lane = t % AW_GPU_WARP;                                     \
+        const int left = s->arc[g].n - step * AW_GPU_WARP;                                         \
+        const int n = left < AW_GPU_WARP ? left : AW_GPU_WARP;                                     \
+        real value[3][3] = {{0}}, rate[3][3] = {{0}};                                              \
+        for (int m = lane / AW_TILE; m < n; m += AW_GPU_SHARES) {                                  \
+            const double *turn = s->turn[g * AW_GPU_WARP + m];                                     \
+            const aw_node node =                                                                   \
+                aw_gpu_tiles_node(h, &s->arc[g], lane % AW_TILE, turn[0], turn[1]);                \
+            aw_gpu_gather_##letter(&s->reading[g], rates, &node, h->ns + 2 * AW_PAD, value, rate); \
+        }                                                                                          \
+        aw_gpu_combine_##letter(&s->reading[g], rates, 1.0, value, rate, sum);                     \
     }
+AW_GPU_TILES_SHARE(d, double)
+AW_GPU_TILES_SHARE(m, double)
+AW_GPU_TILES_SHARE(f, float)
+
+/* With and without rates: loops without a branch inside. */
+#define AW_GPU_TILES_EITHER(letter)                             \
+    do {                                                        \
+        if (s->rates[t / AW_GPU_WARP])                          \
+            aw_gpu_tiles_share_##letter(h, s, 1, t, step, sum); \
+        else                                                    \
+            aw_gpu_tiles_share_##letter(h, s, 0, t, step, sum); \
+    } while (0)
+
+AW_GPU_FN void aw_gpu_tiles_share(const aw_history_view *h, const aw_gpu_tiles *s, int t, int step,
+                                  double sum[AW_PLANES])
+{
+    if (!h->single)
+        AW_GPU_TILES_EITHER(d);
+    else if (!s->rounded)
+        AW_GPU_TILES_EITHER(m);
+    else
+        AW_GPU_TILES_EITHER(f);
 }
 
 /* Whether warp g has something to do in this round. */
@@ -148,17 +143,8 @@ AW_GPU_FN void aw_gpu_tiles_sum(const aw_history_view *h, aw_gpu_tiles *s, int r
         AW_GPU_EACH(t)
         {
             const int g = t / AW_GPU_WARP;
-            double *sum = own[AW_GPU_MINE(t)];
-            if (aw_gpu_tiles_works(s, g, round)) { /* four loops without a branch inside */
-                if (h->single && s->rates[g])
-                    aw_gpu_tiles_share(h, s, 1, 1, t, step, sum);
-                else if (h->single)
-                    aw_gpu_tiles_share(h, s, 1, 0, t, step, sum);
-                else if (s->rates[g])
-                    aw_gpu_tiles_share(h, s, 0, 1, t, step, sum);
-                else
-                    aw_gpu_tiles_share(h, s, 0, 0, t, step, sum);
-            }
+            if (aw_gpu_tiles_works(s, g, round))
+                aw_gpu_tiles_share(h, s, t, step, own[AW_GPU_MINE(t)]);
         }
         AW_GPU_BARRIER();
     }

@@ -16,8 +16,10 @@ enum { NS = 40, NX = 24, ROWS = 3, POINTS = ROWS * NS, SLICES = 6, REGIONS = 12,
 #define GAMMA 100.0
 /* Sums of some hundred terms in another order, and arcs at positions of some 1e2 cells. */
 #define ROUNDING 1e-11
-/* Moments in single precision, combined in time before (CPU) or after they are rounded (GPU). */
-#define SINGLE 3e-6
+/* Moments in single precision, combined in time before (CPU) or after they are rounded (GPU): seen
+ * 4e-8. A rate is what two hundred times larger ones leave of each other: seen 8e-6. */
+#define SINGLE 4e-7
+#define SINGLE_RATES 2e-5
 
 static const aw_orbit_piece arc = {.kappa = 1.0};
 static const aw_scales scales = {1.0, 1.0, 1.0};
@@ -228,20 +230,22 @@ static void evaluate(const aw_device *d, double (*region)[2], double limit, int 
 
 static void compare(const found *a, const found *b, int refuses, double allowed)
 {
+    const double errors = 100.0 * (allowed == SINGLE ? SINGLE_RATES : allowed); /* differences */
     size_t refused = 0;
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
-        assert_alike(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS, allowed);
-        if (refuses) assert_alike(&a->rest[0][k], &b->rest[0][k], POINTS, AW_RESULTS, allowed);
+        const double mine = allowed == SINGLE && k >= AW_DPHI ? SINGLE_RATES : allowed;
+        assert_alike(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS, mine);
+        if (refuses) assert_alike(&a->rest[0][k], &b->rest[0][k], POINTS, AW_RESULTS, mine);
     }
-    assert_alike(a->error, b->error, POINTS, 1, 100.0 * allowed); /* differences of values */
-    if (refuses) assert_alike(a->rest_error, b->rest_error, POINTS, 1, 100.0 * allowed);
+    assert_alike(a->error, b->error, POINTS, 1, errors);
+    if (refuses) assert_alike(a->rest_error, b->rest_error, POINTS, 1, errors);
     for (int i = 0; i < TILES * REGIONS; ++i) {
         assert_int_equal(a->refused[i], b->refused[i]);
-        assert_close((double)a->worst[i], (double)b->worst[i], 1e-4, 100.0 * allowed);
+        assert_close((double)a->worst[i], (double)b->worst[i], 1e-4, errors);
         refused += a->refused[i];
     }
     for (int i = 0; i < TILES; ++i)
-        assert_close((double)a->coarse[i], (double)b->coarse[i], 1e-4, 100.0 * allowed);
+        assert_close((double)a->coarse[i], (double)b->coarse[i], 1e-4, errors);
     assert_int_equal(refused > 0, refuses);
 }
 
@@ -321,8 +325,9 @@ static void check_shared(const char *kind, int common, int check_rates)
         assert_true(work.evaluations > 0);
     }
     for (unsigned k = 0; k < AW_RESULTS; ++k)
-        assert_alike(&I[1][0][k], &I[0][0][k], POINTS, AW_RESULTS, SINGLE);
-    assert_alike(check[1], check[0], POINTS, 1, SINGLE);
+        assert_alike(&I[1][0][k], &I[0][0][k], POINTS, AW_RESULTS,
+                     k < AW_DPHI ? SINGLE : SINGLE_RATES);
+    assert_alike(check[1], check[0], POINTS, 1, check_rates ? SINGLE_RATES : SINGLE);
     close_bench(&b);
     aw_free(I);
     aw_free(check);
