@@ -143,6 +143,7 @@ extern const aw_device_ops aw_cpu_ops;
 const aw_device_ops aw_cpu_ops = {
     .kind = "cpu",
     .on_host = 1,
+    .combines = 1,
     .open = cpu_open,
     .close = cpu_close,
     .describe = cpu_describe,

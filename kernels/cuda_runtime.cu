@@ -5,6 +5,7 @@
 
 #include "kernels/gpu_clusters.h"
 #include "kernels/gpu_lists.h"
+#include "kernels/gpu_peak.h"
 #include "kernels/gpu_runtime.h"
 #include "kernels/gpu_shared.h"
 #include "src/base/log.h"

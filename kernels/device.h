@@ -5,6 +5,7 @@
 #define AW_KERNELS_DEVICE_H
 #include <stddef.h>
 
+#include "kernels/peak.h"
 #include "kernels/region.h"
 #include "kernels/tuning.h"
 #include "kernels/view.h"
@@ -114,6 +115,7 @@ typedef struct aw_device_ops {
     const char *kind; /* "cpu", ... */
     int heavy;        /* 1: an accelerator: of work in bins it takes the heaviest first */
     int on_host;      /* 1: it works with threads of this processor, which such units share */
+    int combines;     /* 1: of clusters it combines slices in time, and reads those */
 
     /** How many there are: a number after the kind ("cuda:1") says which. If none, `why` says why
      *  [n], unless the kind is not built in. NULL: as many as one likes, on the same processor. */
@@ -170,6 +172,10 @@ typedef struct aw_device_ops {
     aw_status (*convolve)(void *state, const aw_shared *shared);
 
     aw_status (*wait)(void *state);
+
+    /** What the unit could do at best, as if it were one core with one thread. NULL for units of
+     *  the host (aw_peak_measure). @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
+    aw_status (*peak)(void *state, aw_peak *out);
 } aw_device_ops;
 
 /** An open unit. */

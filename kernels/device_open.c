@@ -179,9 +179,12 @@ aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_de
     out->ops = NULL;
     out->state = NULL;
     const int alone = !params->slow && aw_comm_size() == 1;
-    const aw_device_ops *ops = kind_of(wanted);
-    if (alone && ops && strcmp(wanted, ops->kind) == 0) {
-        const aw_status status = ops->open(params, &out->state);
+    const aw_device_ops *ops = strchr(wanted, ',') ? NULL : kind_of(wanted);
+    const char *number = ops ? wanted + strlen(ops->kind) : "";
+    if (alone && ops && (*number == '\0' || (ops->count && is_index(number)))) {
+        aw_device_params mine = *params;
+        if (*number) mine.index = atoi(number + 1);
+        const aw_status status = ops->open(&mine, &out->state);
         if (status == AW_OK) out->ops = ops;
         return status;
     }

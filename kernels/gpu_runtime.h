@@ -20,7 +20,9 @@ AW_BEGIN_DECLS
     S(accept, evaluate)      \
     S(shared, shared)        \
     X(shared_add, shared)    \
-    X(narrow, narrow)
+    X(narrow, narrow)        \
+    X(multiply, multiply)    \
+    X(read_all, read_all)
 
 #define AW_GPU_NUMBER_(name, arguments) AW_GPU_##name,
 typedef enum aw_gpu_kernel {

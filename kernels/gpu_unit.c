@@ -162,7 +162,8 @@ static aw_status emulated_open(const aw_device_params *params, void **state)
 #define AW_GPU_OPERATIONS                                                                         \
     .close = gpu_close, .describe = gpu_describe, .upload = aw_gpu_upload,                        \
     .cluster_tiles = gpu_cluster_tiles, .sweep = aw_gpu_unit_sweep, .refine = aw_gpu_unit_refine, \
-    .evaluate = aw_gpu_unit_evaluate, .integrate = aw_gpu_unit_integrate, .wait = gpu_wait
+    .evaluate = aw_gpu_unit_evaluate, .integrate = aw_gpu_unit_integrate, .wait = gpu_wait,       \
+    .peak = aw_gpu_unit_peak
 
 extern const aw_device_ops aw_cuda_ops, aw_emulated_ops;
 const aw_device_ops aw_cuda_ops = {

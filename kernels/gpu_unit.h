@@ -94,6 +94,7 @@ aw_status aw_gpu_unit_evaluate(void *state, const aw_cluster *cluster, size_t n,
                                aw_work *work);
 aw_status aw_gpu_unit_integrate(void *state, aw_shared *shared, const aw_scales *scales,
                                 aw_work *work);
+aw_status aw_gpu_unit_peak(void *state, aw_peak *out);
 
 AW_END_DECLS
 #endif

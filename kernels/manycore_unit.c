@@ -138,6 +138,7 @@ const aw_device_ops aw_manycore_ops = {
     .kind = "manycore",
     .heavy = 1,
     .on_host = 1,
+    .combines = 1,
     .open = manycore_open,
     .close = manycore_close,
     .describe = manycore_describe,

@@ -268,6 +268,7 @@ static void units_close(void *state)
 
 static const aw_device_ops set_ops = {
     .kind = "set",
+    .combines = 1,
     .close = units_close,
     .describe = units_describe,
     .upload = units_upload,

@@ -17,6 +17,27 @@ static aw_status measure_one(const aw_bench *b, const char *solver, long grid, l
     return aw_bench_measure(b, solver, grid, particles, row);
 }
 
+/* What the device could do, shared out over the threads, as rows are. */
+static aw_status measure_peak(const aw_bench *b, aw_peak *peak)
+{
+    const int threads = b->threads > 0 ? b->threads : omp_get_max_threads();
+    const aw_device_params params = {.threads = threads, .inner_density = 1.0};
+    aw_status status = AW_OK;
+    aw_device device = {NULL, NULL};
+    AW_TRY(aw_device_open(b->device, &params, &device));
+    if (device.ops->peak) {
+        AW_TRY(device.ops->peak(device.state, peak));
+        peak->threads = threads;
+        for (int i = 0; i < 2; ++i) peak->arithmetic[i] /= threads;
+        for (int i = 0; i < AW_PEAK_ARRAYS; ++i) peak->read[i] /= threads;
+    } else {
+        AW_TRY(aw_peak_measure(NULL, threads, peak));
+    }
+done:
+    aw_device_close(&device);
+    return status;
+}
+
 /* All combinations of grid, particles and strategy. */
 static aw_status measure_all(const aw_bench *b)
 {
@@ -27,8 +48,7 @@ static aw_status measure_all(const aw_bench *b)
     const size_t most = (size_t)(b->grids * b->counts * b->solvers);
     aw_bench_row *row = aw_alloc(most * (list ? AW_UNITS_MAX + 1 : 1), sizeof *row);
     AW_TRY(row ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory"));
-    if (b->tables)
-        AW_TRY(aw_peak_measure(NULL, b->threads > 0 ? b->threads : omp_get_max_threads(), &peak));
+    if (b->tables) AW_TRY(measure_peak(b, &peak));
     aw_bench_print_head(b);
     for (int g = 0; g < b->grids; ++g)
         for (int n = 0; n < b->counts; ++n)

@@ -55,12 +55,13 @@ static double mean_of(double share, double with, double without)
 
 void aw_bench_figure(const aw_bench_row *row, const aw_peak *peak, aw_bench_figures *out)
 {
-    const int combined = row->evaluated > 0.0;
-    const double seconds = combined ? row->evaluate : row->refine;
-    const double evaluations = combined ? row->evaluated : row->evaluations;
-    const double share = row->evaluated_rated / row->evaluated;
-    const double operations =
-        combined ? mean_of(share, AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES) : AW_OPERATIONS_27;
+    const int clusters = row->evaluated > 0.0, combined = clusters && row->combines;
+    const double seconds = clusters ? row->evaluate : row->refine;
+    const double evaluations = clusters ? row->evaluated : row->evaluations;
+    const double share = clusters ? row->evaluated_rated / row->evaluated : 1.0;
+    const double operations = combined
+                                  ? mean_of(share, AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES)
+                                  : mean_of(share, AW_OPERATIONS_27, AW_OPERATIONS_27_VALUES);
     const double numbers =
         combined ? mean_of(share, AW_NUMBERS_COMBINED, AW_NUMBERS_VALUES) : AW_NUMBERS_27;
     const double equivalent =
@@ -71,7 +72,7 @@ void aw_bench_figure(const aw_bench_row *row, const aw_peak *peak, aw_bench_figu
     out->intensity = operations / (numbers * bytes);
     out->nanoseconds = 1e9 * seconds * (double)row->threads / evaluations;
     out->rated = row->rated / row->evaluations;
-    out->kernel_rated = combined ? share : 1.0;
+    out->kernel_rated = share;
     out->leftover = row->leftovers / row->regions;
     out->over = row->evaluations / (double)row->nodes / row->adaptive;
     out->learning = (row->cluster + row->predict + row->learn) / row->mean;

@@ -46,6 +46,7 @@ typedef struct aw_bench_row {
     int grid, threads, solves;
     size_t particles, nodes;
     double tolerance;
+    int combines;      /* 1: the part `evaluate` reads slices that were combined in time */
     int single;        /* 1: moments of the part `evaluate` are of single precision */
     double mean, best; /* the stage of the potentials: mean and quickest of the solves [s] */
     double predict, cluster, upload, evaluate, refine, learn; /* parts of the mean [s] */

@@ -49,6 +49,7 @@ void aw_bench_case_label(const aw_simulation *sim, long particles, const char *s
     const aw_config *config = sim->config;
     snprintf(row->solver, sizeof row->solver, "%s", solver);
     snprintf(row->device, sizeof row->device, "%s", device);
+    row->combines = sim->device.ops->combines;
     row->grid = config->grid[0];
     row->particles = (size_t)particles;
     row->nodes = sim->nodes;

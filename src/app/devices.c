@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `arcwake devices`: the processing units of this program on this machine. */
-#include <string.h>
-
 #include <omp.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "kernels/device.h"
 #include "kernels/peak.h"
@@ -10,19 +10,12 @@
 #include "src/app/commands.h"
 #include "src/base/log.h"
 
-/* What the processor can do at best, on all threads. */
-static aw_status print_peak(void)
+static void print_peak(const aw_peak *peak, const char *who)
 {
-    const int threads = omp_get_max_threads();
-    aw_status status = AW_OK;
-    aw_peak peak;
-    AW_TRY(aw_peak_measure(NULL, threads, &peak));
-    aw_info("  a core of %d at work: %.1f GF/s in double, %.1f in single precision (multiply-adds)",
-            threads, peak.arithmetic[0], peak.arithmetic[1]);
+    aw_info("  %s: %.1f GF/s in double, %.1f in single precision (multiply-adds)", who,
+            peak->arithmetic[0], peak->arithmetic[1]);
     for (int i = 0; i < AW_PEAK_ARRAYS; ++i)
-        aw_info("  it reads %.1f GB/s from %zu KiB", peak.read[i], aw_peak_bytes(i) >> 10);
-done:
-    return status;
+        aw_info("  it reads %.1f GB/s from %zu KiB", peak->read[i], aw_peak_bytes(i) >> 10);
 }
 
 static aw_status print_unit(const aw_device_ops *ops, int index)
@@ -32,14 +25,22 @@ static aw_status print_unit(const aw_device_ops *ops, int index)
     aw_status status = AW_OK;
     AW_TRY(ops->open(&params, &device.state));
     aw_info("%s", ops->describe(device.state));
-    aw_device_close(&device);
+    if (!ops->on_host && ops->peak) {
+        aw_peak peak;
+        AW_TRY(ops->peak(device.state, &peak));
+        print_peak(&peak, "it");
+    }
 done:
+    if (device.state) aw_device_close(&device);
     return status;
 }
 
 aw_status aw_devices_command(int argc, char **argv)
 {
+    const int threads = omp_get_max_threads();
     aw_status status = AW_OK;
+    aw_peak peak;
+    char who[40];
     if (argc > 1) {
         if (strcmp(argv[1], "--help") == 0)
             return aw_help_command(2, (char *[]){"help", "devices"});
@@ -56,7 +57,9 @@ aw_status aw_devices_command(int argc, char **argv)
     for (int i = 0; aw_variant_list(i); ++i)
         aw_info("  SIMD variant %s%s", aw_variant_list(i)->name,
                 aw_variant_list(i + 1) ? "" : " (in use)");
-    AW_TRY(print_peak());
+    AW_TRY(aw_peak_measure(NULL, threads, &peak));
+    snprintf(who, sizeof who, "a core of %d at work", threads);
+    print_peak(&peak, who);
 done:
     return status;
 }
