@@ -161,33 +161,43 @@ done:
     return status;
 }
 
-/* What `auto` stands for: an accelerator, if there is one. */
-static const char *choose(void)
+static aw_status open_spec(const char *spec, const aw_device_params *params, aw_device *out)
 {
-    char why[200] = "";
+    const int alone = !params->slow && aw_comm_size() == 1;
+    const aw_device_ops *ops = strchr(spec, ',') ? NULL : kind_of(spec);
+    const char *number = ops ? spec + strlen(ops->kind) : "";
+    if (!alone || !ops || (*number && !(ops->count && is_index(number))))
+        return aw_device_list_open(spec, params, out);
+    aw_device_params mine = *params;
+    if (*number) mine.index = atoi(number + 1);
+    const aw_status status = ops->open(&mine, &out->state);
+    if (status == AW_OK) out->ops = ops;
+    return status;
+}
+
+/* An accelerator, if there is one. */
+static aw_status open_best(const aw_device_params *params, aw_device *out)
+{
     for (int i = 0; aw_device_kind(i); ++i) {
         const aw_device_ops *ops = aw_device_kind(i);
-        if (ops->count && ops->count(why, sizeof why) > 0) return ops->kind;
-        if (ops->count && why[0]) aw_info("device auto: cpu, since for %s %s", ops->kind, why);
+        char why[200] = "";
+        if (!ops->count) continue;
+        if (ops->count(why, sizeof why) > 0) {
+            if (open_spec(ops->kind, params, out) == AW_OK) return AW_OK;
+            snprintf(why, sizeof why, "it does not work");
+        }
+        if (why[0]) aw_info("device auto: cpu; of %s: %s", ops->kind, why);
     }
-    return "cpu";
+    return open_spec("cpu", params, out);
 }
 
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out)
 {
-    const char *wanted = strcmp(spec, "auto") == 0 ? choose() : spec;
+    aw_status status = AW_OK;
     out->ops = NULL;
     out->state = NULL;
-    const int alone = !params->slow && aw_comm_size() == 1;
-    const aw_device_ops *ops = strchr(wanted, ',') ? NULL : kind_of(wanted);
-    const char *number = ops ? wanted + strlen(ops->kind) : "";
-    if (alone && ops && (*number == '\0' || (ops->count && is_index(number)))) {
-        aw_device_params mine = *params;
-        if (*number) mine.index = atoi(number + 1);
-        const aw_status status = ops->open(&mine, &out->state);
-        if (status == AW_OK) out->ops = ops;
-        return status;
-    }
-    const aw_status status = alone ? AW_OK : check_ranks(params);
-    return status == AW_OK ? aw_device_list_open(wanted, params, out) : status;
+    if (aw_comm_size() > 1) AW_TRY(check_ranks(params));
+    status = strcmp(spec, "auto") == 0 ? open_best(params, out) : open_spec(spec, params, out);
+done:
+    return status;
 }

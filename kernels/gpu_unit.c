@@ -102,7 +102,20 @@ static void gpu_close(void *state)
     aw_free(g);
 }
 
-aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind,
+/* Hold a device that was just opened against one that is emulated. */
+static aw_status try_out(aw_gpu_state *g)
+{
+    const aw_device_params params = {.threads = 1, .inner_density = g->density};
+    void *host = NULL;
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_open(&aw_emulated_runtime, "emulated", 0, &params, &host));
+    AW_TRY(aw_gpu_try_out(g, host));
+done:
+    gpu_close(host);
+    return status;
+}
+
+aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried,
                       const aw_device_params *params, void **state)
 {
     char why[200] = "";
@@ -123,6 +136,7 @@ aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind,
     g->density = params->inner_density;
     AW_TRY(runtime->open(params->index, params->threads, &g->info, &g->context));
     snprintf(g->text, sizeof g->text, "%s: %s", kind, g->info.name);
+    if (tried) AW_TRY(try_out(g));
     *state = g;
     return AW_OK;
 done:
@@ -149,14 +163,14 @@ done:
 
 static aw_status cuda_open(const aw_device_params *params, void **state)
 {
-    return aw_gpu_open(&aw_cuda_runtime, "cuda", params, state);
+    return aw_gpu_open(&aw_cuda_runtime, "cuda", 1, params, state);
 }
 
 static int cuda_count(char *why, size_t n) { return aw_cuda_runtime.count(why, n); }
 
 static aw_status emulated_open(const aw_device_params *params, void **state)
 {
-    return aw_gpu_open(&aw_emulated_runtime, "emulated", params, state);
+    return aw_gpu_open(&aw_emulated_runtime, "emulated", 0, params, state);
 }
 
 #define AW_GPU_OPERATIONS                                                                         \

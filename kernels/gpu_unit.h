@@ -53,9 +53,15 @@ typedef struct aw_gpu_state {
     aw_gpu_desk desk[AW_GPU_QUEUES];
 } aw_gpu_state;
 
-/** Open device `index` of a runtime as a unit that is called `kind` ("cuda"). */
-aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind,
+/** Open device `index` of a runtime as a unit that is called `kind` ("cuda"). With `tried`, it has
+ *  to show first that it can be believed. @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND (message) */
+aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried,
                       const aw_device_params *params, void **state);
+
+/** Let a device show that it finds what the host finds, which is an emulated one; both of them are
+ *  as they were opened, and hold something after it that no history is about. @return AW_OK,
+ *  AW_ERR_BACKEND (message), AW_ERR_NOMEM */
+aw_status aw_gpu_try_out(aw_gpu_state *g, aw_gpu_state *host);
 
 /** Room for so many bytes; contents are lost when it grows. @return AW_OK, AW_ERR_NOMEM (message),
  *  AW_ERR_BACKEND */

@@ -26,7 +26,7 @@ static const char run_text[] =
     "  --solver NAME         projection | predictive | heterogeneous | heuristic | two-phase |\n"
     "                        adaptive\n"
     "                        (key numerics.solver)\n"
-    "  --device LIST         auto | cpu | manycore, or several: cpu:0,cpu:1 (key device)\n"
+    "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0\n"
     "  --threads N           threads of the CPU unit and of all else\n"
     "  --steps N             stop after N steps\n"
     "  --solve-every N       rigid, external: also solve every N steps\n"

@@ -113,7 +113,7 @@ static void open_bench(bench *b)
     b->runtime = rationed();
     assert_ok(aw_device_open("cpu", &params, &b->cpu));
     b->gpu.ops = &aw_emulated_ops;
-    assert_ok(aw_gpu_open(&b->runtime, "rationed", &params, &b->gpu.state));
+    assert_ok(aw_gpu_open(&b->runtime, "rationed", 0, &params, &b->gpu.state));
 }
 
 static void close_bench(bench *b)
@@ -286,7 +286,30 @@ static void devices_that_are_not_there_are_refused(void **state)
     const aw_device_params params = {.inner_density = 1.0, .index = 1};
     void *unit = NULL;
     (void)state;
-    assert_int_equal(aw_gpu_open(&r, "rationed", &params, &unit), AW_ERR_BACKEND);
+    assert_int_equal(aw_gpu_open(&r, "rationed", 0, &params, &unit), AW_ERR_BACKEND);
+    assert_null(unit);
+}
+
+/* A device that computes something else is refused. */
+static aw_status wrong_down(void *context, int queue, void *host, const void *device, size_t n)
+{
+    const aw_status status = aw_emulated_runtime.down(context, queue, host, device, n);
+    double *number = host;
+    for (size_t i = 0; i < n / sizeof *number; ++i) /* values, and no counts or pointers */
+        if (fabs(number[i]) > 1e-12 && fabs(number[i]) < 1.0) number[i] *= 1.0 + 1e-7;
+    return status;
+}
+
+static void devices_are_tried_out(void **state)
+{
+    aw_gpu_runtime r = rationed();
+    const aw_device_params params = {.inner_density = 1.0};
+    void *unit = NULL;
+    (void)state;
+    assert_ok(aw_gpu_open(&r, "rationed", 1, &params, &unit));
+    aw_emulated_ops.close(unit);
+    r.down = wrong_down;
+    assert_int_equal(aw_gpu_open(&r, "rationed", 1, &params, &unit), AW_ERR_BACKEND);
     assert_null(unit);
 }
 
@@ -296,6 +319,7 @@ int main(void)
                                        cmocka_unit_test(slices_that_do_not_fit_stay_on_the_host),
                                        cmocka_unit_test(without_room_for_a_step_there_is_an_error),
                                        cmocka_unit_test(a_call_that_fails_is_reported),
-                                       cmocka_unit_test(devices_that_are_not_there_are_refused)};
+                                       cmocka_unit_test(devices_that_are_not_there_are_refused),
+                                       cmocka_unit_test(devices_are_tried_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
