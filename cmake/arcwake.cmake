@@ -28,15 +28,23 @@ function(aw_variant library name)
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)
 endfunction()
 
+# Vectors of 512 bits, as servers have them, and as Knights Landing has.
+set(AW_KNL_FLAGS -march=knl -mprefer-vector-width=512)
+if(AW_KNL)
+  set(AW_512_FLAGS ${AW_KNL_FLAGS})
+else()
+  set(AW_512_FLAGS -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
+endif()
+
 # aw_variants(library SOURCES... FLAGS...): all vector variants of this processor's kind.
 function(aw_variants library)
   cmake_parse_arguments(ARG "" "" "SOURCES;FLAGS" ${ARGN})
   aw_variant(${library} baseline SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     aw_variant(${library} avx2 SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS} -mavx2 -mfma)
-    aw_variant(${library} avx512 SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS}
-               -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
-    target_compile_definitions(${library} PRIVATE AW_X86_VARIANTS)
+    aw_variant(${library} avx512 SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS} ${AW_512_FLAGS})
+    target_compile_definitions(${library} PRIVATE AW_X86_VARIANTS
+                               $<$<BOOL:${AW_KNL}>:AW_KNL>)
   endif()
 endfunction()
 

@@ -9,6 +9,19 @@ extern const aw_variant aw_variant_scalar, aw_variant_baseline;
 extern const aw_variant aw_variant_avx2, aw_variant_avx512;
 #endif
 
+#ifdef AW_X86_VARIANTS
+/* What the variant was compiled for (AW_512_FLAGS in cmake/arcwake.cmake). */
+static int supports_512(void)
+{
+#ifdef AW_KNL
+    return __builtin_cpu_supports("avx512er") && __builtin_cpu_supports("avx512pf");
+#else
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#endif
+}
+#endif
+
 const aw_variant *aw_variant_list(int i)
 {
     const aw_variant *usable[4] = {&aw_variant_scalar, &aw_variant_baseline, NULL, NULL};
@@ -16,9 +29,7 @@ const aw_variant *aw_variant_list(int i)
 #ifdef AW_X86_VARIANTS
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         usable[n++] = &aw_variant_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        usable[n++] = &aw_variant_avx512;
+    if (supports_512()) usable[n++] = &aw_variant_avx512;
 #endif
     return i >= 0 && i < n ? usable[i] : NULL;
 }
