@@ -62,7 +62,8 @@ static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
     return aw_error(finite ? AW_ERR_RANGE : AW_ERR_NONFINITE,
                     "particle %zu at z = %.9g m, x = %.9g m is %s at S = %.6g m (a smaller "
                     "numerics.step_m, or check the beam)",
-                    i, p->z[i], p->x[i], finite ? "off the grid" : "not finite", frame->grid.S);
+                    p->first + i, p->z[i], p->x[i], finite ? "off the grid" : "not finite",
+                    frame->grid.S);
 }
 
 typedef double quad __attribute__((vector_size(32), may_alias));
@@ -97,6 +98,15 @@ static void reduce(const aw_deposit *d, int grids, double density, int single, v
     *charge = total;
 }
 
+/* Add a private grid to the first one. */
+static void add_grid(const aw_deposit *d, int g)
+{
+    const size_t n = d->cells * AW_COMPONENTS;
+    const double *from = d->grid + (size_t)g * n;
+#pragma omp parallel for simd schedule(static)
+    for (size_t k = 0; k < n; ++k) d->grid[k] += from[k];
+}
+
 static aw_lanes_grid place_of(const aw_frame *frame)
 {
     aw_lanes_grid place = aw_lanes_grid_of(&frame->grid);
@@ -128,8 +138,9 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const aw_lanes_grid place = place_of(frame);
     const size_t n = d->cells * AW_COMPONENTS;
-    const int grids = grids_for(d, p->n);
+    int grids = grids_for(d, p->n);
     size_t lost = SIZE_MAX;
+    aw_status status = AW_OK;
 #pragma omp parallel for schedule(dynamic) reduction(min : lost)
     for (int g = 0; g < grids; ++g) {
         const size_t end = aw_piece_begin(p->n, grids, g + 1);
@@ -143,8 +154,14 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
             break;
         }
     }
-    if (lost != SIZE_MAX) return refuse(p, lost, frame);
+    AW_TRY(aw_particles_agree(p, lost == SIZE_MAX ? AW_OK : refuse(p, lost, frame)));
+    if (p->shared) { /* the sum of this rank's grids, and then of all ranks' */
+        for (int g = 1; g < grids; ++g) add_grid(d, g);
+        aw_particles_sum(p, d->grid, n);
+        grids = 1;
+    }
     reduce(d, grids, p->charge / (frame->grid.hs * frame->grid.hx), single, cells, charge);
     *charge *= p->charge;
-    return AW_OK;
+done:
+    return status;
 }

@@ -46,7 +46,7 @@ void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, doubl
 
 /* Sums over particles about (z, x). */
 typedef struct sums {
-    double z, x, zz, zx, xx;
+    double z, x, zz, zx, xx; /* which go over the ranks as five numbers */
 } sums;
 
 static sums beam_sums(const aw_particles *p, double z, double x)
@@ -69,6 +69,7 @@ static sums beam_sums(const aw_particles *p, double z, double x)
         total.zx += part[k][3];
         total.xx += part[k][4];
     }
+    aw_particles_sum(p, &total.z, 5);
     return total;
 }
 
@@ -76,7 +77,7 @@ static sums beam_sums(const aw_particles *p, double z, double x)
  * that the difference would lose digits, by a second pass. */
 static sums central_sums(const aw_particles *p, const sums *m, double z, double x)
 {
-    const double n = (double)p->n, mz = m->z / n, mx = m->x / n;
+    const double n = (double)p->all, mz = m->z / n, mx = m->x / n;
     const sums about = {.z = 0.0,
                         .x = 0.0,
                         .zz = m->zz - mz * m->z,
@@ -102,8 +103,10 @@ static void beam_reach(const aw_particles *p, double z, double x, double theta, 
         mu = fmax(mu, most[0]);
         mw = fmax(mw, most[1]);
     }
-    *u = mu;
-    *w = mw;
+    double most[2] = {mu, mw};
+    aw_particles_most(p, most, 2);
+    *u = most[0];
+    *w = most[1];
 }
 
 /* Tilt of the principal axes against the tangent, nearest to `last`; `last` for a round bunch. */
@@ -136,7 +139,7 @@ aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
 {
     aw_orbit_point near = aw_orbit_at(orbit, S_guess);
     sums first = beam_sums(particles, near.z, near.x);
-    double n = (double)particles->n, offset, reach_s, reach_x;
+    double n = (double)particles->all, offset, reach_s, reach_x;
     double z = near.z + first.z / n, x = near.x + first.x / n;
     double S = aw_orbit_project(orbit, z, x, S_guess + first.z / n * near.ct, &offset);
     if (!isfinite(S) || !isfinite(offset))

@@ -154,7 +154,7 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const aw_lanes_grid place = place_of(params);
-    const double factor = aw_push_kick_factor(params->kick), n = (double)p->n;
+    const double factor = aw_push_kick_factor(params->kick), n = (double)p->all;
     double sum[AW_PIECES][2][3], all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;
     pack(gather, params->forces);
@@ -173,9 +173,13 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
             all[a][1] = fmin(all[a][1], sum[k][a][1]);
             all[a][2] = fmax(all[a][2], sum[k][a][2]);
         }
-    *stats = (aw_gather_stats){.mean_s = all[0][0] / n,
-                               .peak_s = peak(all[0][1], all[0][2]),
-                               .mean_n = all[1][0] / n,
-                               .peak_n = peak(all[1][1], all[1][2])};
-    return bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx);
+    double total[2] = {all[0][0], all[1][0]};
+    double most[4] = {-all[0][1], all[0][2], -all[1][1], all[1][2]};
+    aw_particles_sum(p, total, 2);
+    aw_particles_most(p, most, 4);
+    *stats = (aw_gather_stats){.mean_s = total[0] / n,
+                               .peak_s = peak(-most[0], most[1]),
+                               .mean_n = total[1] / n,
+                               .peak_n = peak(-most[2], most[3])};
+    return aw_particles_agree(p, bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx));
 }

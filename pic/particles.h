@@ -12,12 +12,14 @@ AW_BEGIN_DECLS
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    double charge;    /* per macro-particle [C], a magnitude */
-    double *z, *x;    /* lab position [m] */
-    double *pz, *px;  /* momentum, gamma beta (lab axes) */
-    double *s0, *x0;  /* offsets at the start from the bunch centre, along t and n [m] */
-    double *gamma0;   /* gamma at the start, for the energy change */
-    int32_t *element; /* region of the lattice in which the particle is (pic/lattice.h) */
+    size_t all, first; /* of the beam: n and 0, unless the ranks share it (aw_particles_share) */
+    int shared;        /* 1: they do, and what is said of the beam is said of all of it */
+    double charge;     /* per macro-particle [C], a magnitude */
+    double *z, *x;     /* lab position [m] */
+    double *pz, *px;   /* momentum, gamma beta (lab axes) */
+    double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
+    double *gamma0;    /* gamma at the start, for the energy change */
+    int32_t *element;  /* region of the lattice in which the particle is (pic/lattice.h) */
 } aw_particles;
 
 /** What `beam:` of a run file says (docs: README). Lengths in m. */
@@ -39,6 +41,20 @@ typedef struct aw_beam_params {
 /** Room for n particles (all zero); free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
+
+/** Of a beam that every rank has keep this rank's share: neighbouring particles, whole blocks.
+ *  Means, extents, charges and fields are those of the whole beam then, for which all ranks have to
+ *  call what computes them. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
+aw_status aw_particles_share(aw_particles **particles);
+
+/** The whole beam on rank 0, elsewhere none (NULL), from what the ranks have of it; all of them
+ *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
+aw_status aw_particles_collect(const aw_particles *share, aw_particles **all);
+
+/* Over the ranks, where they share the beam: sums and largest of n numbers, the worst status. */
+void aw_particles_sum(const aw_particles *particles, double *x, size_t n);
+void aw_particles_most(const aw_particles *particles, double *x, size_t n);
+aw_status aw_particles_agree(const aw_particles *particles, aw_status mine);
 
 /** Draw the beam about the bunch centre at S = 0: fills s0, x0, gamma0 and, with the centre at lab
  *  (0, 0) heading along +z, z, x, pz, px. delta = chirp s + spread g; x, x' from the Twiss

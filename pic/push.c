@@ -210,12 +210,13 @@ static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, a
         return aw_error(AW_ERR_NONFINITE,
                         "%s: particle %zu at z = %g m, x = %g m has gamma beta = "
                         "(%g, %g): not finite (a force was not, or the step is far too long)",
-                        what, i, p->z[i], p->x[i], p->pz[i], p->px[i]);
+                        what, p->first + i, p->z[i], p->x[i], p->pz[i], p->px[i]);
     r = &lat->region[p->element[i]];
     return aw_error(AW_ERR_RANGE,
                     "%s: particle %zu at z = %g m, x = %g m with gamma beta = (%g, %g) "
                     "stopped or turned back between S = %g m and %g m, and cannot reach the end",
-                    what, i, p->z[i], p->x[i], p->pz[i], p->px[i], r->S, r->S + r->length);
+                    what, p->first + i, p->z[i], p->x[i], p->pz[i], p->px[i], r->S,
+                    r->S + r->length);
 }
 
 /* Whether the block lies in one region, and one of those that blocks know. */
@@ -367,7 +368,7 @@ aw_status aw_push_kick_lost(const aw_particles *p, size_t lost, const double *Fz
     return aw_error(AW_ERR_NONFINITE,
                     "kick: particle %zu at z = %g m, x = %g m met a force of "
                     "(%g, %g) eV/m: not finite",
-                    lost, p->z[lost], p->x[lost], Fz[lost], Fx[lost]);
+                    p->first + lost, p->z[lost], p->x[lost], Fz[lost], Fx[lost]);
 }
 
 aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, double cdt)

@@ -72,6 +72,8 @@ static aw_lanes_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, 
         part[k] = t;
     }
     for (int k = 0; k < AW_PIECES; ++k) add(&m, &part[k]);
+    aw_particles_sum(p, m.mean, AW_LANES_WIDTH);
+    aw_particles_sum(p, m.product[0], (size_t)AW_LANES_WIDTH * AW_LANES_WIDTH);
     return m;
 }
 
@@ -79,7 +81,7 @@ aw_beam_stats aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit
                                double gamma)
 {
     const aw_lanes_sums m = sums_of(p, orbit, S_ref, gamma);
-    const double n = (double)p->n;
+    const double n = (double)p->all;
     double xx = covariance(&m, n, AW_LANES_X, AW_LANES_X),
            ax = covariance(&m, n, AW_LANES_ANGLE, AW_LANES_X);
     double aa = covariance(&m, n, AW_LANES_ANGLE, AW_LANES_ANGLE),

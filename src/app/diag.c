@@ -73,16 +73,18 @@ static void fill_meshes(aw_diag *d, const aw_simulation *sim)
 }
 
 /* Particles in the axes of the grid. */
-static aw_status fill_particles(aw_diag *d, const aw_simulation *sim, aw_species *species)
+static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *species)
 {
-    const aw_particles *p = sim->particles;
+    const aw_particles *p;
+    aw_status status = AW_OK;
+    AW_TRY(aw_simulation_collect(sim, &p));
     const aw_grid_view *g = &sim->frame.grid;
     const double c = cos(g->theta), s = sin(g->theta), unit = AW_ME * AW_C;
     for (int k = 0; k < PARTICLE_ARRAYS; ++k)
         if (!d->particle[k] && !(d->particle[k] = aw_alloc(p->n, sizeof(double))))
-            return aw_error(AW_ERR_NOMEM, "out of memory for the particle output");
+            AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
     if (!d->id && !(d->id = aw_alloc(p->n, sizeof *d->id)))
-        return aw_error(AW_ERR_NOMEM, "out of memory for the particle output");
+        AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
     for (size_t i = 0; i < p->n; ++i) {
         double dz = p->z[i] - g->z, dx = p->x[i] - g->x;
         d->particle[P_Z][i] = dz * c + dx * s;
@@ -99,10 +101,11 @@ static aw_status fill_particles(aw_diag *d, const aw_simulation *sim, aw_species
                             .id = d->id,
                             .charge = p->charge,
                             .time = (double)sim->step * sim->config->step_m / AW_C};
-    return AW_OK;
+done:
+    return status;
 }
 
-aw_status aw_diag_write(aw_diag *d, const aw_simulation *sim, const char *directory, int particles)
+aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, int particles)
 {
     const aw_config *config = sim->config;
     aw_status status = AW_OK;

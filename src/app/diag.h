@@ -14,7 +14,7 @@ void aw_diag_free(aw_diag *diag);
 
 /** Write DIRECTORY/diag/arcwake_<step>.h5 with the meshes of a solved step, and with the particles
  *  if asked. @return AW_OK, AW_ERR_IO, AW_ERR_NOMEM, AW_ERR_NONFINITE. */
-aw_status aw_diag_write(aw_diag *diag, const aw_simulation *simulation, const char *directory,
+aw_status aw_diag_write(aw_diag *diag, aw_simulation *simulation, const char *directory,
                         int particles);
 
 AW_END_DECLS

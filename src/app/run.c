@@ -200,7 +200,8 @@ static void warn_of_threads(const aw_config *config)
         aw_warn("rank 0 has %d threads and may use %d CPU%s (mpirun: --bind-to none, or --map-by "
                 "slot:PE=%d --bind-to core)",
                 threads, omp_get_num_procs(), omp_get_num_procs() > 1 ? "s" : "", threads);
-    if (aw_comm_size() > 1) aw_info("%d ranks share the potentials", aw_comm_size());
+    if (aw_comm_size() > 1)
+        aw_info("%d ranks share the particles and the potentials", aw_comm_size());
 }
 
 aw_status aw_run_command(int argc, char **argv)
@@ -225,7 +226,6 @@ aw_status aw_run_command(int argc, char **argv)
     AW_TRY(aw_plan_check(config, &plan));
     r.text = aw_config_text(config);
     if (!r.text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
-    if (aw_comm_rank() > 0) config->beam.particles = 1; /* rank 0 has them */
     status = aw_simulation_new(config, NULL, &r.sim);
     AW_TRY(aw_simulation_lead(r.sim, status));
     if (aw_comm_rank() > 0) {

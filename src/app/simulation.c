@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "pic/push.h"
-#include "pic/stats.h"
-#include "src/base/comm.h"
+#include "src/app/simulation_ranks.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -93,28 +92,10 @@ done:
     return status;
 }
 
-/* What rank 0 tells the others to do with it. */
-enum { LET_GO, TAKE_SLICE, SOLVE };
-
-static void tell(const aw_simulation *sim, int what)
-{
-    if (sim->leads) aw_comm_share(&what, sizeof what);
-}
-
-/* The slice that is about to be pushed, from rank 0 to the others. */
-static void share_slice(aw_simulation *sim, void *cells)
-{
-    const aw_config *config = sim->config;
-    aw_comm_share(&sim->step, sizeof sim->step);
-    aw_comm_share(&sim->S_ref, sizeof sim->S_ref);
-    aw_comm_share(&sim->frame, sizeof sim->frame);
-    aw_comm_share(cells, aw_slice_bytes(config->grid[0], config->grid[1], config->history_single));
-}
-
 void aw_simulation_free(aw_simulation *sim)
 {
     if (!sim) return;
-    tell(sim, LET_GO);
+    aw_simulation_tell(sim, AW_LET_GO);
     double *own[] = {sim->forces.Fs,
                      sim->forces.Fx,
                      sim->forces.Fs_eff,
@@ -135,7 +116,15 @@ void aw_simulation_free(aw_simulation *sim)
     aw_deposit_free(sim->deposit);
     aw_gather_free(sim->gather);
     aw_particles_free(sim->particles);
+    aw_particles_free(sim->collected);
     aw_free(sim);
+}
+
+/* Where something went wrong: said once, not by every rank. */
+static aw_status blame(const aw_simulation *sim, aw_status status, const char *what)
+{
+    if (sim->particles->shared && !sim->leads) return status;
+    return aw_error(status, "step %ld, S = %.6g m: %s", sim->step, sim->S_ref, what);
 }
 
 aw_status aw_simulation_deposit(aw_simulation *sim)
@@ -145,11 +134,13 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     const aw_orbit_view *orbit = &config->lattice->orbit;
     aw_status status = AW_OK;
     double begin = aw_now();
+    aw_simulation_tell(sim, AW_DEPOSIT);
     void *cells = aw_history_cells(sim->history);
     memset(sim->seconds, 0, sizeof sim->seconds);
     sim->solved = 0;
     if (!cells)
-        AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step));
+        status = aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step);
+    AW_TRY(aw_particles_agree(sim->particles, status));
     if (config->motion == AW_MOTION_RIGID && !sim->follows)
         aw_frame_rigid(&sim->frame, orbit, sim->S_ref, beam->cutoff_sigma * beam->sigma_s,
                        beam->cutoff_sigma * beam->sigma_x);
@@ -157,8 +148,6 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
         AW_TRY(aw_frame_follow(&sim->frame, orbit, sim->particles, sim->S_ref));
     AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
                           &sim->charge));
-    tell(sim, TAKE_SLICE);
-    if (sim->leads) share_slice(sim, cells);
     aw_history_push(sim->history, &sim->frame);
     sim->view = aw_history_look(sim->history, orbit);
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
@@ -233,24 +222,23 @@ aw_status aw_simulation_solve(aw_simulation *sim)
 {
     aw_status status = AW_OK;
     const double begin = aw_now();
-    tell(sim, SOLVE);
+    aw_simulation_tell(sim, AW_SOLVE);
     AW_TRY(solve_grid(sim));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
     return take_forces(sim);
 done:
-    aw_error(status, "step %ld, S = %.6g m: the potentials could not be computed", sim->step,
-             sim->S_ref);
-    return status;
+    return blame(sim, status, "the potentials could not be computed");
 }
 
 aw_status aw_simulation_synchronise(aw_simulation *sim)
 {
     if (!sim->begun) return AW_OK;
+    aw_simulation_tell(sim, AW_SYNCHRONISE);
     double begin = aw_now();
     aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * sim->config->step_m);
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
     sim->begun = 0;
-    return status;
+    return aw_particles_agree(sim->particles, status);
 }
 
 aw_status aw_simulation_advance(aw_simulation *sim)
@@ -259,27 +247,47 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     const int kicked = config->motion == AW_MOTION_SELF_CONSISTENT;
     aw_status status = AW_OK;
     double begin = aw_now(), S = (double)(sim->step + 1) * sim->plan.beta * config->step_m;
+    aw_simulation_tell(sim, AW_ADVANCE);
     if (config->motion == AW_MOTION_RIGID)
-        AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S));
+        status = aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S);
     else
-        AW_TRY(aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
-                                      kicked ? 0.5 * config->step_m : 0.0, config->step_m));
+        status = aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
+                                        kicked ? 0.5 * config->step_m : 0.0, config->step_m);
+    AW_TRY(aw_particles_agree(sim->particles, status));
     sim->step++;
     sim->S_ref = S;
     sim->solved = 0;
     sim->begun = kicked;
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
 done:
-    if (status != AW_OK)
-        aw_error(status, "step %ld, S = %.6g m: the push failed", sim->step, sim->S_ref);
+    return status == AW_OK ? AW_OK : blame(sim, status, "the push failed");
+}
+
+aw_beam_stats aw_simulation_stats(const aw_simulation *sim)
+{
+    aw_simulation_tell(sim, AW_STATS);
+    return aw_beam_stats_of(sim->particles, &sim->config->lattice->orbit, sim->S_ref,
+                            sim->config->beam.gamma);
+}
+
+aw_status aw_simulation_collect(aw_simulation *sim, const aw_particles **out)
+{
+    aw_status status = AW_OK;
+    *out = sim->particles;
+    if (!sim->particles->shared) return AW_OK;
+    aw_simulation_tell(sim, AW_COLLECT);
+    aw_particles_free(sim->collected);
+    sim->collected = NULL;
+    AW_TRY(aw_particles_collect(sim->particles, &sim->collected));
+    *out = sim->collected;
+done:
     return status;
 }
 
 void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
 {
     const aw_config *config = sim->config;
-    aw_beam_stats stats =
-        aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref, config->beam.gamma);
+    const aw_beam_stats stats = aw_simulation_stats(sim);
     aw_monitor_row_clear(row);
     row->step = sim->step;
     row->time = (double)sim->step * config->step_m / AW_C;
@@ -301,33 +309,6 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;
     if (sim->report.samples > 0) row->error_sampled = sim->report.sampled;
-}
-
-aw_status aw_simulation_lead(aw_simulation *sim, aw_status status)
-{
-    const aw_status worst = aw_comm_agree(status);
-    if (worst != AW_OK && status == AW_OK && aw_comm_rank() == 0)
-        aw_error(worst, "another rank could not be set up: %s", aw_status_text(worst));
-    if (worst == AW_OK) sim->leads = aw_comm_size() > 1 && aw_comm_rank() == 0;
-    return worst;
-}
-
-void aw_simulation_follow(aw_simulation *sim)
-{
-    for (;;) {
-        int what = LET_GO;
-        aw_comm_share(&what, sizeof what);
-        if (what == LET_GO) return;
-        if (what == SOLVE) {
-            solve_grid(sim); /* if it fails, it does so on rank 0 too, which says so */
-            continue;
-        }
-        void *cells = aw_history_cells(sim->history);
-        if (!cells) aw_comm_abort(AW_ERR_NOMEM);
-        share_slice(sim, cells);
-        aw_history_push(sim->history, &sim->frame);
-        sim->view = aw_history_look(sim->history, &sim->config->lattice->orbit);
-    }
 }
 
 double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)

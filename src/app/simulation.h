@@ -7,6 +7,7 @@
 #include "pic/frame.h"
 #include "pic/gather.h"
 #include "pic/history.h"
+#include "pic/stats.h"
 #include "src/input/config.h"
 #include "src/output/monitor.h"
 #include "src/solvers/solver.h"
@@ -62,6 +63,7 @@ typedef struct aw_simulation {
     int follows;              /* 1: the grid follows the particles in rigid motion, too */
     int solved;               /* 1: potentials, forces, Fz, Fx and felt are of this step */
     int leads;                /* 1: other ranks follow (aw_simulation_follow) */
+    aw_particles *collected;  /* of all ranks, as last asked for; or NULL */
     int begun;                /* 1: half a kick is still to come (aw_simulation_synchronise) */
     aw_report report;         /* of the last solve */
     double seconds[AW_PARTS]; /* of this step */
@@ -100,13 +102,21 @@ aw_status aw_simulation_hold(aw_simulation *simulation);
 aw_status aw_simulation_synchronise(aw_simulation *simulation);
 aw_status aw_simulation_advance(aw_simulation *simulation);
 
-/** On rank 0: let the other ranks follow from now on; aw_simulation_free lets them go.
+/** Of the beam as it stands. */
+aw_beam_stats aw_simulation_stats(const aw_simulation *simulation);
+
+/** All particles: the simulation's own, or those of all ranks, which are borrowed until the next
+ *  call. @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_simulation_collect(aw_simulation *simulation, const aw_particles **out);
+
+/** Let the ranks share the beam and the work: rank 0 leads from now on, and the others follow
+ *  (aw_simulation_follow); aw_simulation_free lets them go.
  *  @param[in] status  of this rank so far
  *  @return the worst that a rank gives; the same on all */
 aw_status aw_simulation_lead(aw_simulation *simulation, aw_status status);
 
-/** On the others, after aw_simulation_lead: get every slice that rank 0 deposits, and share the
- *  work of its solves, until it lets go. They need no particles. */
+/** On the others, after aw_simulation_lead: do what rank 0 does, with particles of their own, until
+ *  it lets go. */
 void aw_simulation_follow(aw_simulation *simulation);
 
 /** Fill a monitor row with what is known at this step. */

@@ -55,9 +55,7 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     const aw_beam_params *beam = &sim->config->beam;
     const aw_grid_view *grid = &sim->frame.grid;
     double kappa = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref).kappa;
-    double sigma =
-        aw_beam_stats_of(sim->particles, &sim->config->lattice->orbit, sim->S_ref, beam->gamma)
-            .sigma_s;
+    double sigma = aw_simulation_stats(sim).sigma_s;
     aw_line_bunch line = {.charge = beam->charge, .sigma = sigma};
     if (!(3.0 * sigma < 0.5 * (grid->ns - 3) * grid->hs) || fabs(grid->tilt) > 0.5) return 0;
     size_t at =
@@ -82,8 +80,7 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
 void aw_summary_print(const aw_simulation *sim)
 {
     const aw_config *config = sim->config;
-    aw_beam_stats now =
-        aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref, config->beam.gamma);
+    const aw_beam_stats now = aw_simulation_stats(sim);
     double energy = config->beam.gamma * AW_ME_EV;
     aw_info("bunch at S = %.4g m: sigma_s %.5g um, sigma_x %.5g um, emittance %.4g nm (%.4g nm "
             "without dispersion)",

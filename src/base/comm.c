@@ -69,6 +69,35 @@ void aw_comm_sum_single(float *x, size_t n)
     if (aw_comm_size() > 1) sum((char *)x, n, sizeof *x, MPI_FLOAT);
 }
 
+void aw_comm_most(double *x, size_t n)
+{
+    if (aw_comm_size() > 1)
+        MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+/* One rank after the other: counts are ints in what gathers them all at once. */
+void aw_comm_collect(const void *mine, size_t n, void *all)
+{
+    char *to = all;
+    if (rank == 0) memcpy(to, mine, n);
+    for (int r = 1; r < ranks; ++r) {
+        size_t bytes = n;
+        if (rank == r) MPI_Send(&bytes, sizeof bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        if (rank == 0) {
+            to += bytes; /* of the rank before */
+            MPI_Recv(&bytes, sizeof bytes, MPI_BYTE, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        for (size_t at = 0; at < bytes && (rank == 0 || rank == r); at += INT_MAX) {
+            const int some = bytes - at < INT_MAX ? (int)(bytes - at) : INT_MAX;
+            if (rank == r)
+                MPI_Send((const char *)mine + at, some, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+            else
+                MPI_Recv(to + at, some, MPI_BYTE, r, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        n = bytes;
+    }
+}
+
 void aw_comm_share(void *bytes, size_t n)
 {
     char *from = bytes;
@@ -115,6 +144,14 @@ void aw_comm_sum_single(float *x, size_t n)
     (void)x;
     (void)n;
 }
+
+void aw_comm_most(double *x, size_t n)
+{
+    (void)x;
+    (void)n;
+}
+
+void aw_comm_collect(const void *mine, size_t n, void *all) { memcpy(all, mine, n); }
 
 void aw_comm_share(void *bytes, size_t n)
 {

@@ -30,6 +30,13 @@ int aw_comm_local(void); /* among the ranks of the same node, 0 .. */
 void aw_comm_sum(double *x, size_t n);
 void aw_comm_sum_single(float *x, size_t n);
 
+/** The largest of each number over the ranks, in place. */
+void aw_comm_most(double *x, size_t n);
+
+/** Bytes of all ranks, one rank's after the other's, to rank 0.
+ *  @param[out] all  of rank 0: room for all of them; elsewhere it is not looked at */
+void aw_comm_collect(const void *mine, size_t n, void *all);
+
 /** What rank 0 has. */
 void aw_comm_share(void *bytes, size_t n);
 

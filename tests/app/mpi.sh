@@ -77,10 +77,13 @@ for solver in predictive projection two-phase; do
     done
     same "$solver-units" "$solver-2" 1e-9
 done
-grep -q '3 ranks share the potentials' stdout || complain "the ranks are not named: $(cat stdout)"
+grep -q '3 ranks share the particles' stdout || complain "the ranks are not named: $(cat stdout)"
 
-# Ranks with nothing to do, several units a rank, a run that no solve belongs to.
+# Ranks with nothing to do, or without particles; several units a rank; a run that no solve belongs
+# to, with all particles in its files.
 ranks 3 --set 'numerics.grid=[8, 8]' -o few
+ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lonely
+[ -s lonely/diag/arcwake_00000005.h5 ] || complain "no particles of three ranks: $(ls lonely/diag)"
 ranks 2 --device cpu,manycore --solver heterogeneous -o units
 ranks 2 --set motion=external -o external
 
