@@ -316,10 +316,10 @@ size_t aw_units_bytes(int units, size_t points)
     return 2 * blocks * points * (AW_RESULTS + 1) * sizeof(double);
 }
 
-void aw_units_only(aw_device *device, int i)
+void aw_units_only(aw_device *device, unsigned who)
 {
     aw_unit_set *u = device->state;
-    for (int k = 0; k < u->n; ++k) u->member[k].rests = k != i;
+    for (int k = 0; k < u->n; ++k) u->member[k].rests = !(who >> k & 1U);
 }
 
 int aw_units_count(const aw_device *device)

@@ -44,8 +44,8 @@ size_t aw_units_bytes(int units, size_t points);
 aw_unit_share aw_units_share(const aw_device *device, int i);
 void aw_units_forget(aw_device *device);
 
-/** Let unit i of a set work alone, as if there were no other. */
-void aw_units_only(aw_device *device, int i);
+/** Let some units of a set work as if there were no others: unit i if bit i of `who` is set. */
+void aw_units_only(aw_device *device, unsigned who);
 
 /** Number of units of a device: 1 if it is no set. */
 int aw_units_count(const aw_device *device);

@@ -63,6 +63,10 @@ def draw_roofs(axis, row, x):
         axis.axhline(best[kind], color="black", linestyle=dashes, linewidth=1.2)
         axis.annotate(f"multiply-adds, {kind} precision: {best[kind]:.0f} GF/s",
                       (x[-1], best[kind]), fontsize=8.5, ha="right", va="bottom")
+    # One operation an instruction instead of two; that of single precision is double's own roof.
+    axis.axhline(0.5 * best["double"], color="black", linestyle=":", linewidth=1.0)
+    axis.annotate("without multiply-adds, double precision", (x[-1], 0.5 * best["double"]),
+                  fontsize=8.5, ha="right", va="bottom")
 
 
 def draw_roofline(rows, _):

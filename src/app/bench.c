@@ -46,7 +46,7 @@ static aw_status measure_all(const aw_bench *b)
     int rows = 0;
     const int list = strchr(b->device, ',') != NULL;
     const size_t most = (size_t)(b->grids * b->counts * b->solvers);
-    aw_bench_row *row = aw_alloc(most * (list ? AW_UNITS_MAX + 1 : 1), sizeof *row);
+    aw_bench_row *row = aw_alloc(most * (list ? AW_BENCH_ROWS : 1), sizeof *row);
     AW_TRY(row ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory"));
     if (b->tables) AW_TRY(measure_peak(b, &peak));
     aw_bench_print_head(b);
@@ -59,6 +59,7 @@ static aw_status measure_all(const aw_bench *b)
                 for (; done > 0; --done) aw_bench_print_row(b, &row[rows++]);
             }
     if (b->tables) aw_bench_print_tables(b, row, rows, &peak);
+    if (list) aw_bench_print_sets(row, rows);
     if (b->json && aw_comm_rank() == 0)
         AW_TRY(aw_bench_json(b->json, row, rows, b->tables ? &peak : NULL));
 done:

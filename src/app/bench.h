@@ -34,6 +34,7 @@ typedef struct aw_bench {
     aw_tuning tuning; /* of the CPU unit; zeros: the defaults */
     int skip, repeat; /* solves that do not count, and that do; -1: not given */
     int verify, tables, kernel;
+    int sets;             /* 1: every set of several units */
     int step, hold;       /* whole steps; with the potentials of the first */
     long cuhre;           /* instances of each family and dimension; 0: no */
     aw_forecast forecast; /* of the strategies that have one */
@@ -49,10 +50,13 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *bench, int *help);
 aw_status aw_bench_measure(const aw_bench *bench, const char *solver, long grid, long particles,
                            aw_bench_row *row);
 
-/** Time several units together and each alone, in turn at every step (dissertation, tables 8
- *  to 12).
- *  @param[out] row   [AW_UNITS_MAX + 1]: all units, then one each
- *  @param[out] rows  units + 1
+/** Most units of which --sets times every set, and most rows that aw_bench_units fills. */
+enum { AW_BENCH_SETS = 5, AW_BENCH_ROWS = 1 << AW_BENCH_SETS };
+
+/** Time several units together and each alone, with --sets every other set of them, too, in turn at
+ *  every step (dissertation, tables 8 to 12).
+ *  @param[out] row   [AW_BENCH_ROWS]: all units, then one each, then the other sets
+ *  @param[out] rows  how many
  *  @return AW_OK, or what the simulation or the units say. */
 aw_status aw_bench_units(const aw_bench *bench, const char *solver, long grid, long particles,
                          aw_bench_row *row, int *rows);
@@ -64,6 +68,10 @@ void aw_bench_print_row(const aw_bench *bench, const aw_bench_row *row);
 /** The tables of the dissertation's numbers 3 to 7, of all rows. */
 void aw_bench_print_tables(const aw_bench *bench, const aw_bench_row *row, int rows,
                            const aw_peak *peak);
+
+/** Of rows of several units and of single ones: times, ideal times and efficiencies, as in tables 8
+ *  to 12. */
+void aw_bench_print_sets(const aw_bench_row *row, int rows);
 
 /** A list of objects, one a row. @param[in] peak  NULL: not measured
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (messages). */

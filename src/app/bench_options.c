@@ -8,13 +8,14 @@
 #include "src/app/bench.h"
 #include "src/app/options.h"
 
-enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET, HOLD, BEAM, SLOW };
+enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET, HOLD, BEAM, SLOW, SETS };
 
 static const struct option known[] = {{"grid", 1, NULL, 'g'},
                                       {"particles", 1, NULL, 'n'},
                                       {"solver", 1, NULL, 's'},
                                       {"device", 1, NULL, 'd'},
                                       {"slow", 1, NULL, SLOW},
+                                      {"sets", 0, NULL, SETS},
                                       {"json", 1, NULL, 'j'},
                                       {"verify", 0, NULL, 'v'},
                                       {"tolerance", 1, NULL, 't'},
@@ -139,6 +140,7 @@ static aw_status take(aw_bench *b, int option, const char *value)
     case 's': return name_list(b, value);
     case 'd': b->device = value; return AW_OK;
     case SLOW: b->slow = value; return AW_OK;
+    case SETS: b->sets = 1; return AW_OK;
     case 'j': b->json = value; return AW_OK;
     case 'p': b->patterns = value; return AW_OK;
     case 'v': b->verify = 1; return AW_OK;
@@ -216,8 +218,8 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b, int *help)
     if (b->tables + b->kernel + b->step + (b->patterns != NULL) + (b->cuhre > 0) > 1)
         return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
                                     "separate measurements (give one of them)");
-    if (b->slow && !strchr(b->device, ','))
-        return aw_error(AW_ERR_ARG, "--slow: one unit alone is not made slower (give --device a "
+    if ((b->slow || b->sets) && !strchr(b->device, ','))
+        return aw_error(AW_ERR_ARG, "--slow and --sets are about several units (give --device a "
                                     "list, such as cpu:0,cpu:1)");
     if (b->hold && !b->step) return aw_error(AW_ERR_ARG, "bench: --hold belongs to --step");
     fill_defaults(b);

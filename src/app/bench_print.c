@@ -20,15 +20,33 @@ void aw_bench_print_head(const aw_bench *b)
             "best s", "refine s", "evals/point", "r' nodes", "GF/s", "leftover");
 }
 
-/* Several units together against each alone. */
+/* What each of several units did. */
 static void print_units(const aw_bench_row *row)
 {
-    if (row->units == 0) return;
-    aw_info("      %d units: ideal %.3f s, efficiency %.1f %% (%s)", row->units, row->ideal,
-            100.0 * row->ideal / row->mean, row->device);
     for (int i = 0; i < row->units; ++i)
         aw_info("      %-12s alone %.3f s; of the work here %.3f s, %.1f bins", row->unit[i].name,
                 row->unit[i].alone, row->unit[i].busy, row->unit[i].bins);
+}
+
+/* Speed is against the first unit alone, which is the row after that of all of them. */
+void aw_bench_print_sets(const aw_bench_row *row, int rows)
+{
+    const aw_bench_row *first = row;
+    aw_info(" ");
+    aw_info("sets of units (tables 8 to 12); ideal: by eq. 20, 1/sum(1/t) over the units alone");
+    aw_info("%5s %9s %-10s %9s %9s %10s %6s  %s", "grid", "particles", "solver", "mean s", "ideal s",
+            "efficiency", "speed", "units");
+    for (int i = 0; i < rows; ++i) {
+        const aw_bench_row *r = &row[i];
+        if (r->units > 0 && i + 1 < rows && row[i + 1].units == 0) first = r + 1;
+        char ideal[24] = "-", efficiency[24] = "-";
+        if (r->units > 0) {
+            snprintf(ideal, sizeof ideal, "%.3f", r->ideal);
+            snprintf(efficiency, sizeof efficiency, "%.1f %%", 100.0 * r->ideal / r->mean);
+        }
+        aw_info("%5d %9zu %-10s %9.3f %9s %10s %6.2f  %s", r->grid, r->particles, r->solver,
+                r->mean, ideal, efficiency, first->mean / r->mean, r->device);
+    }
 }
 
 void aw_bench_print_row(const aw_bench *b, const aw_bench_row *row)

@@ -9,15 +9,16 @@
 #include "src/app/verify.h"
 #include "src/base/memory.h"
 
-/* All units, or one of them, with a solver of its own: what it learns is its own. */
+/* Some of the units, with a solver of its own: what it learns is its own. */
 typedef struct candidate {
+    unsigned who; /* bit i: unit i */
     aw_device device;
     aw_solver *solver;
 } candidate;
 
 typedef struct candidates {
-    candidate c[AW_UNITS_MAX + 1]; /* the first: all units; then one each */
-    int n;
+    candidate c[AW_BENCH_ROWS]; /* the first: all units; then one each; then the other sets */
+    int n, units;
     double *result; /* [nodes][AW_RESULTS] */
 } candidates;
 
@@ -30,28 +31,50 @@ static void close_all(candidates *all)
     aw_free(all->result);
 }
 
-/* The list is opened anew for each candidate, so that a unit alone has the threads and the speed
- * that it has among the others. */
+static int members(unsigned who)
+{
+    int n = 0;
+    for (; who; who &= who - 1U) ++n;
+    return n;
+}
+
+/* Add some of the units. The list is opened anew for each candidate, so that units have the threads
+ * and the speed that they have among all of them. */
+static aw_status open_one(const aw_bench *b, const char *solver, double inner_density,
+                          unsigned who, candidates *all)
+{
+    const aw_device_params params = {.threads = b->threads,
+                                     .inner_density = inner_density,
+                                     .tuning = b->tuning,
+                                     .slow = b->slow};
+    candidate *c = &all->c[all->n];
+    aw_status status = AW_OK;
+    AW_TRY(aw_device_list_open(b->device, &params, &c->device));
+    all->n++;
+    c->who = who;
+    aw_units_only(&c->device, who);
+    AW_TRY(aw_solver_new(solver, &c->device, &c->solver));
+    aw_solver_forecast(c->solver, &b->forecast);
+done:
+    return status;
+}
+
 static aw_status open_all(const aw_bench *b, const char *solver, const aw_simulation *sim,
                           candidates *all)
 {
-    const aw_device_params params = {.threads = b->threads,
-                                     .inner_density = sim->config->inner_density,
-                                     .tuning = b->tuning,
-                                     .slow = b->slow};
+    const double density = sim->config->inner_density;
     aw_status status = AW_OK;
-    int units = 0;
     all->result = aw_alloc(sim->nodes * AW_RESULTS, sizeof *all->result);
     AW_TRY(all->result ? AW_OK : AW_ERR_NOMEM);
-    do {
-        candidate *c = &all->c[all->n];
-        AW_TRY(aw_device_list_open(b->device, &params, &c->device));
-        ++all->n;
-        units = aw_units_count(&c->device);
-        if (all->n > 1) aw_units_only(&c->device, all->n - 2);
-        AW_TRY(aw_solver_new(solver, &c->device, &c->solver));
-        aw_solver_forecast(c->solver, &b->forecast);
-    } while (all->n <= units);
+    AW_TRY(open_one(b, solver, density, ~0U, all));
+    all->units = aw_units_count(&all->c[0].device);
+    all->c[0].who = (1U << all->units) - 1U;
+    if (b->sets && all->units > AW_BENCH_SETS)
+        AW_TRY(aw_error(AW_ERR_ARG, "--sets: of more than %d units there are too many sets",
+                        (int)AW_BENCH_SETS));
+    for (int i = 0; i < all->units; ++i) AW_TRY(open_one(b, solver, density, 1U << i, all));
+    for (unsigned who = 1; b->sets && who < all->c[0].who; ++who)
+        if (members(who) > 1) AW_TRY(open_one(b, solver, density, who, all));
 done:
     return status;
 }
@@ -77,22 +100,28 @@ done:
     return status;
 }
 
-/* What all together took against what was possible (dissertation eq. 20). */
-static void compare(const candidates *all, aw_bench_row *row)
+/* What units together took against what was possible (dissertation eq. 20). Row i + 1 is of unit i
+ * alone. */
+static void compare(const candidate *c, const aw_bench_row *row, aw_bench_row *mine)
 {
     double speed = 0.0;
-    for (int i = 1; i < all->n; ++i) speed += 1.0 / row[i].mean;
-    row->units = all->n - 1;
-    row->ideal = 1.0 / speed;
-    for (int i = 1; i < all->n; ++i) {
-        const aw_unit_share share = aw_units_share(&all->c[0].device, i - 1);
-        aw_bench_unit *one = &row->unit[i - 1];
+    mine->device[0] = '\0';
+    mine->units = 0;
+    for (int i = 0; i < aw_units_count(&c->device); ++i) {
+        if (!(c->who >> i & 1U)) continue;
+        const aw_unit_share share = aw_units_share(&c->device, i);
+        const size_t at = strlen(mine->device);
+        aw_bench_unit *one = &mine->unit[mine->units++];
         snprintf(one->name, sizeof one->name, "%s", share.name);
-        snprintf(row[i].device, sizeof row[i].device, "%s", share.name);
-        one->alone = row[i].mean;
-        one->busy = share.busy / row->solves;
-        one->bins = (double)share.bins / row->solves;
+        snprintf(mine->device + at, sizeof mine->device - at, "%s%s", at > 0 ? "," : "",
+                 share.name);
+        one->alone = row[i + 1].mean;
+        one->busy = share.busy / mine->solves;
+        one->bins = (double)share.bins / mine->solves;
+        speed += 1.0 / one->alone;
     }
+    mine->ideal = 1.0 / speed;
+    if (mine->units == 1) mine->units = 0; /* nothing to compare */
 }
 
 aw_status aw_bench_units(const aw_bench *b, const char *solver, long grid, long particles,
@@ -120,7 +149,7 @@ aw_status aw_bench_units(const aw_bench *b, const char *solver, long grid, long 
         aw_bench_row_close(&row[i]);
         aw_bench_case_label(sim, particles, solver, b->device, &row[i]);
     }
-    compare(&all, row);
+    for (int i = 0; i < all.n; ++i) compare(&all.c[i], row, &row[i]);
     *rows = all.n;
 done:
     close_all(&all);

@@ -110,6 +110,9 @@ expect 4 "'cpu' is given twice" run run.yaml -o twice --device cpu,cpu
 expect 4 "'abacus' is not known" run run.yaml -o none --device cpu,abacus
 expect 4 "device 'cuda" run run.yaml -o none --device cuda:7
 expect 0 '' run run.yaml -o gpu --device emulated
+why=$("$arcwake" devices | sed -n 's/^cuda: none, since //p') # nothing where it is not built in
+expect 0 '' run run.yaml -o auto --device auto --steps 1
+grep -q -F -e "$why" stdout || complain "auto does not say why: $(cat stdout)"
 
 # Numbers that go wrong: status 3, the step, the place and the remedy.
 expect 3 'raise numerics.tolerance' run run.yaml -o tight --set numerics.tolerance=1e-12
