@@ -185,7 +185,7 @@ typedef struct aw_device {
 } aw_device;
 
 /** Open what `spec` names: "auto", a kind of unit ("cpu"), or a list of units, each with a number
- *  where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/units.h).
+ *  where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/set/units.h).
  *  Units of the host share its threads evenly.
  *  @return as open; AW_ERR_BACKEND (not known, or given twice: message); AW_ERR_ARG (slow). */
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/units.h"
+#include "kernels/set/units.h"
 #include "kernels/variant.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"

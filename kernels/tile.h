@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tiles: up to 16 neighbouring points of a row of the grid, or of a column where the beam is viewed
- * with its axes exchanged (cpu_planes.c), that share the nodes of both integrals, so that they are
+ * with its axes exchanged (cpu/planes.c), that share the nodes of both integrals, so that they are
  * the lanes of a vector. Where the beam's spacing is the grid's, neighbours read neighbouring
- * cells: no gathers. One source of the geometry, and the scalar reference of the sums (cpu_tile.h
+ * cells: no gathers. One source of the geometry, and the scalar reference of the sums (cpu/tile.h
  * is the vector form). */
 #ifndef AW_KERNELS_TILE_H
 #define AW_KERNELS_TILE_H

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "kernels/peak.h"
-#include "kernels/units.h"
+#include "kernels/set/units.h"
 #include "src/input/config.h"
 #include "src/solvers/solver.h"
 
@@ -13,7 +13,7 @@ AW_BEGIN_DECLS
 
 /* Operations (multiplications and additions, one each) that an evaluation of the integrand takes
  * on the cells it reads; its position and the weights of the cells, a fifth more, are not counted.
- * - On nine combined cells of six numbers (kernels/cpu_tile.h; sweeps of several points combine
+ * - On nine combined cells of six numbers (kernels/cpu/tile.h; sweeps of several points combine
  *   cells likewise): for each of three rows and three moments the weighted value of three cells
  *   (5), its slope and its rate (11), and their shares of the sums (2 and 4). */
 #define AW_OPERATIONS_COMBINED 198.0

@@ -8,7 +8,19 @@
 #include "src/app/bench.h"
 #include "src/app/options.h"
 
-enum { FORECAST = 256, NEIGHBOURS, CLASSES, CONVERSION, MERGE, LEAST, BUDGET, HOLD, BEAM, SLOW, SETS };
+enum {
+    FORECAST = 256,
+    NEIGHBOURS,
+    CLASSES,
+    CONVERSION,
+    MERGE,
+    LEAST,
+    BUDGET,
+    HOLD,
+    BEAM,
+    SLOW,
+    SETS
+};
 
 static const struct option known[] = {{"grid", 1, NULL, 'g'},
                                       {"particles", 1, NULL, 'n'},

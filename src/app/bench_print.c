@@ -34,8 +34,8 @@ void aw_bench_print_sets(const aw_bench_row *row, int rows)
     const aw_bench_row *first = row;
     aw_info(" ");
     aw_info("sets of units (tables 8 to 12); ideal: by eq. 20, 1/sum(1/t) over the units alone");
-    aw_info("%5s %9s %-10s %9s %9s %10s %6s  %s", "grid", "particles", "solver", "mean s", "ideal s",
-            "efficiency", "speed", "units");
+    aw_info("%5s %9s %-10s %9s %9s %10s %6s  %s", "grid", "particles", "solver", "mean s",
+            "ideal s", "efficiency", "speed", "units");
     for (int i = 0; i < rows; ++i) {
         const aw_bench_row *r = &row[i];
         if (r->units > 0 && i + 1 < rows && row[i + 1].units == 0) first = r + 1;

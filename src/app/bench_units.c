@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/units.h"
+#include "kernels/set/units.h"
 #include "src/app/bench.h"
 #include "src/app/bench_case.h"
 #include "src/app/verify.h"
@@ -40,8 +40,8 @@ static int members(unsigned who)
 
 /* Add some of the units. The list is opened anew for each candidate, so that units have the threads
  * and the speed that they have among all of them. */
-static aw_status open_one(const aw_bench *b, const char *solver, double inner_density,
-                          unsigned who, candidates *all)
+static aw_status open_one(const aw_bench *b, const char *solver, double inner_density, unsigned who,
+                          candidates *all)
 {
     const aw_device_params params = {.threads = b->threads,
                                      .inner_density = inner_density,

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "kernels/blend.h"
-#include "kernels/cpu_unit.h"
+#include "kernels/cpu/unit.h"
 #include "kernels/refine.h"
+#include "kernels/set/units.h"
 #include "kernels/tile.h"
-#include "kernels/units.h"
 #include "src/app/simulation.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"

@@ -3,7 +3,7 @@
  * on a runtime whose memory and calls are rationed. */
 #include <string.h>
 
-#include "kernels/gpu_unit.h"
+#include "kernels/gpu/unit.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "kernels/scheduler.h"
+#include "kernels/set/scheduler.h"
 #include "tests/assert_close.h"
 
 enum { BINS = 64, WORKERS = 16, SEEDS = 1000 };

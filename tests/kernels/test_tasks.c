@@ -2,7 +2,7 @@
 /* Tasks: every region of every cluster is in one of them, and their blocks hold together. */
 #include <string.h>
 
-#include "kernels/tasks.h"
+#include "kernels/set/tasks.h"
 #include "tests/assert_close.h"
 
 enum { CLUSTERS = 12, REGIONS = 40, SLICES = 50 };

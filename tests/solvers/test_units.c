@@ -2,7 +2,7 @@
 /* Several units as one: right answers whoever does what, and whoever is lost on the way. */
 #include <string.h>
 
-#include "kernels/units.h"
+#include "kernels/set/units.h"
 #include "kernels/variant.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CPU unit's convolutions (kernels/convolution.h), by FFT. Every transform is one thread's, and
+ * its plan is not chosen by timing: results do not depend on how many threads there are. */
+#include <fftw3.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/convolution.h"
+#include "kernels/cpu/unit.h"
+#include "kernels/slope.h"
+#include "src/base/memory.h"
+
+/* Modes that are summed together: what they read and write stays in the first-level cache. */
+enum { MODES = 32 };
+
+/** Spectra of a slice's moments. */
+typedef struct spectra {
+    uint64_t id; /* of the slice; 0: none that may be kept */
+    fftw_complex *moment[3];
+} spectra;
+
+struct aw_cpu_convolver {
+    int ns, nx;                  /* points */
+    int size_s, size_x;          /* of the transforms */
+    size_t modes;                /* of one spectrum */
+    double *real;                /* [threads][size_x][size_s] */
+    double (*weights)[AW_RINGS]; /* of displacements */
+    double *out[AW_CONVOLVED];   /* [size_x][size_s] */
+    fftw_complex *ring[AW_RINGS], *sum[AW_CONVOLVED];
+    spectra slice[3];
+    fftw_plan forward, backward;
+};
+
+typedef struct aw_cpu_convolver convolver;
+
+void aw_cpu_convolver_free(convolver *c)
+{
+    if (!c) return;
+    for (int i = 0; i < AW_RINGS; ++i) fftw_free(c->ring[i]);
+    for (int i = 0; i < AW_CONVOLVED; ++i) {
+        fftw_free(c->sum[i]);
+        fftw_free(c->out[i]);
+    }
+    for (int t = 0; t < 3; ++t)
+        for (int k = 0; k < 3; ++k) fftw_free(c->slice[t].moment[k]);
+    if (c->forward) fftw_destroy_plan(c->forward);
+    if (c->backward) fftw_destroy_plan(c->backward);
+    fftw_free(c->real);
+    aw_free(c->weights);
+    aw_free(c);
+}
+
+/* The least even number with factors 2, 3 and 5 only that is not below n. */
+static int good_size(int n)
+{
+    for (int size = n + n % 2;; size += 2) {
+        int rest = size;
+        for (int factor = 2; factor <= 5; ++factor)
+            while (rest % factor == 0) rest /= factor;
+        if (rest == 1) return size;
+    }
+}
+
+size_t aw_cpu_convolver_bytes(int ns, int nx, int threads)
+{
+    const size_t reals = (size_t)good_size(2 * ns - 1) * (size_t)good_size(2 * nx - 1);
+    const size_t weights = (size_t)(2 * ns - 1) * (size_t)(2 * nx - 1) * AW_RINGS;
+    /* A spectrum takes as much as what it is of, about. */
+    const size_t arrays = (size_t)threads + 2 * AW_CONVOLVED + AW_RINGS + AW_CONVOLUTION_SOURCES;
+    return (arrays * reals + weights) * sizeof(double);
+}
+
+static convolver *convolver_new(int ns, int nx, int threads)
+{
+    convolver *c = aw_alloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->ns = ns;
+    c->nx = nx;
+    c->size_s = good_size(2 * ns - 1); /* displacements from -(ns - 1) to ns - 1 */
+    c->size_x = good_size(2 * nx - 1);
+    c->modes = (size_t)c->size_x * (size_t)(c->size_s / 2 + 1);
+    const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
+    int whole = 1;
+    c->real = fftw_alloc_real(reals * (size_t)threads);
+    c->weights = aw_alloc((size_t)(2 * ns - 1) * (size_t)(2 * nx - 1), sizeof *c->weights);
+    for (int i = 0; i < AW_RINGS; ++i) whole &= !!(c->ring[i] = fftw_alloc_complex(c->modes));
+    for (int i = 0; i < AW_CONVOLVED; ++i) {
+        whole &= !!(c->sum[i] = fftw_alloc_complex(c->modes));
+        whole &= !!(c->out[i] = fftw_alloc_real(reals));
+    }
+    for (int t = 0; t < 3; ++t)
+        for (int k = 0; k < 3; ++k)
+            whole &= !!(c->slice[t].moment[k] = fftw_alloc_complex(c->modes));
+    if (whole && c->real && c->weights) {
+        c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real, c->ring[0], FFTW_ESTIMATE);
+        c->backward =
+            fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0], c->out[0], FFTW_ESTIMATE);
+    }
+    if (c->forward && c->backward) return c;
+    aw_cpu_convolver_free(c);
+    return NULL;
+}
+
+/* A slice's moment k as it lies on the nodes, and zeros. */
+static void take_moment(const convolver *c, const aw_history_view *h, const aw_slice *slice, int k,
+                        double *real)
+{
+    const ptrdiff_t row = c->ns + 2 * AW_PAD;
+    memset(real, 0, (size_t)c->size_x * (size_t)c->size_s * sizeof *real);
+    for (ptrdiff_t j = 0; j < c->nx; ++j)
+        for (ptrdiff_t i = 0; i < c->ns; ++i) {
+            const ptrdiff_t cell = ((j + AW_PAD) * row + i + AW_PAD) * AW_COMPONENTS;
+            real[j * c->size_s + i] = aw_cell_get(slice->cells, h->single, cell + k);
+        }
+}
+
+/* Weights q of all displacements, negative ones at the end. */
+static void take_weights(const convolver *c, int q, double *real)
+{
+    const ptrdiff_t columns = 2 * c->ns - 1;
+    memset(real, 0, (size_t)c->size_x * (size_t)c->size_s * sizeof *real);
+    for (ptrdiff_t j = 1 - c->nx; j < c->nx; ++j)
+        for (ptrdiff_t i = 1 - c->ns; i < c->ns; ++i) {
+            const ptrdiff_t at =
+                (j < 0 ? j + c->size_x : j) * c->size_s + (i < 0 ? i + c->size_s : i);
+            real[at] = c->weights[(j + c->nx - 1) * columns + i + c->ns - 1][q];
+        }
+}
+
+/* Let the slices of the plan be in slice[0 .. 2]: those that are known are moved.
+ * @return a bit for each that must be transformed */
+static int follow(convolver *c, const aw_convolution *plan)
+{
+    int missing = 0;
+    for (int t = plan->slices - 1; t >= 0; --t) {
+        const uint64_t id = plan->slice[t]->id;
+        int from = -1;
+        for (int i = 0; i <= t && id != 0; ++i) /* those behind it have their slices */
+            if (c->slice[i].id == id) from = i;
+        if (from < 0) {
+            missing |= 1 << t;
+        } else if (from != t) {
+            const spectra moved = c->slice[from];
+            c->slice[from] = c->slice[t];
+            c->slice[t] = moved;
+        }
+    }
+    for (int t = 0; t < plan->slices; ++t)
+        if (missing & 1 << t) c->slice[t].id = plan->slice[t]->id;
+    return missing;
+}
+
+/* sum += w x for n complex numbers. */
+static void add(size_t n, double w, const fftw_complex *x, double (*sum)[2])
+{
+    const double *from = &x[0][0];
+    double *to = &sum[0][0];
+#pragma omp simd
+    for (size_t i = 0; i < 2 * n; ++i) to[i] += w * from[i];
+}
+
+/* sum += conj(k) x, for the sum over displacements d of k(d) x(i + d). */
+static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double (*sum)[2])
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        sum[i][0] += k[i][0] * x[i][0] + k[i][1] * x[i][1];
+        sum[i][1] += k[i][0] * x[i][1] - k[i][1] * x[i][0];
+    }
+}
+
+/* Spectrum of what is convolved, n modes from `first` on. */
+static void sum_modes(const convolver *c, const aw_convolution *plan, int j, size_t first, size_t n)
+{
+    double total[MODES][2] = {{0.0}};
+    for (int q = 0; q < AW_RINGS; ++q) {
+        const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
+        double x[MODES][2] = {{0.0}};
+        int some = 0;
+        for (int i = 0; i < 3 * plan->slices; ++i) {
+            const double w = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
+            if (w == 0.0) continue;
+            add(n, w, c->slice[i / 3].moment[i % 3] + first, x);
+            some = 1;
+        }
+        if (some) add_product(n, c->ring[q] + first, x, total);
+    }
+    memcpy(c->sum[j] + first, total, n * sizeof *total);
+}
+
+/* Derivative of the turned frame, w d/du - u d/dw, of what is convolved, at node (i, j), which is
+ * (u, w) in cells. */
+static double turned(const convolver *c, const double *out, int i, int j, double u, double w)
+{
+    const double *at = &out[(ptrdiff_t)j * c->size_s + i];
+    return w * aw_slope_at(at, 1, i, c->ns) - u * aw_slope_at(at, c->size_s, j, c->nx);
+}
+
+/* Add the sums of row j. */
+static void hand_over(const convolver *c, const aw_convolution *plan, int j,
+                      double (*I)[AW_RESULTS])
+{
+    const double share = 1.0 / ((double)c->size_s * c->size_x); /* transforms are not normalised */
+    const aw_retarded *now = &plan->now;
+    const double aspect = now->hs / now->hx;
+    for (int i = 0; i < c->ns; ++i) {
+        double *sum = I[(size_t)j * (size_t)c->ns + (size_t)i];
+        const size_t at = (size_t)j * (size_t)c->size_s + (size_t)i;
+        /* As slopes are per cell: w in cells along, u in cells across. */
+        const double u = (i - 0.5 * (c->ns - 1)) * aspect, w = (j - 0.5 * (c->nx - 1)) / aspect;
+        const double more = turned(c, c->out[AW_TURNED_PHI], i, j, u, w);
+        const double rate = w * c->out[AW_TURNING_ALONG][at] - u * c->out[AW_TURNING_ACROSS][at];
+        for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += share * c->out[k][at];
+        /* Moments move along the orbit: A is as phi. */
+        sum[AW_PHI] += share * more;
+        sum[AW_AZ] += share * more * now->ct;
+        sum[AW_AX] += share * more * now->st;
+        sum[AW_PSI] += share * turned(c, c->out[AW_TURNED_PSI], i, j, u, w);
+        sum[AW_DPHI] += share * rate;
+        sum[AW_DAZ] += share * rate * now->ct;
+        sum[AW_DAX] += share * rate * now->st;
+    }
+}
+
+aw_status aw_cpu_convolve(void *state, const aw_shared *shared)
+{
+    aw_cpu_state *cpu = state;
+    const aw_history_view *h = &cpu->history;
+    double reach = 0.0;
+    for (size_t i = 0; i < shared->nodes; ++i) reach = fmax(reach, shared->node[i].r);
+    if (shared->nodes == 0) return AW_OK;
+    if (cpu->convolver && (cpu->convolver->ns != h->ns || cpu->convolver->nx != h->nx)) {
+        aw_cpu_convolver_free(cpu->convolver);
+        cpu->convolver = NULL;
+    }
+    if (!cpu->convolver) cpu->convolver = convolver_new(h->ns, h->nx, cpu->threads);
+    if (!cpu->convolver) return AW_ERR_NOMEM;
+    convolver *c = cpu->convolver;
+    const aw_convolution plan = aw_convolution_plan(h, shared->common, reach);
+    const int missing = follow(c, &plan), rows = 2 * h->nx - 1, columns = 2 * h->ns - 1;
+    const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
+#pragma omp parallel num_threads(cpu->threads)
+    {
+        const int me = omp_get_thread_num(), threads = omp_get_num_threads();
+        double *real = c->real + (size_t)me * reals;
+        /* Weights are summed in the order of the nodes, whoever has their row. */
+        const int row[2] = {rows * me / threads, rows * (me + 1) / threads};
+        memset(c->weights[(ptrdiff_t)row[0] * columns], 0,
+               (size_t)(row[1] - row[0]) * (size_t)columns * sizeof *c->weights);
+        for (size_t i = 0; i < shared->nodes; ++i)
+            aw_convolution_ring(h, &plan, shared->node[i].r, shared->node[i].weight,
+                                shared->node[i].density * cpu->density, row, c->weights);
+#pragma omp barrier
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
+            const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
+            if (i < AW_RINGS) {
+                take_weights(c, i, real);
+                fftw_execute_dft_r2c(c->forward, real, c->ring[i]);
+            } else if (missing & 1 << t) {
+                take_moment(c, h, plan.slice[t], k, real);
+                fftw_execute_dft_r2c(c->forward, real, c->slice[t].moment[k]);
+            }
+        }
+#pragma omp for schedule(static)
+        for (ptrdiff_t m = 0; m < (ptrdiff_t)c->modes; m += MODES) {
+            const size_t left = c->modes - (size_t)m;
+            for (int j = 0; j < AW_CONVOLVED; ++j)
+                sum_modes(c, &plan, j, (size_t)m, left < MODES ? left : MODES);
+        }
+#pragma omp for schedule(dynamic)
+        for (int j = 0; j < AW_CONVOLVED; ++j)
+            fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
+#pragma omp for schedule(static)
+        for (int j = 0; j < c->nx; ++j) hand_over(c, &plan, j, shared->I);
+    }
+    return AW_OK;
+}

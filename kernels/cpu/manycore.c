@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The many-core unit: the place of the dissertation's Xeon Phi. It works as the CPU unit does,
+ * with a team of its own, the widest vectors there are, and slices in memory of its own: what it
+ * has not been given it cannot read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/cpu/unit.h"
+#include "kernels/held.h"
+#include "kernels/variant.h"
+#include "src/base/memory.h"
+
+extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
+
+/* Cells of a slice that the unit holds. */
+typedef struct copy {
+    uint64_t id; /* 0: none, or one that is not known again */
+    void *cells; /* owned */
+} copy;
+
+typedef struct manycore {
+    void *cpu;
+    copy *copy; /* [copies]; copy i is slice i of the history */
+    aw_slice *slice;
+    size_t copies, slices, bytes; /* bytes: of a copy's cells */
+    char text[224];
+} manycore;
+
+static void drop_copies(manycore *m)
+{
+    for (size_t i = 0; i < m->copies; ++i) aw_free(m->copy[i].cells);
+    aw_free(m->copy);
+    m->copy = NULL;
+    m->copies = 0;
+}
+
+static void manycore_close(void *state)
+{
+    manycore *m = state;
+    if (!m) return;
+    if (m->cpu) aw_cpu_ops.close(m->cpu);
+    drop_copies(m);
+    aw_free(m->slice);
+    aw_free(m);
+}
+
+static aw_status manycore_open(const aw_device_params *params, void **state)
+{
+    const int wide = aw_variant_find("avx512") != NULL;
+    aw_device_params mine = *params;
+    aw_status status = AW_OK;
+    manycore *m = aw_alloc(1, sizeof *m);
+    *state = NULL;
+    if (!m) return AW_ERR_NOMEM;
+    if (!mine.variant && wide) mine.variant = "avx512";
+    AW_TRY(aw_cpu_ops.open(&mine, &m->cpu));
+    snprintf(m->text, sizeof m->text, "manycore: %s%s", aw_cpu_ops.describe(m->cpu) + 5,
+             wide ? "" : " (this processor has no vectors of 512 bits)");
+    *state = m;
+    return AW_OK;
+done:
+    manycore_close(m);
+    return status;
+}
+
+static const char *manycore_describe(const void *state) { return ((const manycore *)state)->text; }
+
+/* Only slices that are not here yet are copied: one a step. */
+static aw_status manycore_upload(void *state, const aw_history_view *history,
+                                 const aw_field_point *point, size_t points)
+{
+    manycore *m = state;
+    const size_t n = (size_t)history->n,
+                 bytes = aw_slice_bytes(history->ns, history->nx, history->single);
+    aw_history_view mine = *history;
+    aw_status status = AW_OK;
+    if (bytes != m->bytes) drop_copies(m);
+    m->bytes = bytes;
+    AW_TRY(aw_grow((void **)&m->copy, &m->copies, n, sizeof *m->copy));
+    AW_TRY(aw_grow((void **)&m->slice, &m->slices, n, sizeof *m->slice));
+    aw_held_follow(m->copy, sizeof *m->copy, m->copies, history, n);
+    for (size_t i = 0; i < n; ++i) {
+        copy *c = &m->copy[i];
+        m->slice[i] = history->slice[i];
+        if (!c->cells) {
+            if (!(c->cells = aw_alloc(1, bytes))) AW_TRY(AW_ERR_NOMEM);
+            c->id = 0;
+        }
+        if (c->id == 0 || c->id != history->slice[i].id)
+            memcpy(c->cells, history->slice[i].cells, bytes);
+        c->id = history->slice[i].id;
+        m->slice[i].cells = c->cells;
+    }
+    mine.slice = m->slice;
+    AW_TRY(aw_cpu_ops.upload(m->cpu, &mine, point, points));
+done:
+    return status;
+}
+
+static size_t manycore_cluster_tiles(const void *state)
+{
+    return aw_cpu_ops.cluster_tiles(((const manycore *)state)->cpu);
+}
+
+static aw_status manycore_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
+                                aw_work *work)
+{
+    return aw_cpu_ops.sweep(((manycore *)state)->cpu, region, n, scales, work);
+}
+
+static aw_status manycore_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
+                                 const aw_scales *scales, aw_work *work)
+{
+    return aw_cpu_ops.refine(((manycore *)state)->cpu, region, job, jobs, scales, work);
+}
+
+static aw_status manycore_evaluate(void *state, const aw_cluster *cluster, size_t n,
+                                   const aw_scales *scales, int single, const aw_clustered *out,
+                                   aw_work *work)
+{
+    return aw_cpu_ops.evaluate(((manycore *)state)->cpu, cluster, n, scales, single, out, work);
+}
+
+static aw_status manycore_integrate(void *state, aw_shared *shared, const aw_scales *scales,
+                                    aw_work *work)
+{
+    return aw_cpu_ops.integrate(((manycore *)state)->cpu, shared, scales, work);
+}
+
+static aw_status manycore_convolve(void *state, const aw_shared *shared)
+{
+    return aw_cpu_ops.convolve(((manycore *)state)->cpu, shared);
+}
+
+static aw_status manycore_wait(void *state) { return aw_cpu_ops.wait(((manycore *)state)->cpu); }
+
+const aw_device_ops aw_manycore_ops = {
+    .kind = "manycore",
+    .heavy = 1,
+    .on_host = 1,
+    .combines = 1,
+    .open = manycore_open,
+    .close = manycore_close,
+    .describe = manycore_describe,
+    .upload = manycore_upload,
+    .cluster_tiles = manycore_cluster_tiles,
+    .sweep = manycore_sweep,
+    .refine = manycore_refine,
+    .evaluate = manycore_evaluate,
+    .integrate = manycore_integrate,
+    .convolve = manycore_convolve,
+    .wait = manycore_wait,
+};

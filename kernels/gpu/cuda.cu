@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CUDA under a GPU unit: the runtime's calls, and launches of the kernels. */
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+#include "kernels/gpu/clusters.h"
+#include "kernels/gpu/lists.h"
+#include "kernels/gpu/peak.h"
+#include "kernels/gpu/runtime.h"
+#include "kernels/gpu/shared.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+namespace
+{
+
+struct cuda_device {
+    int index;
+    cudaStream_t queue[AW_GPU_QUEUES];
+};
+
+/* A device that has failed once stays so: what is said of it is its first error. */
+aw_status check(const cuda_device *d, cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return AW_OK;
+    return aw_error(AW_ERR_BACKEND, "cuda:%d: %s failed: %s (%s)", d->index, what,
+                    cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+/* Threads of the host begin with the first device. */
+aw_status turn_to(const cuda_device *d) { return check(d, cudaSetDevice(d->index), "its choice"); }
+
+int cuda_count(char *why, size_t n)
+{
+    int devices = 0, driver = 0, runtime = 0;
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    (void)cudaGetLastError(); /* it would be found by the next call */
+    if (error == cudaSuccess && devices > 0) return devices;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (error == cudaErrorInsufficientDriver && driver == 0)
+        snprintf(why, n, "there is no NVIDIA driver");
+    else if (error == cudaErrorInsufficientDriver)
+        snprintf(why, n,
+                 "the NVIDIA driver is for CUDA %d.%d, and this program needs one for %d.%d",
+                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    else if (error == cudaErrorNoDevice || error == cudaSuccess)
+        snprintf(why, n, "no GPU is visible (see nvidia-smi, CUDA_VISIBLE_DEVICES)");
+    else
+        snprintf(why, n, "the NVIDIA driver says: %s", cudaGetErrorString(error));
+    return 0;
+}
+
+__global__ void trial(int *out)
+{
+    if (out) *out = 1;
+}
+
+/* A device whose architecture the program was not built for shows so with its first kernel. */
+aw_status try_out(const cuda_device *d, const cudaDeviceProp *properties)
+{
+    trial<<<1, 1, 0, d->queue[0]>>>(nullptr);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess) error = cudaStreamSynchronize(d->queue[0]);
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
+        error == cudaErrorUnsupportedPtxVersion)
+        return aw_error(
+            AW_ERR_BACKEND,
+            "cuda:%d: this program has no kernels for %s, which is an sm_%d%d (build it "
+            "with -DCMAKE_CUDA_ARCHITECTURES=%d%d)",
+            d->index, properties->name, properties->major, properties->minor, properties->major,
+            properties->minor);
+    return check(d, error, "the first kernel");
+}
+
+void cuda_close(void *context)
+{
+    cuda_device *d = (cuda_device *)context;
+    if (!d) return;
+    cudaSetDevice(d->index);
+    for (int q = 0; q < AW_GPU_QUEUES; ++q)
+        if (d->queue[q]) cudaStreamDestroy(d->queue[q]);
+    aw_free(d);
+}
+
+aw_status cuda_open(int index, int threads, aw_gpu_info *info, void **context)
+{
+    cuda_device *d = (cuda_device *)aw_alloc(1, sizeof *d);
+    cudaDeviceProp properties;
+    size_t all = 0;
+    aw_status status = AW_OK;
+    (void)threads;
+    *context = nullptr;
+    if (!d) return AW_ERR_NOMEM;
+    d->index = index;
+    AW_TRY(turn_to(d));
+    AW_TRY(check(d, cudaGetDeviceProperties(&properties, index), "a look at it"));
+    for (int q = 0; q < AW_GPU_QUEUES; ++q)
+        AW_TRY(
+            check(d, cudaStreamCreateWithFlags(&d->queue[q], cudaStreamNonBlocking), "a stream"));
+    AW_TRY(try_out(d, &properties));
+    AW_TRY(check(d, cudaMemGetInfo(&info->memory, &all), "a look at its memory"));
+    info->processors = properties.multiProcessorCount;
+    snprintf(info->name, sizeof info->name, "%.48s, %d multiprocessors, sm_%d%d, %zu GiB",
+             properties.name, info->processors, properties.major, properties.minor,
+             (all + ((size_t)1 << 29)) >> 30);
+    *context = d;
+    return AW_OK;
+done:
+    cuda_close(d);
+    return status;
+}
+
+/* Where there is not so much, the next call is to find no error. */
+aw_status taken(const cuda_device *d, cudaError_t error, const char *what)
+{
+    if (error != cudaErrorMemoryAllocation) return check(d, error, what);
+    (void)cudaGetLastError();
+    return AW_ERR_NOMEM;
+}
+
+aw_status cuda_take(void *context, size_t bytes, void **room)
+{
+    const cuda_device *d = (const cuda_device *)context;
+    const aw_status status = turn_to(d);
+    *room = nullptr;
+    return status == AW_OK ? taken(d, cudaMalloc(room, bytes), "taking memory") : status;
+}
+
+void cuda_give(void *context, void *room)
+{
+    if (turn_to((const cuda_device *)context) == AW_OK) cudaFree(room);
+}
+
+aw_status cuda_take_host(void *context, size_t bytes, void **room, void **seen)
+{
+    const cuda_device *d = (const cuda_device *)context;
+    aw_status status = AW_OK;
+    *room = *seen = nullptr;
+    AW_TRY(turn_to(d));
+    AW_TRY(taken(d, cudaHostAlloc(room, bytes, cudaHostAllocMapped | cudaHostAllocPortable),
+                 "taking memory of the host"));
+    AW_TRY(check(d, cudaHostGetDevicePointer(seen, *room, 0), "a look at the host's memory"));
+done:
+    return status;
+}
+
+void cuda_give_host(void *context, void *room)
+{
+    if (turn_to((const cuda_device *)context) == AW_OK) cudaFreeHost(room);
+}
+
+aw_status copy(void *context, int queue, void *to, const void *from, size_t bytes,
+               cudaMemcpyKind kind)
+{
+    const cuda_device *d = (const cuda_device *)context;
+    const aw_status status = turn_to(d);
+    if (status != AW_OK || bytes == 0) return status;
+    return check(d, cudaMemcpyAsync(to, from, bytes, kind, d->queue[queue]), "a transfer");
+}
+
+aw_status cuda_up(void *context, int queue, void *device, const void *host, size_t bytes)
+{
+    return copy(context, queue, device, host, bytes, cudaMemcpyHostToDevice);
+}
+
+aw_status cuda_down(void *context, int queue, void *host, const void *device, size_t bytes)
+{
+    return copy(context, queue, host, device, bytes, cudaMemcpyDeviceToHost);
+}
+
+/* Three blocks to a multiprocessor: 168 registers a thread, with which nothing is spilled. */
+#define AW_GPU_ALONE(name, arguments)                                  \
+    __global__ void __launch_bounds__(AW_GPU_THREADS, 3)               \
+        kernel_##name(const __grid_constant__ aw_gpu_##arguments call) \
+    {                                                                  \
+        aw_gpu_##name##_block(&call, (int)blockIdx.x);                 \
+    }
+#define AW_GPU_SHARING(name, arguments)                                \
+    __global__ void __launch_bounds__(AW_GPU_THREADS, 3)               \
+        kernel_##name(const __grid_constant__ aw_gpu_##arguments call) \
+    {                                                                  \
+        __shared__ aw_gpu_##name##_space space;                        \
+        aw_gpu_##name##_block(&call, &space, (int)blockIdx.x);         \
+    }
+AW_GPU_KERNELS(AW_GPU_ALONE, AW_GPU_SHARING)
+
+aw_status cuda_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+                      const void *arguments)
+{
+    const cuda_device *d = (const cuda_device *)context;
+    const aw_status status = turn_to(d);
+    if (status != AW_OK) return status;
+    const unsigned n = (unsigned)blocks;
+#define AW_GPU_CASE(name, type)                                   \
+    case AW_GPU_##name:                                           \
+        kernel_##name<<<n, AW_GPU_THREADS, 0, d->queue[queue]>>>( \
+            *(const aw_gpu_##type *)arguments);                   \
+        break;
+    switch (kernel) {
+        AW_GPU_KERNELS(AW_GPU_CASE, AW_GPU_CASE)
+    case AW_GPU_KERNEL_COUNT: break;
+    }
+#undef AW_GPU_CASE
+    return check(d, cudaGetLastError(), "a launch");
+}
+
+aw_status cuda_wait(void *context, int queue)
+{
+    const cuda_device *d = (const cuda_device *)context;
+    const aw_status status = turn_to(d);
+    return status == AW_OK
+               ? check(d, cudaStreamSynchronize(d->queue[queue]), "a kernel or transfer")
+               : status;
+}
+
+} // namespace
+
+extern "C" {
+extern const aw_gpu_runtime aw_cuda_runtime;
+const aw_gpu_runtime aw_cuda_runtime = {cuda_count, cuda_open,      cuda_close,     cuda_take,
+                                        cuda_give,  cuda_take_host, cuda_give_host, cuda_up,
+                                        cuda_down,  cuda_launch,    cuda_wait};
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPU units: before a device is believed, it does a little of everything, and the host does the
+ * same with the same source. Drivers, compilers and memories have been wrong before. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/gpu/unit.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+enum { NS = 24, NX = 12, SLICES = 5, POINTS = NS, REGIONS = 4, JOBS = 3 };
+#define H 1e-5
+#define CDT 2e-4
+#define BETA 0.99995
+/* Both do the same operations, but for cosines in the last digit, and products that are added
+ * without being rounded; the nodes of an arc lie some hundred cells from its centre. */
+#define ALIKE 1e-9
+
+/* A beam in an arc of 1 m radius. */
+typedef struct trial {
+    double cells[SLICES][(NX + 2 * AW_PAD) * (NS + 2 * AW_PAD)][AW_COMPONENTS];
+    aw_slice slice[SLICES];
+    aw_orbit_piece piece;
+    aw_history_view history;
+    aw_field_point point[POINTS];
+} trial;
+
+/* What a unit finds. */
+typedef struct found {
+    aw_region region[POINTS * REGIONS];
+    aw_job job[JOBS];
+    double I[POINTS][AW_RESULTS], error[POINTS], rest[POINTS][AW_RESULTS], rest_error[POINTS];
+} found;
+
+static void fill_slice(trial *t, int i)
+{
+    for (int b = 0; b < NX; ++b)
+        for (int a = 0; a < NS; ++a) {
+            double *cell = t->cells[i][(b + AW_PAD) * (NS + 2 * AW_PAD) + a + AW_PAD];
+            const double u = (a - 0.5 * (NS - 1)) / 4.0, w = (b - 0.5 * (NX - 1)) / 2.5;
+            cell[0] = exp(-0.5 * (u * u + w * w));
+            cell[1] = 0.01 * cell[0] * (1.0 + 0.1 * i);
+            cell[2] = 0.02 * u * cell[0];
+        }
+    t->slice[i] = (aw_slice){.cells = t->cells[i],
+                             .S = -BETA * CDT * i,
+                             .tilt = 0.01 * i,
+                             .hs = i == 3 ? 1.19 * H : H, /* both ways to read slices */
+                             .hx = H};
+}
+
+static void fill(trial *t)
+{
+    t->piece = (aw_orbit_piece){.kappa = 1.0};
+    for (int i = 0; i < SLICES; ++i) fill_slice(t, i);
+    t->history = (aw_history_view){.orbit = {&t->piece, 1},
+                                   .slice = t->slice,
+                                   .n = SLICES,
+                                   .ns = NS,
+                                   .nx = NX,
+                                   .upstream = 1,
+                                   .cdt = CDT,
+                                   .beta = BETA,
+                                   .r_cut = 1e3};
+    for (int i = 0; i < POINTS; ++i) {
+        const aw_orbit_point at = aw_orbit_at(&t->history.orbit, (i - 0.5 * (NS - 1)) * H);
+        t->point[i] = (aw_field_point){.z = at.z,
+                                       .x = at.x,
+                                       .S = at.S,
+                                       .theta = at.theta,
+                                       .ct = at.ct,
+                                       .st = at.st,
+                                       .kappa = at.kappa,
+                                       .beta = BETA,
+                                       .one_minus_beta = 1.0 - BETA};
+    }
+}
+
+static aw_status run(aw_gpu_state *g, const trial *t, found *f)
+{
+    const aw_scales scales = {1.0, 1.0, 1.0};
+    const aw_tile_ref tile[2] = {{0, AW_TILE}, {AW_TILE, POINTS - AW_TILE}};
+    const aw_clustered out = {f->I, f->error, f->rest, f->rest_error};
+    double region[REGIONS][2];
+    float worst[2 * REGIONS], coarse[2];
+    uint8_t refused[2 * REGIONS];
+    aw_work work = {0};
+    aw_status status = AW_OK;
+    const aw_cluster cluster = {.tile = tile,
+                                .tiles = 2,
+                                .region = (const double(*)[2])region,
+                                .regions = REGIONS,
+                                .limit = HUGE_VAL,
+                                .part = 1.0,
+                                .fine = 1,
+                                .begin = 1,
+                                .worst = worst,
+                                .refused = refused,
+                                .coarse = coarse};
+    for (int k = 0; k < REGIONS; ++k) {
+        region[k][0] = 1.2 * SLICES * CDT * k / REGIONS;
+        region[k][1] = 1.2 * SLICES * CDT * (k + 1) / REGIONS;
+    }
+    for (uint32_t i = 0; i < POINTS * REGIONS; ++i)
+        f->region[i] = (aw_region){
+            .a = region[i % REGIONS][0], .b = region[i % REGIONS][1], .point = i / REGIONS};
+    for (size_t i = 0; i < JOBS; ++i)
+        f->job[i] = (aw_job){.first = i * REGIONS, .count = REGIONS, .tolerance = 1e-7};
+    AW_TRY(aw_gpu_upload(g, &t->history, t->point, POINTS));
+    AW_TRY(aw_gpu_unit_refine(g, f->region, f->job, JOBS, &scales, &work));
+    AW_TRY(aw_gpu_unit_sweep(g, f->region, (size_t)POINTS * REGIONS, &scales, &work));
+    AW_TRY(aw_gpu_unit_evaluate(g, &cluster, 1, &scales, 0, &out, &work));
+done:
+    return status;
+}
+
+/* Numbers `stride` apart, against the largest. */
+static int alike(const double *a, const double *b, size_t n, size_t stride)
+{
+    double largest = 0.0, off = 0.0;
+    for (size_t i = 0; i < n; ++i) {
+        largest = fmax(largest, fabs(b[i * stride]));
+        if (!(fabs(a[i * stride] - b[i * stride]) <= off))
+            off = fabs(a[i * stride] - b[i * stride]);
+    }
+    return off <= ALIKE * largest;
+}
+
+static int agree(const found *a, const found *b)
+{
+    int yes = 1;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        for (int m = 0; m < 5; ++m)
+            yes = yes && alike(&a->region->f[m][k], &b->region->f[m][k], (size_t)POINTS * REGIONS,
+                               sizeof(aw_region) / sizeof(double));
+        yes = yes && alike(&a->job->I[k], &b->job->I[k], JOBS, sizeof(aw_job) / sizeof(double));
+        yes = yes && alike(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS);
+    }
+    return yes;
+}
+
+aw_status aw_gpu_try_out(aw_gpu_state *g, aw_gpu_state *host)
+{
+    trial *t = aw_alloc(1, sizeof *t);
+    found *f = aw_alloc(2, sizeof *f);
+    aw_status status = AW_OK;
+    AW_TRY(t && f ? AW_OK : AW_ERR_NOMEM);
+    fill(t);
+    AW_TRY(run(g, t, &f[0]));
+    AW_TRY(run(host, t, &f[1]));
+    if (!agree(&f[0], &f[1]))
+        status = aw_error(AW_ERR_BACKEND,
+                          "%s: it does not find the numbers that the processor finds, and is not "
+                          "used (is its driver up to date? --device cpu)",
+                          g->text);
+done:
+    aw_free(t);
+    aw_free(f);
+    return status;
+}

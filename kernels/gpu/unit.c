@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPU units: opening, memory, and the tables of operations. */
+#include "kernels/gpu/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+extern const aw_gpu_runtime aw_cuda_runtime, aw_emulated_runtime;
+
+void aw_gpu_drop(aw_gpu_state *g, aw_gpu_array *a)
+{
+    if (a->device) g->runtime->give(g->context, a->device);
+    if (a->host) g->runtime->give_host(g->context, a->host);
+    memset(a, 0, sizeof *a);
+}
+
+static aw_status grow(aw_gpu_state *g, aw_gpu_array *a, size_t bytes, int host)
+{
+    void *seen;
+    aw_status status = AW_OK;
+    if (bytes <= a->bytes) return AW_OK;
+    const size_t wanted = bytes + bytes / 4;
+    aw_gpu_drop(g, a);
+    AW_TRY(g->runtime->take(g->context, wanted, &a->device));
+    if (host) AW_TRY(g->runtime->take_host(g->context, wanted, &a->host, &seen));
+    a->bytes = wanted;
+done:
+    if (status != AW_OK) aw_gpu_drop(g, a);
+    if (status == AW_ERR_NOMEM)
+        return aw_error(status,
+                        "%s: it has no room for the %.1f MiB that a step needs there (use a "
+                        "smaller numerics.grid, or --device cpu)",
+                        g->text, (double)wanted / 1048576.0);
+    return status;
+}
+
+aw_status aw_gpu_grow(aw_gpu_state *g, aw_gpu_array *a, size_t bytes)
+{
+    return grow(g, a, bytes, 1);
+}
+
+aw_status aw_gpu_grow_device(aw_gpu_state *g, aw_gpu_array *a, size_t bytes)
+{
+    return grow(g, a, bytes, 0);
+}
+
+aw_status aw_gpu_push(aw_gpu_state *g, int queue, const aw_gpu_array *a, size_t bytes)
+{
+    return g->runtime->up(g->context, queue, a->device, a->host, bytes);
+}
+
+aw_status aw_gpu_pull(aw_gpu_state *g, int queue, const aw_gpu_array *a, size_t bytes)
+{
+    return g->runtime->down(g->context, queue, a->host, a->device, bytes);
+}
+
+aw_status aw_gpu_launch(aw_gpu_state *g, int queue, aw_gpu_kernel kernel, size_t blocks,
+                        const void *arguments)
+{
+    return blocks > 0 ? g->runtime->launch(g->context, queue, kernel, blocks, arguments) : AW_OK;
+}
+
+aw_status aw_gpu_wait(aw_gpu_state *g, int queue) { return g->runtime->wait(g->context, queue); }
+
+void aw_gpu_collect(const aw_gpu_array *count, size_t blocks, aw_work *work)
+{
+    const aw_gpu_count *c = count->host;
+    for (size_t b = 0; b < blocks; ++b) {
+        work->evaluations += c[b].evaluations;
+        work->rated += c[b].rated;
+        work->nodes += c[b].nodes;
+        work->regions += c[b].regions;
+    }
+}
+
+static void desk_drop(aw_gpu_state *g, aw_gpu_desk *d)
+{
+    aw_gpu_array *const all[] = {&d->region, &d->count,   &d->job,   &d->leaves, &d->pool,
+                                 &d->heap,   &d->tile,    &d->piece, &d->result, &d->sums,
+                                 &d->worst,  &d->refused, &d->coarse};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_drop(g, all[i]);
+    aw_free(d->origin);
+}
+
+static void gpu_close(void *state)
+{
+    aw_gpu_state *g = state;
+    if (!g) return;
+    for (int q = 0; g->context && q < AW_GPU_QUEUES; ++q) {
+        g->runtime->wait(g->context, q); /* whatever it says: nothing is wanted any more */
+        desk_drop(g, &g->desk[q]);
+    }
+    if (g->context) {
+        aw_gpu_upload_free(g);
+        aw_gpu_drop(g, &g->node);
+        aw_gpu_drop(g, &g->edge);
+        g->runtime->close(g->context);
+    }
+    aw_free(g);
+}
+
+/* Hold a device that was just opened against one that is emulated. */
+static aw_status try_out(aw_gpu_state *g)
+{
+    const aw_device_params params = {.threads = 1, .inner_density = g->density};
+    void *host = NULL;
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_open(&aw_emulated_runtime, "emulated", 0, &params, &host));
+    AW_TRY(aw_gpu_try_out(g, host));
+done:
+    gpu_close(host);
+    return status;
+}
+
+aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried,
+                      const aw_device_params *params, void **state)
+{
+    char why[200] = "";
+    aw_status status = AW_OK;
+    aw_gpu_state *g = NULL;
+    *state = NULL;
+    const int devices = runtime->count(why, sizeof why);
+    if (devices == 0)
+        return aw_error(AW_ERR_BACKEND, "device '%s': %s (use --device cpu)", kind,
+                        why[0] ? why : "this program was built without CUDA");
+    if (params->index >= devices)
+        return aw_error(AW_ERR_BACKEND, "device '%s:%d': there %s %d (use %s:0%s)", kind,
+                        params->index, devices > 1 ? "are" : "is", devices, kind,
+                        devices > 1 ? " and so on" : "");
+    g = aw_alloc(1, sizeof *g);
+    if (!g) return AW_ERR_NOMEM;
+    g->runtime = runtime;
+    g->density = params->inner_density;
+    AW_TRY(runtime->open(params->index, params->threads, &g->info, &g->context));
+    snprintf(g->text, sizeof g->text, "%s: %s", kind, g->info.name);
+    if (tried) AW_TRY(try_out(g));
+    *state = g;
+    return AW_OK;
+done:
+    gpu_close(g);
+    return status;
+}
+
+static const char *gpu_describe(const void *state) { return ((const aw_gpu_state *)state)->text; }
+
+/* The more tiles a cluster has, the more blocks read the same slices at a time. */
+static size_t gpu_cluster_tiles(const void *state)
+{
+    (void)state;
+    return AW_CLUSTER_TILES;
+}
+
+static aw_status gpu_wait(void *state)
+{
+    aw_status status = AW_OK;
+    for (int q = 0; q < AW_GPU_QUEUES; ++q) AW_TRY(aw_gpu_wait(state, q));
+done:
+    return status;
+}
+
+static aw_status cuda_open(const aw_device_params *params, void **state)
+{
+    return aw_gpu_open(&aw_cuda_runtime, "cuda", 1, params, state);
+}
+
+static int cuda_count(char *why, size_t n) { return aw_cuda_runtime.count(why, n); }
+
+static aw_status emulated_open(const aw_device_params *params, void **state)
+{
+    return aw_gpu_open(&aw_emulated_runtime, "emulated", 0, params, state);
+}
+
+#define AW_GPU_OPERATIONS                                                                         \
+    .close = gpu_close, .describe = gpu_describe, .upload = aw_gpu_upload,                        \
+    .cluster_tiles = gpu_cluster_tiles, .sweep = aw_gpu_unit_sweep, .refine = aw_gpu_unit_refine, \
+    .evaluate = aw_gpu_unit_evaluate, .integrate = aw_gpu_unit_integrate, .wait = gpu_wait,       \
+    .peak = aw_gpu_unit_peak
+
+extern const aw_device_ops aw_cuda_ops, aw_emulated_ops;
+const aw_device_ops aw_cuda_ops = {
+    .kind = "cuda", .heavy = 1, .count = cuda_count, .open = cuda_open, AW_GPU_OPERATIONS};
+const aw_device_ops aw_emulated_ops = {
+    .kind = "emulated", .heavy = 1, .on_host = 1, .open = emulated_open, AW_GPU_OPERATIONS};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* State of a GPU unit, and what its files share: the host's side of the kernels. */
+#ifndef AW_KERNELS_GPU_UNIT_H
+#define AW_KERNELS_GPU_UNIT_H
+#include "kernels/device.h"
+#include "kernels/gpu/clusters.h"
+#include "kernels/gpu/runtime.h"
+
+AW_BEGIN_DECLS
+
+/** Room on the device, and as much on the host for what goes there and comes from there. */
+typedef struct aw_gpu_array {
+    void *host, *device; /* owned */
+    size_t bytes;
+} aw_gpu_array;
+
+/** A slice that the device reads. */
+typedef struct aw_gpu_held {
+    uint64_t id;        /* 0: none, or one that is not known again */
+    void *room;         /* on the device, owned; or NULL */
+    void *host, *seen;  /* instead of it on the host, owned; and where the device sees that */
+    void *narrow;       /* cells in single precision, on the device, owned; or NULL */
+    uint64_t narrow_id; /* of which slice; 0: of none */
+} aw_gpu_held;
+
+/** What a queue works on: arrays that kernels of its operations use. */
+typedef struct aw_gpu_desk {
+    aw_gpu_array region, count;                                     /* lists, and clusters */
+    aw_gpu_array job, leaves, pool, heap;                           /* refinement */
+    aw_gpu_array tile, piece, result, sums, worst, refused, coarse; /* clusters */
+    struct aw_gpu_origin *origin; /* [tiles]: where a tile comes from */
+    size_t origins;
+    size_t first, n, pieces, regions; /* what is under way, if n > 0 */
+    aw_gpu_evaluate call;             /* ... of clusters */
+} aw_gpu_desk;
+
+typedef struct aw_gpu_state {
+    const aw_gpu_runtime *runtime;
+    void *context;
+    aw_gpu_info info;
+    char text[160];
+    double density;
+    aw_history_view exact, narrow; /* as the device sees it: as given, and in single precision */
+    const aw_field_point *point;   /* borrowed */
+    size_t points;
+    aw_gpu_held *held; /* [helds]: item i is slice i of the history */
+    size_t helds, slice_bytes;
+    size_t on_host;  /* slices for which the device has no room */
+    size_t resident; /* bytes of those on the device */
+    int narrowed;    /* 1: the view in single precision is there */
+    aw_gpu_array at, orbit, slices, narrows, staging;
+    aw_gpu_array node, edge; /* shared nodes; cells of refinement */
+    aw_gpu_desk desk[AW_GPU_QUEUES];
+} aw_gpu_state;
+
+/** Open device `index` of a runtime as a unit that is called `kind` ("cuda"). With `tried`, it has
+ *  to show first that it can be believed. @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND (message) */
+aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried,
+                      const aw_device_params *params, void **state);
+
+/** Let a device show that it finds what the host finds, which is an emulated one; both of them are
+ *  as they were opened, and hold something after it that no history is about. @return AW_OK,
+ *  AW_ERR_BACKEND (message), AW_ERR_NOMEM */
+aw_status aw_gpu_try_out(aw_gpu_state *g, aw_gpu_state *host);
+
+/** Room for so many bytes; contents are lost when it grows. @return AW_OK, AW_ERR_NOMEM (message),
+ *  AW_ERR_BACKEND */
+aw_status aw_gpu_grow(aw_gpu_state *g, aw_gpu_array *array, size_t bytes);
+
+/** The same on the device alone. */
+aw_status aw_gpu_grow_device(aw_gpu_state *g, aw_gpu_array *array, size_t bytes);
+void aw_gpu_drop(aw_gpu_state *g, aw_gpu_array *array);
+
+/** Put copies of an array's first bytes into a queue. */
+aw_status aw_gpu_push(aw_gpu_state *g, int queue, const aw_gpu_array *array, size_t bytes);
+aw_status aw_gpu_pull(aw_gpu_state *g, int queue, const aw_gpu_array *array, size_t bytes);
+aw_status aw_gpu_launch(aw_gpu_state *g, int queue, aw_gpu_kernel kernel, size_t blocks,
+                        const void *arguments);
+aw_status aw_gpu_wait(aw_gpu_state *g, int queue);
+
+/** Add what blocks have counted. */
+void aw_gpu_collect(const aw_gpu_array *count, size_t blocks, aw_work *work);
+
+/** The history in single precision, if the device has room for it; else as it is. @return AW_OK,
+ *  AW_ERR_BACKEND */
+aw_status aw_gpu_narrow_view(aw_gpu_state *g, aw_history_view *view);
+
+/** Slices and points onto the device (device.h). */
+aw_status aw_gpu_upload(void *state, const aw_history_view *history, const aw_field_point *point,
+                        size_t points);
+void aw_gpu_upload_free(aw_gpu_state *g);
+
+/* Operations with files of their own (device.h). */
+aw_status aw_gpu_unit_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
+                            aw_work *work);
+aw_status aw_gpu_unit_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
+                             const aw_scales *scales, aw_work *work);
+aw_status aw_gpu_unit_evaluate(void *state, const aw_cluster *cluster, size_t n,
+                               const aw_scales *scales, int single, const aw_clustered *out,
+                               aw_work *work);
+aw_status aw_gpu_unit_integrate(void *state, aw_shared *shared, const aw_scales *scales,
+                                aw_work *work);
+aw_status aw_gpu_unit_peak(void *state, aw_peak *out);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPU units: slices stay on the device from step to step, so that of a step only the new one goes
+ * there. What the device has no room for it reads from the host's memory. */
+#include <string.h>
+
+#include "kernels/gpu/unit.h"
+#include "kernels/held.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+/* Room for a slice, of what is not kept for the work on them: a quarter of the memory. */
+static aw_status take_slice(aw_gpu_state *g, size_t bytes, void **room)
+{
+    if (g->resident + bytes > g->info.memory - g->info.memory / 4) return AW_ERR_NOMEM;
+    const aw_status status = g->runtime->take(g->context, bytes, room);
+    if (status == AW_OK) g->resident += bytes;
+    return status;
+}
+
+static void held_drop(aw_gpu_state *g, aw_gpu_held *held)
+{
+    if (held->room) g->runtime->give(g->context, held->room);
+    if (held->host) g->runtime->give_host(g->context, held->host);
+    if (held->narrow) g->runtime->give(g->context, held->narrow);
+    memset(held, 0, sizeof *held);
+}
+
+static void drop_all(aw_gpu_state *g)
+{
+    for (size_t i = 0; i < g->helds; ++i) held_drop(g, &g->held[i]);
+    g->on_host = g->resident = 0;
+}
+
+void aw_gpu_upload_free(aw_gpu_state *g)
+{
+    aw_gpu_array *const all[] = {&g->at, &g->orbit, &g->slices, &g->narrows, &g->staging};
+    drop_all(g);
+    aw_free(g->held);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_drop(g, all[i]);
+}
+
+/* Room for slice i of n. The newest slices, which are read most, are not the ones that the device
+ * has no room for: it takes that of the oldest which has some. */
+static aw_status make_room(aw_gpu_state *g, size_t i, size_t n)
+{
+    aw_gpu_held *held = &g->held[i];
+    aw_status status = AW_OK;
+    if (!held->room && !held->host) {
+        const aw_status taken = take_slice(g, g->slice_bytes, &held->room);
+        if (taken != AW_ERR_NOMEM) return taken;
+        AW_TRY(g->runtime->take_host(g->context, g->slice_bytes, &held->host, &held->seen));
+        if (g->on_host++ == 0)
+            aw_warn(
+                "%s: it has room for %zu of %zu slices and reads the others from the host, which "
+                "is slow (use a smaller numerics.grid, or --device cpu)",
+                g->text, i, n);
+    }
+    for (size_t old = n; held->host && old-- > i + 1;) {
+        aw_gpu_held *other = &g->held[old];
+        if (!other->room) continue;
+        const aw_gpu_held swapped = *other;
+        other->room = NULL;
+        other->host = held->host;
+        other->seen = held->seen;
+        other->id = 0; /* it is brought again */
+        held->host = held->seen = NULL;
+        held->room = swapped.room;
+        held->id = 0;
+    }
+done:
+    return status;
+}
+
+/* Bring the cells of a slice. Those in the host's memory are not read by anyone now. */
+static aw_status bring(aw_gpu_state *g, aw_gpu_held *held, const aw_slice *slice)
+{
+    aw_status status = AW_OK;
+    if (held->host) {
+        memcpy(held->host, slice->cells, g->slice_bytes);
+    } else {
+        AW_TRY(aw_gpu_wait(g, 0)); /* what is in the staging area may be on its way */
+        memcpy(g->staging.host, slice->cells, g->slice_bytes);
+        AW_TRY(g->runtime->up(g->context, 0, held->room, g->staging.host, g->slice_bytes));
+    }
+    held->id = slice->id;
+    held->narrow_id = 0;
+done:
+    return status;
+}
+
+/* The slices as the device sees them. */
+static aw_status push_slices(aw_gpu_state *g, const aw_history_view *h)
+{
+    const size_t n = (size_t)h->n, pieces = (size_t)h->orbit.n * sizeof *h->orbit.piece;
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_grow(g, &g->slices, n * sizeof(aw_slice)));
+    AW_TRY(aw_gpu_grow(g, &g->orbit, pieces));
+    AW_TRY(aw_gpu_grow(g, &g->at, g->points * sizeof *g->point));
+    aw_slice *slice = g->slices.host;
+    for (size_t i = 0; i < n; ++i) {
+        slice[i] = h->slice[i];
+        slice[i].cells = g->held[i].room ? g->held[i].room : g->held[i].seen;
+    }
+    memcpy(g->orbit.host, h->orbit.piece, pieces);
+    memcpy(g->at.host, g->point, g->points * sizeof *g->point);
+    AW_TRY(aw_gpu_push(g, 0, &g->slices, n * sizeof(aw_slice)));
+    AW_TRY(aw_gpu_push(g, 0, &g->orbit, pieces));
+    AW_TRY(aw_gpu_push(g, 0, &g->at, g->points * sizeof *g->point));
+    g->exact = *h;
+    g->exact.slice = g->slices.device;
+    g->exact.orbit.piece = g->orbit.device;
+    g->narrowed = 0;
+done:
+    return status;
+}
+
+aw_status aw_gpu_upload(void *state, const aw_history_view *h, const aw_field_point *point,
+                        size_t points)
+{
+    aw_gpu_state *g = state;
+    const size_t n = (size_t)h->n, bytes = aw_slice_bytes(h->ns, h->nx, h->single);
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_wait(g, 0));
+    if (bytes != g->slice_bytes) drop_all(g);
+    g->slice_bytes = bytes;
+    g->point = point;
+    g->points = points;
+    AW_TRY(aw_gpu_grow(g, &g->staging, bytes));
+    AW_TRY(aw_grow((void **)&g->held, &g->helds, n, sizeof *g->held));
+    aw_held_follow(g->held, sizeof *g->held, g->helds, h, n);
+    for (size_t i = 0; i < n; ++i) AW_TRY(make_room(g, i, n));
+    for (size_t i = 0; i < n; ++i)
+        if (g->held[i].id == 0 || g->held[i].id != h->slice[i].id)
+            AW_TRY(bring(g, &g->held[i], &h->slice[i]));
+    AW_TRY(push_slices(g, h));
+done:
+    return status;
+}
+
+/* The cells of slice i in single precision. @return AW_ERR_NOMEM: there is no room */
+static aw_status narrow(aw_gpu_state *g, size_t i, size_t numbers)
+{
+    aw_gpu_held *held = &g->held[i];
+    aw_status status = AW_OK;
+    if (!held->narrow) AW_TRY(take_slice(g, numbers * sizeof(float), &held->narrow));
+    if (held->narrow_id == 0 || held->narrow_id != held->id) {
+        const aw_gpu_narrow call = {
+            .from = held->room ? held->room : held->seen, .to = held->narrow, .n = numbers};
+        AW_TRY(aw_gpu_launch(g, 0, AW_GPU_narrow, (numbers + AW_GPU_NARROW - 1) / AW_GPU_NARROW,
+                             &call));
+    }
+    held->narrow_id = held->id;
+done:
+    return status;
+}
+
+aw_status aw_gpu_narrow_view(aw_gpu_state *g, aw_history_view *view)
+{
+    const size_t n = (size_t)g->exact.n, numbers = g->slice_bytes / sizeof(double);
+    aw_status status = AW_OK;
+    *view = g->exact;
+    if (g->exact.single) return AW_OK;
+    if (g->narrowed) {
+        *view = g->narrow;
+        return AW_OK;
+    }
+    AW_TRY(aw_gpu_wait(g, 0));
+    AW_TRY(aw_gpu_grow(g, &g->narrows, n * sizeof(aw_slice)));
+    memcpy(g->narrows.host, g->slices.host, n * sizeof(aw_slice));
+    for (size_t i = 0; i < n; ++i) {
+        status = narrow(g, i, numbers);
+        if (status == AW_ERR_NOMEM) return aw_gpu_wait(g, 0); /* as they are given, then */
+        AW_TRY(status);
+        ((aw_slice *)g->narrows.host)[i].cells = g->held[i].narrow;
+    }
+    AW_TRY(aw_gpu_push(g, 0, &g->narrows, n * sizeof(aw_slice)));
+    AW_TRY(aw_gpu_wait(g, 0));
+    g->narrow = g->exact;
+    g->narrow.slice = g->narrows.device;
+    g->narrow.single = 1;
+    g->narrowed = 1;
+    *view = g->narrow;
+done:
+    return status;
+}

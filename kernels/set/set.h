@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inside of a set of units: units.c and the files that share out its operations. */
+#ifndef AW_KERNELS_SET_SET_H
+#define AW_KERNELS_SET_SET_H
+#include "kernels/set/tasks.h"
+#include "kernels/set/units.h"
+
+/* Data blocks and bins for every unit. Blocks: few, since each costs every point a node and sums of
+ * its own; bins: enough that the last ones end at about the same time. */
+enum { AW_BLOCKS_A_UNIT = 4, AW_BINS_A_UNIT = 24 };
+
+/* What is shared out; a unit has a speed for each. */
+enum {
+    AW_SHARE_SWEEP,
+    AW_SHARE_REFINE,
+    AW_SHARE_INTEGRATE,
+    AW_SHARE_EVALUATE,
+    AW_SHARE_WHOLE,
+    AW_SHARED_KINDS
+};
+
+typedef struct aw_unit_member {
+    aw_unit unit;
+    aw_status status;              /* AW_OK, or how it was lost */
+    int rests;                     /* 1: aw_units_only has named another */
+    double speed[AW_SHARED_KINDS]; /* weight a second, as seen last; 0: not known */
+    aw_unit_share share;           /* what it has done */
+} aw_unit_member;
+
+/** Clusters of all bins, one bin after the other, and what is found of them. */
+typedef struct aw_unit_pieces {
+    aw_cluster *cluster;
+    float *worst, *coarse;
+    uint8_t *refused;
+    double *start; /* [points]: errors at the start */
+    size_t capacity[5];
+} aw_unit_pieces;
+
+typedef struct aw_unit_set {
+    aw_unit_member member[AW_UNITS_MAX];
+    int n;
+    aw_history_view history;
+    size_t points;
+    int ranks;             /* that share the work; 1 without MPI */
+    int everyone;          /* units that worked on all of them when the problem came */
+    size_t *first;         /* [bins + 1]: where the bins of a list begin */
+    double *weight;        /* [bins] */
+    aw_work *work;         /* [bins]; of other ranks' bins: nothing */
+    char *mine;            /* [bins]: 1: this rank's */
+    size_t *order, *which; /* [bins], scratch: all by weight, and this rank's */
+    double *load;          /* [bins], scratch: weights of these */
+    double *spent;         /* [bins]: seconds that this rank's took, and by which unit */
+    int *by;
+    double *cost; /* [2 costs]: of a block, what its weight proved to be over what it was thought to
+                   * be, when clusters were begun last; then scratch */
+    size_t costs; /* blocks then */
+    double *wire; /* what goes over the ranks; so does wire_single */
+    float *wire_single;
+    aw_tasks tasks;
+    aw_unit_pieces pieces;
+    double (*I)[AW_RESULTS]; /* sums of blocks or bins [points], one after the other */
+    double *error;           /* likewise */
+    size_t firsts, weights, works, mines, orders, whiches, loads, spents, bys, wires, singles, sums,
+        errors;
+    size_t costs_room;
+    char text[512];
+} aw_unit_set;
+
+/** Do a bin of `call` on a unit. */
+typedef aw_status (*aw_bin_fn)(const aw_device *device, void *call, size_t bin);
+
+/** How many units of this rank work. */
+int aw_set_left(const aw_unit_set *set);
+
+/** Into how many bins a list should be cut for so many units. */
+size_t aw_set_bins(int units);
+
+/** Room for `first`, `weight` and `work`; and for n sums at all points. */
+aw_status aw_set_grow_bins(aw_unit_set *set, size_t bins);
+aw_status aw_set_grow_sums(aw_unit_set *set, size_t n);
+
+/** Let the units do bins of one kind of work. Without accelerators all begin with the heaviest:
+ *  what is left for the end should be light. Bins of a sweep are every rank's; of other kinds each
+ *  rank gets a part, by the speeds of its units, and `mine` says which.
+ *  @return AW_OK, or how the last unit of a rank was lost; the same on all ranks */
+aw_status aw_set_share_out(aw_unit_set *set, int kind, aw_bin_fn run, void *call,
+                           const double *weight, size_t bins);
+
+/** Add up what the bins did, of all ranks but for a sweep. */
+void aw_set_collect(const aw_unit_set *set, int kind, size_t bins, aw_work *work);
+
+/** Room for n numbers that go over the ranks, zeroed. */
+aw_status aw_set_wire(aw_unit_set *set, size_t n);
+
+/** kernels/device.h, of the same names. */
+aw_status aw_set_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
+                       aw_work *work);
+aw_status aw_set_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
+                        const aw_scales *scales, aw_work *work);
+aw_status aw_set_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
+aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
+                          int single, const aw_clustered *out, aw_work *work);
+
+#endif
