@@ -20,10 +20,21 @@
 #define AW_GPU_BARRIER() __syncthreads()
 #define AW_GPU_OWN 1
 #define AW_GPU_MINE(t) 0
+#elif defined(AW_GPU_PTHREADS) /* a thread of the host for each: a test for races */
+#define AW_GPU_FN static inline __attribute__((unused))
+#define AW_GPU_CALL AW_GPU_FN
+#define AW_GPU_EACH(t) for (int t = aw_gpu_thread, t##_turns = 1; t##_turns > 0; t##_turns = 0)
+#define AW_GPU_BARRIER() aw_gpu_barrier()
+#define AW_GPU_OWN 1
+#define AW_GPU_MINE(t) 0
 #else
 #define AW_GPU_FN static inline __attribute__((unused))
 #define AW_GPU_CALL AW_GPU_FN
+#if defined(AW_GPU_BACKWARDS) /* threads take turns in any order: a test takes this one */
+#define AW_GPU_EACH(t) for (int t = AW_GPU_THREADS; t-- > 0;)
+#else
 #define AW_GPU_EACH(t) for (int t = 0; t < AW_GPU_THREADS; ++t)
+#endif
 #define AW_GPU_BARRIER() ((void)0)
 #define AW_GPU_OWN AW_GPU_THREADS
 #define AW_GPU_MINE(t) (t)

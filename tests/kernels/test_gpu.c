@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A GPU unit against the CPU unit, node by node: what its threads do, done by the host's threads
- * (unit `emulated`), or on a GPU (unit `cuda`). */
+ * (unit `emulated`), the same with the threads of a block in the opposite order (`backwards`: what
+ * two threads want at a time would come out otherwise), or on a GPU (unit `cuda`). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/device.h"
+#include "kernels/gpu/unit.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
@@ -20,6 +21,9 @@ enum { NS = 40, NX = 24, ROWS = 3, POINTS = ROWS * NS, SLICES = 6, REGIONS = 12,
  * 4e-8. A rate is what two hundred times larger ones leave of each other: seen 8e-6. */
 #define SINGLE 4e-7
 #define SINGLE_RATES 2e-5
+
+extern const aw_gpu_runtime aw_backwards_runtime; /* kernels/gpu/emulated.c, compiled for it */
+extern const aw_device_ops aw_emulated_ops;
 
 static const aw_orbit_piece arc = {.kappa = 1.0};
 static const aw_scales scales = {1.0, 1.0, 1.0};
@@ -51,9 +55,14 @@ static void open_bench(bench *b, const char *kind, int mixed, int single)
                                             u * sin(tilt) + w * cos(tilt), GAMMA);
         }
     const aw_device_params params = {.variant = "scalar", .threads = 2, .inner_density = 1.0};
-    const char *const name[2] = {"cpu", kind};
+    assert_ok(aw_device_open("cpu", &params, &b->unit[0]));
+    if (strcmp(kind, "backwards") == 0) {
+        b->unit[1].ops = &aw_emulated_ops;
+        assert_ok(aw_gpu_open(&aw_backwards_runtime, kind, 1, &params, &b->unit[1].state));
+    } else {
+        assert_ok(aw_device_open(kind, &params, &b->unit[1]));
+    }
     for (int i = 0; i < 2; ++i) {
-        assert_ok(aw_device_open(name[i], &params, &b->unit[i]));
         assert_ok(b->unit[i].ops->upload(b->unit[i].state, &b->h, b->point, POINTS));
     }
 }
