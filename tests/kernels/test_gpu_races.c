@@ -86,7 +86,8 @@ static aw_status threaded_launch(void *context, int queue, aw_gpu_kernel kernel,
 }
 
 /* The trial that a device has to stand (kernels/gpu/trial.c): every operation, held against what
- * one thread does after the other. The sanitizer ends the program with an exit status of its own. */
+ * one thread does after the other. The sanitizer ends the program with an exit status of its own,
+ * whatever cmocka says. */
 static void threads_do_not_disturb_each_other(void **state)
 {
     const aw_device_params params = {.threads = 1, .inner_density = 1.0};
