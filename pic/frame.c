@@ -77,7 +77,7 @@ static sums beam_sums(const aw_particles *p, double z, double x)
  * that the difference would lose digits, by a second pass. */
 static sums central_sums(const aw_particles *p, const sums *m, double z, double x)
 {
-    const double n = (double)p->all, mz = m->z / n, mx = m->x / n;
+    const double n = (double)aw_particles_all(p), mz = m->z / n, mx = m->x / n;
     const sums about = {.z = 0.0,
                         .x = 0.0,
                         .zz = m->zz - mz * m->z,
@@ -139,7 +139,7 @@ aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
 {
     aw_orbit_point near = aw_orbit_at(orbit, S_guess);
     sums first = beam_sums(particles, near.z, near.x);
-    double n = (double)particles->all, offset, reach_s, reach_x;
+    double n = (double)aw_particles_all(particles), offset, reach_s, reach_x;
     double z = near.z + first.z / n, x = near.x + first.x / n;
     double S = aw_orbit_project(orbit, z, x, S_guess + first.z / n * near.ct, &offset);
     if (!isfinite(S) || !isfinite(offset))

@@ -154,7 +154,7 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const aw_lanes_grid place = place_of(params);
-    const double factor = aw_push_kick_factor(params->kick), n = (double)p->all;
+    const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
     double sum[AW_PIECES][2][3], all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;
     pack(gather, params->forces);

@@ -32,7 +32,7 @@ aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **
             complete = complete && *array[k];
         }
         p->element = aw_alloc(n, sizeof *p->element);
-        p->n = p->all = n;
+        p->n = n;
         p->charge = charge_per_particle;
         if (complete && p->element) {
             *out = p;

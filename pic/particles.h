@@ -12,8 +12,8 @@ AW_BEGIN_DECLS
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    size_t all, first; /* of the beam: n and 0, unless the ranks share it (aw_particles_share) */
-    int shared;        /* 1: they do, and what is said of the beam is said of all of it */
+    int shared; /* 1: a rank's share (aw_particles_share); what is said is of the beam then */
+    size_t all, first; /* of a share: particles of the beam, and which of them is the first here */
     double charge;     /* per macro-particle [C], a magnitude */
     double *z, *x;     /* lab position [m] */
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
@@ -50,6 +50,12 @@ aw_status aw_particles_share(aw_particles **particles);
 /** The whole beam on rank 0, elsewhere none (NULL), from what the ranks have of it; all of them
  *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_collect(const aw_particles *share, aw_particles **all);
+
+/** Particles of the beam, whoever has them. */
+static inline size_t aw_particles_all(const aw_particles *particles)
+{
+    return particles->shared ? particles->all : particles->n;
+}
 
 /* Over the ranks, where they share the beam: sums and largest of n numbers, the worst status. */
 void aw_particles_sum(const aw_particles *particles, double *x, size_t n);

@@ -81,7 +81,7 @@ aw_beam_stats aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit
                                double gamma)
 {
     const aw_lanes_sums m = sums_of(p, orbit, S_ref, gamma);
-    const double n = (double)p->all;
+    const double n = (double)aw_particles_all(p);
     double xx = covariance(&m, n, AW_LANES_X, AW_LANES_X),
            ax = covariance(&m, n, AW_LANES_ANGLE, AW_LANES_X);
     double aa = covariance(&m, n, AW_LANES_ANGLE, AW_LANES_ANGLE),

@@ -26,6 +26,7 @@ static aw_bench_row two_solves(int single)
     aw_bench_row_close(&row);
     row.threads = 2;
     row.nodes = 100;
+    row.combines = 1;
     return row;
 }
 
@@ -62,6 +63,19 @@ static void double_precision_reads_twice_and_has_a_peak_of_its_own(void **state)
     aw_bench_figure(&row, &peak, &f);
     assert_close(f.intensity, 130.5 / (9.0 * 4.5 * 8.0), 1e-14, 0.0);
     assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 200.0), 1e-14, 0.0);
+}
+
+/* A unit that does not combine slices reads 27 cells of three numbers, with rates and without. */
+static void slices_may_be_read_one_by_one(void **state)
+{
+    (void)state;
+    aw_bench_row row = two_solves(1);
+    aw_bench_figures f;
+    row.combines = 0;
+    aw_bench_figure(&row, NULL, &f);
+    assert_close(f.kernel, 243.0 * 2.0 / 1.5, 1e-14, 0.0); /* (324 + 162)/2 */
+    assert_close(f.intensity, 243.0 / (81.0 * 4.0), 1e-14, 0.0);
+    assert_close(f.kernel_rated, 0.5, 1e-14, 0.0);
 }
 
 static void adaptive_is_counted_where_it_works(void **state)
@@ -116,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_those_of_the_counts),
         cmocka_unit_test(double_precision_reads_twice_and_has_a_peak_of_its_own),
+        cmocka_unit_test(slices_may_be_read_one_by_one),
         cmocka_unit_test(adaptive_is_counted_where_it_works),
         cmocka_unit_test(text_is_json_whatever_the_numbers),
         cmocka_unit_test(loops_of_every_variant_do_what_they_say),
