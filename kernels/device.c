@@ -20,6 +20,12 @@ void aw_device_close(aw_device *device)
     device->state = NULL;
 }
 
+int aw_device_convolves(const aw_device *device)
+{
+    if (!device->ops->convolve) return 0;
+    return device->ops->convolves ? device->ops->convolves(device->state) : 1;
+}
+
 size_t aw_device_cluster_tiles(const aw_device *device)
 {
     return device->ops->cluster_tiles ? device->ops->cluster_tiles(device->state)

@@ -171,6 +171,10 @@ typedef struct aw_device_ops {
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, const aw_shared *shared);
 
+    /** Whether it can, where that depends on the state: a set of units can if one of them can, on
+     *  every rank. NULL: if there is the operation. */
+    int (*convolves)(const void *state);
+
     aw_status (*wait)(void *state);
 
     /** What the unit could do at best, as if it were one core with one thread. NULL for units of
@@ -196,6 +200,9 @@ aw_status aw_device_list_open(const char *spec, const aw_device_params *params, 
 
 /** What the unit wants as most tiles of a cluster. */
 size_t aw_device_cluster_tiles(const aw_device *device);
+
+/** Whether the unit has aw_device_ops.convolve now. */
+int aw_device_convolves(const aw_device *device);
 
 /** Table of the i-th kind of unit; NULL past the last. */
 const aw_device_ops *aw_device_kind(int i);

@@ -213,6 +213,16 @@ static aw_status units_convolve(void *state, const aw_shared *shared)
     return aw_error(AW_ERR_BACKEND, "no unit is left that convolves");
 }
 
+static int units_convolves(const void *state)
+{
+    const aw_unit_set *u = state;
+    double without = 1.0; /* ranks that have no such unit */
+    for (int i = 0; i < u->n; ++i)
+        if (works(&u->member[i]) && aw_device_convolves(&u->member[i].unit.device)) without = 0.0;
+    aw_comm_sum(&without, 1);
+    return without == 0.0;
+}
+
 static aw_status units_upload(void *state, const aw_history_view *history,
                               const aw_field_point *point, size_t points)
 {
@@ -278,6 +288,7 @@ static const aw_device_ops set_ops = {
     .evaluate = aw_set_evaluate,
     .integrate = aw_set_integrate,
     .convolve = units_convolve,
+    .convolves = units_convolves,
     .wait = units_wait,
 };
 

@@ -73,7 +73,7 @@ double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, c
 {
     const aw_history_view *h = problem->history;
     const double most = fmin(AW_BEYOND * border, aw_next_edge(h, 0.0));
-    if (!solver->device->ops->convolve || near->rules.tiles) return 0.0;
+    if (near->rules.tiles || !aw_device_convolves(solver->device)) return 0.0;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
     const double r = aw_convolution_reach(h, most, AW_TURN);
     return r >= AW_CONVOLVED_PART * border ? r : 0.0;

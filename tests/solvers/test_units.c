@@ -116,6 +116,7 @@ static void so_are_those_of_gpus(void **state)
 {
     (void)state;
     check_answers("emulated");
+    check_answers("emulated:0,emulated:1"); /* none of which convolves */
     check_answers("cpu,emulated:0,emulated:1");
 }
 
