@@ -49,6 +49,18 @@ typedef struct aw_tile_ref {
  *  together may turn out to be within the tolerance. */
 #define AW_ACCEPT_FIRST 0.3
 
+/** That last factor, with region k of so many. */
+AW_FN double aw_accept_share(size_t k, size_t regions)
+{
+    return AW_ACCEPT_FIRST + (1.0 - AW_ACCEPT_FIRST) * ((double)(k + 1) / (double)regions);
+}
+
+/** The largest sum of errors with which a region is accepted. */
+AW_FN double aw_accept_budget(double limit, double part, double start, double share)
+{
+    return start + (limit - start) * part * share;
+}
+
 /** Tiles whose points share one partition of r'. Everything is borrowed. */
 typedef struct aw_cluster {
     const aw_tile_ref *tile;   /* [tiles] */

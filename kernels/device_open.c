@@ -97,10 +97,9 @@ static aw_status read_slow(const char *slow, aw_unit *unit, int n)
 
 /* Which one of its kind a unit is. Ranks of a node that do not say which take one after the other:
  * of GPUs, each its own. */
-static int index_of(const aw_unit *unit)
+static int index_of(const aw_device_ops *ops, const char *name)
 {
-    const aw_device_ops *ops = unit->device.ops;
-    const char *number = strchr(unit->name, ':');
+    const char *number = strchr(name, ':');
     char why[8];
     if (number) return atoi(number + 1);
     const int n = ops->count ? ops->count(why, sizeof why) : 0;
@@ -130,7 +129,7 @@ aw_status aw_device_list_open(const char *spec, const aw_device_params *params, 
         aw_unit *one = &unit[open];
         aw_device_params mine = *params;
         if (one->device.ops->on_host) mine.threads = threads_of(all, sharing, place++);
-        mine.index = index_of(one);
+        mine.index = index_of(one->device.ops, one->name);
         AW_TRY(one->device.ops->open(&mine, &one->device.state));
     }
     AW_TRY(aw_units_join(unit, n, out));
@@ -169,7 +168,7 @@ static aw_status open_spec(const char *spec, const aw_device_params *params, aw_
     if (!alone || !ops || (*number && !(ops->count && is_index(number))))
         return aw_device_list_open(spec, params, out);
     aw_device_params mine = *params;
-    if (*number) mine.index = atoi(number + 1);
+    mine.index = index_of(ops, spec);
     const aw_status status = ops->open(&mine, &out->state);
     if (status == AW_OK) out->ops = ops;
     return status;
@@ -186,7 +185,7 @@ static aw_status open_best(const aw_device_params *params, aw_device *out)
             if (open_spec(ops->kind, params, out) == AW_OK) return AW_OK;
             snprintf(why, sizeof why, "it does not work");
         }
-        if (why[0]) aw_info("device auto: cpu; of %s: %s", ops->kind, why);
+        if (why[0]) aw_info_once("device auto: cpu; of %s: %s", ops->kind, why);
     }
     return open_spec("cpu", params, out);
 }

@@ -60,14 +60,13 @@ typedef struct aw_node {
     double du[3], dv[3]; /* their rates as the node moves through the slice [1/m] */
 } aw_node;
 
-AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, double w)
+/** The node at (a, b), in cells from the first node of a slice of ns x nx, moving by (ud, wd) cells
+ *  a metre. */
+AW_FN aw_node aw_node_in(int ns, int nx, double a, double b, double ud, double wd)
 {
-    double a = u * s->inv_hs + 0.5 * (s->ns - 1), b = w * s->inv_hx + 0.5 * (s->nx - 1);
-    double ud = (arc->du + arc->dgrid * w) * s->inv_hs;
-    double wd = (arc->dw - arc->dgrid * u) * s->inv_hx;
-    int i = aw_nearest(a, s->ns), j = aw_nearest(b, s->nx);
+    int i = aw_nearest(a, ns), j = aw_nearest(b, nx);
     aw_node node;
-    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (s->ns + 2 * AW_PAD) + i + AW_PAD - 1;
+    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (ns + 2 * AW_PAD) + i + AW_PAD - 1;
     aw_spline(a - i, node.wu);
     aw_spline(b - j, node.wv);
     aw_spline_slope(a - i, node.du);
@@ -77,6 +76,14 @@ AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, dou
         node.dv[q] *= wd;
     }
     return node;
+}
+
+/** The same at (u, w) [m] in the grid's frame, on an arc. */
+AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, double w)
+{
+    return aw_node_in(s->ns, s->nx, u * s->inv_hs + 0.5 * (s->ns - 1),
+                      w * s->inv_hx + 0.5 * (s->nx - 1), (arc->du + arc->dgrid * w) * s->inv_hs,
+                      (arc->dw - arc->dgrid * u) * s->inv_hx);
 }
 
 /** Add one node of one slice: sum[0..2] the moments, sum[4..6] their rate by motion through the

@@ -46,14 +46,13 @@ void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, doubl
 
 /* Sums over particles about (z, x). */
 typedef struct sums {
-    double z, x, zz, zx, xx; /* which go over the ranks as five numbers */
+    double z, x, zz, zx, xx;
 } sums;
 
 static sums beam_sums(const aw_particles *p, double z, double x)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    double part[AW_PIECES][5];
-    sums total = {0};
+    double part[AW_PIECES][5], total[5] = {0.0};
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < AW_PIECES; ++k) {
         const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
@@ -62,15 +61,10 @@ static sums beam_sums(const aw_particles *p, double z, double x)
             lanes->moments(p, i, aw_block_size(i, end), z, x, s);
         memcpy(part[k], s, sizeof s);
     }
-    for (int k = 0; k < AW_PIECES; ++k) {
-        total.z += part[k][0];
-        total.x += part[k][1];
-        total.zz += part[k][2];
-        total.zx += part[k][3];
-        total.xx += part[k][4];
-    }
-    aw_particles_sum(p, &total.z, 5);
-    return total;
+    for (int k = 0; k < AW_PIECES; ++k)
+        for (int i = 0; i < 5; ++i) total[i] += part[k][i];
+    aw_particles_sum(p, total, 5);
+    return (sums){.z = total[0], .x = total[1], .zz = total[2], .zx = total[3], .xx = total[4]};
 }
 
 /* The same about the mean of what was summed about another point. Where that point lies so far off

@@ -65,8 +65,7 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
                          const aw_clustered *out)
 {
     const double length = c->region[k][1] - c->region[k][0];
-    const double done = (double)(k + 1) / (double)c->regions;
-    const double share = AW_ACCEPT_FIRST + (1.0 - AW_ACCEPT_FIRST) * done;
+    const double share = aw_accept_share(k, c->regions);
     for (size_t i = 0; i < c->tiles; ++i) {
         const uint32_t first = c->tile[i].first, n = c->tile[i].count;
         double I[AW_RESULTS][AW_TILE], error[AW_TILE], coarse[AW_TILE], worst = 0.0, more = 0.0;
@@ -74,8 +73,7 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
         cpu->variant->tile_rule((const double(*)[AW_RESULTS][AW_TILE])space->f[i], length, scales,
                                 c->fine, I, error, coarse);
         for (uint32_t l = 0; l < n; ++l) {
-            const double start = space->start[i][l];
-            const double budget = start + (c->limit - start) * c->part * share;
+            const double budget = aw_accept_budget(c->limit, c->part, space->start[i][l], share);
             if (!(error[l] <= worst) && !isnan(worst)) worst = error[l];
             if (coarse[l] > more) more = coarse[l];
             if (!(out->error[first + l] + error[l] <= budget)) accepted = 0;

@@ -5,7 +5,7 @@
  * one loop and needs in another is in shared memory, or in an array with AW_GPU_OWN items. */
 #ifndef AW_KERNELS_GPU_BLOCK_H
 #define AW_KERNELS_GPU_BLOCK_H
-#include "kernels/port.h"
+#include "kernels/region.h"
 
 /* Threads of a block, and of a group of them, of which each has work of its own: a warp. */
 #define AW_GPU_THREADS 128
@@ -39,5 +39,24 @@
 #define AW_GPU_OWN AW_GPU_THREADS
 #define AW_GPU_MINE(t) (t)
 #endif
+
+/* What the warps of a block have done: nothing yet. Called by all threads, before a barrier. */
+AW_GPU_FN void aw_gpu_work_begin(aw_work work[AW_GPU_GROUPS])
+{
+    AW_GPU_EACH(t)
+    {
+        if (t < AW_GPU_GROUPS)
+            work[t].evaluations = work[t].rated = work[t].nodes = work[t].regions = 0;
+    }
+}
+
+/* The sum of that, on so many regions. One thread's work. */
+AW_GPU_FN void aw_gpu_work_end(const aw_work work[AW_GPU_GROUPS], uint64_t regions, aw_work *sum)
+{
+    const aw_work none = {0, 0, 0, 0};
+    *sum = none;
+    for (int g = 0; g < AW_GPU_GROUPS; ++g) aw_work_add(sum, &work[g], &none);
+    sum->regions = regions;
+}
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: evaluation of clusters. A batch of tiles at a time, in two queues by turns: the rule
  * on every region of every tile, then what is accepted; of that, sums and errors come back. */
+#include "kernels/gpu/clusters.h"
+
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
@@ -97,7 +99,7 @@ static aw_status desk_grow(aw_gpu_state *g, aw_gpu_desk *d, const batch *b)
     AW_TRY(aw_gpu_grow(g, &d->region, (b->regions + 1) * sizeof(double[2])));
     AW_TRY(aw_gpu_grow(g, &d->tile, b->tiles * sizeof(aw_gpu_tile)));
     AW_TRY(aw_gpu_grow(g, &d->piece, (b->pieces + 1) * sizeof(aw_gpu_piece)));
-    AW_TRY(aw_gpu_grow(g, &d->count, (b->pieces + 1) * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_grow(g, &d->work, (b->pieces + 1) * sizeof(aw_work)));
     AW_TRY(aw_gpu_grow_device(g, &d->result, (b->results + 1) * sizeof(aw_gpu_result)));
     AW_TRY(aw_gpu_grow(g, &d->sums, b->tiles * sizeof(sums)));
     AW_TRY(aw_gpu_grow(g, &d->worst, (b->results + 1) * sizeof(float)));
@@ -126,7 +128,7 @@ static aw_status batch_begin(aw_gpu_state *g, int q, evaluation *e)
     call.worst = d->worst.device;
     call.refused = d->refused.device;
     call.coarse = d->coarse.device;
-    call.count = d->count.device;
+    call.work = d->work.device;
     AW_TRY(aw_gpu_push(g, q, &d->region, b.regions * sizeof(double[2])));
     AW_TRY(aw_gpu_push(g, q, &d->tile, b.tiles * sizeof(aw_gpu_tile)));
     AW_TRY(aw_gpu_push(g, q, &d->piece, b.pieces * sizeof(aw_gpu_piece)));
@@ -138,7 +140,7 @@ static aw_status batch_begin(aw_gpu_state *g, int q, evaluation *e)
     AW_TRY(aw_gpu_pull(g, q, &d->worst, b.results * sizeof(float)));
     AW_TRY(aw_gpu_pull(g, q, &d->refused, b.results));
     AW_TRY(aw_gpu_pull(g, q, &d->coarse, b.tiles * sizeof(float)));
-    AW_TRY(aw_gpu_pull(g, q, &d->count, b.pieces * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_pull(g, q, &d->work, b.pieces * sizeof(aw_work)));
     d->n = b.tiles;
     d->pieces = b.pieces;
 done:
@@ -175,7 +177,7 @@ static aw_status batch_end(aw_gpu_state *g, int q, const evaluation *e, aw_work 
         memcpy(&c->refused[i * c->regions], (uint8_t *)d->refused.host + from, c->regions);
         c->coarse[i] = ((float *)d->coarse.host)[at];
     }
-    if (d->n > 0) aw_gpu_collect(&d->count, d->pieces, work);
+    if (d->n > 0) aw_gpu_collect(&d->work, d->pieces, work);
 done:
     d->n = 0;
     return status;

@@ -3,7 +3,7 @@
  * partition's pieces shared between blocks (dissertation 4.2.1), and what is accepted of it. */
 #ifndef AW_KERNELS_GPU_CLUSTERS_H
 #define AW_KERNELS_GPU_CLUSTERS_H
-#include "kernels/gpu/lists.h"
+#include "kernels/device.h"
 #include "kernels/gpu/tiles.h"
 
 /* Regions of a piece: it computes its first node itself. */
@@ -49,34 +49,13 @@ typedef struct aw_gpu_evaluate {
     float *worst;                         /* [sum of the tiles' regions] */
     uint8_t *refused;                     /* likewise */
     float *coarse;                        /* [tiles] */
-    aw_gpu_count *count;                  /* [pieces] */
+    aw_work *work;                        /* [pieces] */
 } aw_gpu_evaluate;
 
 typedef struct aw_gpu_evaluate_space {
     aw_gpu_tiles tiles;
     double f[5][AW_RESULTS][AW_TILE];
 } aw_gpu_evaluate_space;
-
-AW_GPU_FN void aw_gpu_tiles_count_begin(aw_gpu_tiles *tiles)
-{
-    AW_GPU_EACH(t)
-    {
-        if (t < AW_GPU_GROUPS) tiles->nodes[t] = tiles->evaluations[t] = tiles->rated[t] = 0;
-    }
-}
-
-/* One thread's work. */
-AW_GPU_FN void aw_gpu_tiles_count_end(const aw_gpu_tiles *tiles, uint64_t regions,
-                                      aw_gpu_count *count)
-{
-    count->evaluations = count->rated = count->nodes = 0;
-    for (int g = 0; g < AW_GPU_GROUPS; ++g) {
-        count->evaluations += tiles->evaluations[g];
-        count->rated += tiles->rated[g];
-        count->nodes += tiles->nodes[g];
-    }
-    count->regions = regions;
-}
 
 /* Nodes first .. last of a region into f; called by all threads. */
 AW_GPU_FN void aw_gpu_region_nodes(const aw_gpu_evaluate *c, const aw_gpu_tile *tile,
@@ -110,7 +89,7 @@ AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_s
 {
     const aw_gpu_piece *piece = &c->piece[block];
     const aw_gpu_tile *tile = &c->tile[piece->tile];
-    aw_gpu_tiles_count_begin(&s->tiles);
+    aw_gpu_work_begin(s->tiles.work);
     AW_GPU_EACH(t)
     {
         if (t == 0) {
@@ -145,8 +124,8 @@ AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_s
     AW_GPU_EACH(t)
     {
         if (t == 0)
-            aw_gpu_tiles_count_end(&s->tiles, (uint64_t)piece->count * tile->ref.count,
-                                   &c->count[block]);
+            aw_gpu_work_end(s->tiles.work, (uint64_t)piece->count * tile->ref.count,
+                            &c->work[block]);
     }
 }
 
@@ -210,10 +189,9 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space
             const aw_gpu_tile *tile = &c->tile[i < c->tiles ? i : first];
             if (i < c->tiles && k < tile->regions) {
                 const aw_gpu_result *r = &c->result[tile->result + k];
-                const double done = (double)(k + 1) / (double)tile->regions;
-                const double share = AW_ACCEPT_FIRST + (1.0 - AW_ACCEPT_FIRST) * done;
-                const double from = start[AW_GPU_MINE(t)];
-                const double budget = from + (tile->limit - from) * tile->part * share;
+                const double share = aw_accept_share(k, tile->regions);
+                const double budget =
+                    aw_accept_budget(tile->limit, tile->part, start[AW_GPU_MINE(t)], share);
                 s->error[t] = r->error[t % AW_TILE];
                 s->coarse[t] = r->coarse[t % AW_TILE];
                 s->within[t] = own[AW_GPU_MINE(t)][AW_RESULTS] + s->error[t] <= budget;
@@ -249,27 +227,6 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space
                 c->sums[i][j][t % AW_TILE] = own[AW_GPU_MINE(t)][j];
             if (t % AW_TILE == 0) c->coarse[i] = coarse[AW_GPU_MINE(t)];
         }
-    }
-}
-
-/** Cells rounded to single precision. */
-typedef struct aw_gpu_narrow {
-    const double *from; /* [n] */
-    float *to;          /* [n] */
-    size_t n;
-} aw_gpu_narrow;
-
-/* Numbers of a block. */
-#define AW_GPU_NARROW (AW_GPU_THREADS * 32)
-
-AW_GPU_FN void aw_gpu_narrow_block(const aw_gpu_narrow *c, int block)
-{
-    AW_GPU_EACH(t)
-    {
-        const size_t end =
-            (size_t)(block + 1) * AW_GPU_NARROW < c->n ? (size_t)(block + 1) * AW_GPU_NARROW : c->n;
-        for (size_t i = (size_t)block * AW_GPU_NARROW + (size_t)t; i < end; i += AW_GPU_THREADS)
-            c->to[i] = (float)c->from[i];
     }
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/gpu/peak.h"
 #include "kernels/gpu/runtime.h"
 #include "kernels/gpu/shared.h"
+#include "kernels/gpu/upload.h"
 #include "src/base/memory.h"
 
 typedef struct emulated {

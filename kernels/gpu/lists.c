@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: sweeps and refinement. Lists go through two queues by turns, so that what one holds is
  * copied while the other works. */
+#include "kernels/gpu/lists.h"
+
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
@@ -21,7 +23,7 @@ static aw_status sweep_end(aw_gpu_state *g, int q, aw_region *region, aw_work *w
     AW_TRY(aw_gpu_wait(g, q));
     if (d->n == 0) goto done;
     memcpy(&region[d->first], d->region.host, d->n * sizeof *region);
-    aw_gpu_collect(&d->count, (d->n + AW_GPU_RUN - 1) / AW_GPU_RUN, work);
+    aw_gpu_collect(&d->work, (d->n + AW_GPU_RUN - 1) / AW_GPU_RUN, work);
 done:
     d->n = 0;
     return status;
@@ -34,7 +36,7 @@ static aw_status sweep_begin(aw_gpu_state *g, int q, const aw_region *region, si
     const size_t blocks = (n + AW_GPU_RUN - 1) / AW_GPU_RUN;
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_grow(g, &d->region, n * sizeof *region));
-    AW_TRY(aw_gpu_grow(g, &d->count, blocks * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_grow(g, &d->work, blocks * sizeof(aw_work)));
     memcpy(d->region.host, &region[first], n * sizeof *region);
     const aw_gpu_sweep call = {.history = g->exact,
                                .point = g->at.device,
@@ -42,11 +44,11 @@ static aw_status sweep_begin(aw_gpu_state *g, int q, const aw_region *region, si
                                .n = n,
                                .density = g->density,
                                .scales = *scales,
-                               .count = d->count.device};
+                               .work = d->work.device};
     AW_TRY(aw_gpu_push(g, q, &d->region, n * sizeof *region));
     AW_TRY(aw_gpu_launch(g, q, AW_GPU_sweep, blocks, &call));
     AW_TRY(aw_gpu_pull(g, q, &d->region, n * sizeof *region));
-    AW_TRY(aw_gpu_pull(g, q, &d->count, blocks * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_pull(g, q, &d->work, blocks * sizeof(aw_work)));
     d->first = first;
     d->n = n;
 done:
@@ -91,7 +93,7 @@ static aw_status refine_grow(aw_gpu_state *g, const refinement *r, size_t jobs, 
     AW_TRY(aw_gpu_grow(g, &d->region, regions * sizeof(aw_region)));
     AW_TRY(aw_gpu_grow(g, &d->job, jobs * sizeof(aw_job)));
     AW_TRY(aw_gpu_grow(g, &d->leaves, (jobs * r->cells + 1) * sizeof(float)));
-    AW_TRY(aw_gpu_grow(g, &d->count, r->blocks * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_grow(g, &d->work, r->blocks * sizeof(aw_work)));
     AW_TRY(aw_gpu_grow_device(g, &d->pool, r->blocks * (r->room + 2) * sizeof(aw_region)));
     AW_TRY(aw_gpu_grow_device(g, &d->heap, r->blocks * r->room * sizeof(uint32_t)));
 done:
@@ -116,7 +118,6 @@ static void refine_pack(aw_gpu_state *g, const refinement *r, const size_t *whic
         packed[i].leaves = r->cells > 0 ? (float *)d->leaves.device + i * r->cells : NULL;
         memset(&leaves[i * r->cells], 0, r->cells * sizeof *leaves);
     }
-    d->regions = first;
 }
 
 /* What came back of job i; whether it is done. */
@@ -154,16 +155,16 @@ static aw_status refine_some(aw_gpu_state *g, const refinement *r, size_t *which
                                 .heap = d->heap.device,
                                 .density = g->density,
                                 .scales = *r->scales,
-                                .count = d->count.device};
+                                .work = d->work.device};
     AW_TRY(aw_gpu_push(g, 0, &d->region, regions * sizeof(aw_region)));
     AW_TRY(aw_gpu_push(g, 0, &d->job, *n * sizeof(aw_job)));
     AW_TRY(aw_gpu_push(g, 0, &d->leaves, *n * r->cells * sizeof(float)));
     AW_TRY(aw_gpu_launch(g, 0, AW_GPU_refine, r->blocks, &call));
     AW_TRY(aw_gpu_pull(g, 0, &d->job, *n * sizeof(aw_job)));
     AW_TRY(aw_gpu_pull(g, 0, &d->leaves, *n * r->cells * sizeof(float)));
-    AW_TRY(aw_gpu_pull(g, 0, &d->count, r->blocks * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_pull(g, 0, &d->work, r->blocks * sizeof(aw_work)));
     AW_TRY(aw_gpu_wait(g, 0));
-    aw_gpu_collect(&d->count, r->blocks, work);
+    aw_gpu_collect(&d->work, r->blocks, work);
     for (size_t i = 0; i < *n; ++i)
         if (!refine_take(g, r, i, &r->job[which[i]])) which[left++] = which[i];
     *n = left;

@@ -8,11 +8,6 @@
 /* Regions of a list that are one block's: a region takes its first node from the one before it. */
 #define AW_GPU_RUN 8
 
-/** Counters of a block: evaluations, nodes, regions. */
-typedef struct aw_gpu_count {
-    uint64_t evaluations, rated, nodes, regions;
-} aw_gpu_count;
-
 /** Sweep: a block takes AW_GPU_RUN regions, one after the other, a warp for each of their nodes:
  *  at a node there are some hundred angles, enough for a warp, and as many as a thread would take
  *  one after the other while its neighbours, with other arcs, go other ways. */
@@ -23,7 +18,7 @@ typedef struct aw_gpu_sweep {
     size_t n;
     double density;
     aw_scales scales;
-    aw_gpu_count *count; /* [blocks] */
+    aw_work *work; /* [blocks] */
 } aw_gpu_sweep;
 
 typedef struct aw_gpu_sweep_space {
@@ -45,27 +40,6 @@ AW_GPU_FN int aw_gpu_hand_out(const aw_region *q, int from, aw_gpu_sweep_space *
     for (; g < AW_GPU_GROUPS; ++g) s->nodes.wanted[g] = 0;
     while (k < 5 && (q->known & (1u << k))) ++k;
     return k;
-}
-
-AW_GPU_FN void aw_gpu_count_begin(aw_gpu_nodes *nodes)
-{
-    AW_GPU_EACH(t)
-    {
-        if (t < AW_GPU_GROUPS) nodes->nodes[t] = nodes->evaluations[t] = 0;
-    }
-    AW_GPU_BARRIER();
-}
-
-/* All evaluations of single points are with rates. One thread's work. */
-AW_GPU_FN void aw_gpu_count_end(const aw_gpu_nodes *nodes, uint64_t regions, aw_gpu_count *count)
-{
-    count->evaluations = count->nodes = 0;
-    for (int g = 0; g < AW_GPU_GROUPS; ++g) {
-        count->evaluations += nodes->evaluations[g];
-        count->nodes += nodes->nodes[g];
-    }
-    count->rated = count->evaluations;
-    count->regions = regions;
 }
 
 /* Evaluate what a region does not know, then its estimate and error; called by all threads. `q` is
@@ -110,7 +84,8 @@ AW_GPU_FN void aw_gpu_sweep_block(const aw_gpu_sweep *c, aw_gpu_sweep_space *s, 
 {
     const size_t first = (size_t)block * AW_GPU_RUN;
     const size_t end = first + AW_GPU_RUN < c->n ? first + AW_GPU_RUN : c->n;
-    aw_gpu_count_begin(&s->nodes);
+    aw_gpu_work_begin(s->nodes.work);
+    AW_GPU_BARRIER();
     for (size_t i = first; i < end; ++i) {
         aw_region *q = &c->region[i];
         AW_GPU_EACH(t)
@@ -122,7 +97,7 @@ AW_GPU_FN void aw_gpu_sweep_block(const aw_gpu_sweep *c, aw_gpu_sweep_space *s, 
     }
     AW_GPU_EACH(t)
     {
-        if (t == 0) aw_gpu_count_end(&s->nodes, end - first, &c->count[block]);
+        if (t == 0) aw_gpu_work_end(s->nodes.work, end - first, &c->work[block]);
     }
 }
 
@@ -140,7 +115,7 @@ typedef struct aw_gpu_refine {
     uint32_t *heap;    /* [blocks][room] */
     double density;
     aw_scales scales;
-    aw_gpu_count *count; /* [blocks] */
+    aw_work *work; /* [blocks] */
 } aw_gpu_refine;
 
 typedef struct aw_gpu_refine_space {
@@ -252,12 +227,13 @@ AW_GPU_FN void aw_gpu_refine_block(const aw_gpu_refine *c, aw_gpu_refine_space *
             s->job.room = c->room;
         }
     }
-    aw_gpu_count_begin(&s->sweep.nodes);
+    aw_gpu_work_begin(s->sweep.nodes.work);
+    AW_GPU_BARRIER();
     for (size_t i = (size_t)block; i < c->jobs; i += (size_t)c->blocks)
         regions += aw_gpu_refine_one(c, &c->job[i], &own[c->room], s);
     AW_GPU_EACH(t)
     {
-        if (t == 0) aw_gpu_count_end(&s->sweep.nodes, regions, &c->count[block]);
+        if (t == 0) aw_gpu_work_end(s->sweep.nodes.work, regions, &c->work[block]);
     }
 }
 

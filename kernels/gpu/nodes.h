@@ -12,7 +12,7 @@ typedef struct aw_gpu_nodes {
     double r[AW_GPU_GROUPS];
     /* out: */
     double f_in[AW_GPU_GROUPS][AW_RESULTS];
-    uint64_t nodes[AW_GPU_GROUPS], evaluations[AW_GPU_GROUPS]; /* to which is added */
+    aw_work work[AW_GPU_GROUPS]; /* to which is added; all evaluations are with rates */
     /* in between: */
     aw_retarded f[AW_GPU_GROUPS];
     aw_arc arc[AW_GPU_GROUPS][AW_ARCS_MAX];
@@ -29,7 +29,7 @@ AW_GPU_CALL void aw_gpu_nodes_place(const aw_history_view *h, const aw_field_poi
     aw_retarded *f = &s->f[g];
     *f = aw_retarded_at(h, s->r[g]);
     s->arcs[g] = 0;
-    s->nodes[g]++;
+    s->work[g].nodes++;
     if (f->nt == 0) return;
     aw_arc arc;
     aw_arc_place(f, p, &arc);
@@ -41,7 +41,8 @@ AW_GPU_CALL void aw_gpu_nodes_place(const aw_history_view *h, const aw_field_poi
     for (int i = 0; i < arcs.n; ++i) {
         aw_arc_nodes(f, &arcs, i, density, &arc);
         s->arc[g][i] = arc;
-        s->evaluations[g] += (uint64_t)arc.n;
+        s->work[g].evaluations += (uint64_t)arc.n;
+        s->work[g].rated += (uint64_t)arc.n;
     }
     s->arcs[g] = arcs.n;
 }

@@ -35,19 +35,19 @@ static aw_status sum_some(aw_gpu_state *g, aw_gpu_shared *call, size_t first, si
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_grow_device(g, &d->result, blocks * sizeof(shared_sums)));
     AW_TRY(aw_gpu_grow(g, &d->sums, tiles * sizeof(shared_sums)));
-    AW_TRY(aw_gpu_grow(g, &d->count, blocks * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_grow(g, &d->work, blocks * sizeof(aw_work)));
     call->tile = (const aw_tile_ref *)d->tile.device + first;
     call->tiles = tiles;
     call->partial = d->result.device;
     call->sums = d->sums.device;
-    call->count = d->count.device;
+    call->work = d->work.device;
     AW_TRY(aw_gpu_launch(g, 0, AW_GPU_shared, blocks, call));
     AW_TRY(aw_gpu_launch(g, 0, AW_GPU_shared_add, (tiles + AW_GPU_ACCEPTS - 1) / AW_GPU_ACCEPTS,
                          call));
     AW_TRY(aw_gpu_pull(g, 0, &d->sums, tiles * sizeof(shared_sums)));
-    AW_TRY(aw_gpu_pull(g, 0, &d->count, blocks * sizeof(aw_gpu_count)));
+    AW_TRY(aw_gpu_pull(g, 0, &d->work, blocks * sizeof(aw_work)));
     AW_TRY(aw_gpu_wait(g, 0));
-    aw_gpu_collect(&d->count, blocks, work);
+    aw_gpu_collect(&d->work, blocks, work);
 done:
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct aw_gpu_shared {
     aw_scales scales;
     double (*partial)[AW_GPU_SHARED_SUMS][AW_TILE]; /* [tiles][runs]: of one run */
     double (*sums)[AW_GPU_SHARED_SUMS][AW_TILE];    /* [tiles] */
-    aw_gpu_count *count;                            /* [tiles][runs] */
+    aw_work *work;                                  /* [tiles][runs] */
 } aw_gpu_shared;
 
 typedef struct aw_gpu_shared_space {
@@ -85,7 +85,7 @@ AW_GPU_FN void aw_gpu_shared_block(const aw_gpu_shared *c, aw_gpu_shared_space *
     const size_t tile = (size_t)block / c->runs, run = (size_t)block % c->runs;
     const size_t first = run * AW_GPU_SHARED_RUN;
     const size_t end = first + AW_GPU_SHARED_RUN < c->nodes ? first + AW_GPU_SHARED_RUN : c->nodes;
-    aw_gpu_tiles_count_begin(&s->tiles);
+    aw_gpu_work_begin(s->tiles.work);
     AW_GPU_EACH(t)
     {
         if (t == 0) {
@@ -100,7 +100,7 @@ AW_GPU_FN void aw_gpu_shared_block(const aw_gpu_shared *c, aw_gpu_shared_space *
     {
         for (int k = 0; t < AW_TILE && k < AW_GPU_SHARED_SUMS; ++k)
             c->partial[block][k][t] = s->sum[k][t];
-        if (t == 0) aw_gpu_tiles_count_end(&s->tiles, 0, &c->count[block]);
+        if (t == 0) aw_gpu_work_end(s->tiles.work, 0, &c->work[block]);
     }
 }
 

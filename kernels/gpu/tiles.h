@@ -19,7 +19,7 @@ typedef struct aw_gpu_tiles {
     int rounded; /* 1: nodes are summed in single precision, AW_GPU_WARP at a time */
     /* out: */
     double f_in[AW_GPU_GROUPS][AW_RESULTS][AW_TILE];
-    uint64_t evaluations[AW_GPU_GROUPS], rated[AW_GPU_GROUPS], nodes[AW_GPU_GROUPS]; /* added to */
+    aw_work work[AW_GPU_GROUPS]; /* to which is added */
     /* in between: */
     aw_retarded f[AW_GPU_GROUPS];
     aw_tile_place place[AW_GPU_GROUPS];
@@ -37,7 +37,7 @@ AW_GPU_CALL void aw_gpu_tiles_place(const aw_history_view *h, aw_gpu_tiles *s, i
     aw_retarded *f = &s->f[g];
     *f = aw_retarded_at(h, s->r[g]);
     s->rounds[g] = 0;
-    s->nodes[g] += (uint64_t)s->tile.n;
+    s->work[g].nodes += (uint64_t)s->tile.n;
     if (f->nt == 0) return;
     aw_tile_at(h, f, &s->tile, &s->place[g]);
     s->rounds[g] = s->place[g].arcs.n * aw_gpu_rounds(f);
@@ -53,8 +53,8 @@ AW_GPU_CALL void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, i
     if (s->reading[g].slices == 0) s->arc[g].n = 0;
     if (which > 0) return;
     const uint64_t done = (uint64_t)s->arc[g].n * (uint64_t)s->tile.n;
-    s->evaluations[g] += done;
-    s->rated[g] += s->rates[g] ? done : 0;
+    s->work[g].evaluations += done;
+    s->work[g].rated += s->rates[g] ? done : 0;
 }
 
 /* Where lane l's node is, of which c and s are cosine and sine. */
@@ -64,18 +64,7 @@ AW_GPU_FN aw_node aw_gpu_tiles_node(const aw_history_view *h, const aw_tile_arc 
     const double a = arc->a + l + arc->da[l] + arc->r_s * c - arc->qa[l] * s - arc->pa[l] * c;
     const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
     const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
-    const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
-    aw_node node;
-    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (h->ns + 2 * AW_PAD) + i + AW_PAD - 1;
-    aw_spline(a - i, node.wu);
-    aw_spline(b - j, node.wv);
-    aw_spline_slope(a - i, node.du);
-    aw_spline_slope(b - j, node.dv);
-    for (int q = 0; q < 3; ++q) {
-        node.du[q] *= ud;
-        node.dv[q] *= wd;
-    }
-    return node;
+    return aw_node_in(h->ns, h->nx, a, b, ud, wd);
 }
 
 /* One thread's share of this step's nodes, of which there are at most AW_GPU_WARP: adds to sum. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
+#include "kernels/tile.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 

@@ -65,20 +65,15 @@ aw_status aw_gpu_launch(aw_gpu_state *g, int queue, aw_gpu_kernel kernel, size_t
 
 aw_status aw_gpu_wait(aw_gpu_state *g, int queue) { return g->runtime->wait(g->context, queue); }
 
-void aw_gpu_collect(const aw_gpu_array *count, size_t blocks, aw_work *work)
+void aw_gpu_collect(const aw_gpu_array *done, size_t blocks, aw_work *work)
 {
-    const aw_gpu_count *c = count->host;
-    for (size_t b = 0; b < blocks; ++b) {
-        work->evaluations += c[b].evaluations;
-        work->rated += c[b].rated;
-        work->nodes += c[b].nodes;
-        work->regions += c[b].regions;
-    }
+    const aw_work none = {0}, *of = done->host;
+    for (size_t b = 0; b < blocks; ++b) aw_work_add(work, &of[b], &none);
 }
 
 static void desk_drop(aw_gpu_state *g, aw_gpu_desk *d)
 {
-    aw_gpu_array *const all[] = {&d->region, &d->count,   &d->job,   &d->leaves, &d->pool,
+    aw_gpu_array *const all[] = {&d->region, &d->work,    &d->job,   &d->leaves, &d->pool,
                                  &d->heap,   &d->tile,    &d->piece, &d->result, &d->sums,
                                  &d->worst,  &d->refused, &d->coarse};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_drop(g, all[i]);

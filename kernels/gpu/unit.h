@@ -3,7 +3,6 @@
 #ifndef AW_KERNELS_GPU_UNIT_H
 #define AW_KERNELS_GPU_UNIT_H
 #include "kernels/device.h"
-#include "kernels/gpu/clusters.h"
 #include "kernels/gpu/runtime.h"
 
 AW_BEGIN_DECLS
@@ -25,13 +24,12 @@ typedef struct aw_gpu_held {
 
 /** What a queue works on: arrays that kernels of its operations use. */
 typedef struct aw_gpu_desk {
-    aw_gpu_array region, count;                                     /* lists, and clusters */
+    aw_gpu_array region, work;                                      /* lists, and clusters */
     aw_gpu_array job, leaves, pool, heap;                           /* refinement */
     aw_gpu_array tile, piece, result, sums, worst, refused, coarse; /* clusters */
     struct aw_gpu_origin *origin; /* [tiles]: where a tile comes from */
     size_t origins;
-    size_t first, n, pieces, regions; /* what is under way, if n > 0 */
-    aw_gpu_evaluate call;             /* ... of clusters */
+    size_t first, n, pieces; /* what is under way, if n > 0 */
 } aw_gpu_desk;
 
 typedef struct aw_gpu_state {
@@ -78,8 +76,8 @@ aw_status aw_gpu_launch(aw_gpu_state *g, int queue, aw_gpu_kernel kernel, size_t
                         const void *arguments);
 aw_status aw_gpu_wait(aw_gpu_state *g, int queue);
 
-/** Add what blocks have counted. */
-void aw_gpu_collect(const aw_gpu_array *count, size_t blocks, aw_work *work);
+/** Add what blocks have done. */
+void aw_gpu_collect(const aw_gpu_array *done, size_t blocks, aw_work *work);
 
 /** The history in single precision, if the device has room for it; else as it is. @return AW_OK,
  *  AW_ERR_BACKEND */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: slices stay on the device from step to step, so that of a step only the new one goes
  * there. What the device has no room for it reads from the host's memory. */
+#include "kernels/gpu/upload.h"
+
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
@@ -58,14 +60,11 @@ static aw_status make_room(aw_gpu_state *g, size_t i, size_t n)
     for (size_t old = n; held->host && old-- > i + 1;) {
         aw_gpu_held *other = &g->held[old];
         if (!other->room) continue;
-        const aw_gpu_held swapped = *other;
-        other->room = NULL;
+        held->room = other->room;
         other->host = held->host;
         other->seen = held->seen;
-        other->id = 0; /* it is brought again */
-        held->host = held->seen = NULL;
-        held->room = swapped.room;
-        held->id = 0;
+        other->room = held->host = held->seen = NULL;
+        other->id = held->id = 0; /* both are brought again */
     }
 done:
     return status;

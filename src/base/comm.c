@@ -75,26 +75,31 @@ void aw_comm_most(double *x, size_t n)
         MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
-/* One rank after the other: counts are ints in what gathers them all at once. */
+/* Bytes between rank 0 and another one: counts are ints. */
+static void carry(char *bytes, size_t n, int to, int from)
+{
+    for (size_t at = 0; at < n; at += INT_MAX) {
+        const int some = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
+        if (rank == from)
+            MPI_Send(bytes + at, some, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+        else
+            MPI_Recv(bytes + at, some, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 void aw_comm_collect(const void *mine, size_t n, void *all)
 {
     char *to = all;
-    if (rank == 0) memcpy(to, mine, n);
+    if (rank > 0) {
+        carry((char *)&n, sizeof n, 0, rank);
+        carry((char *)mine, n, 0, rank); /* which is sent, and not written */
+        return;
+    }
+    memcpy(to, mine, n);
     for (int r = 1; r < ranks; ++r) {
-        size_t bytes = n;
-        if (rank == r) MPI_Send(&bytes, sizeof bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-        if (rank == 0) {
-            to += bytes; /* of the rank before */
-            MPI_Recv(&bytes, sizeof bytes, MPI_BYTE, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
-        for (size_t at = 0; at < bytes && (rank == 0 || rank == r); at += INT_MAX) {
-            const int some = bytes - at < INT_MAX ? (int)(bytes - at) : INT_MAX;
-            if (rank == r)
-                MPI_Send((const char *)mine + at, some, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
-            else
-                MPI_Recv(to + at, some, MPI_BYTE, r, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
-        n = bytes;
+        to += n;
+        carry((char *)&n, sizeof n, 0, r);
+        carry(to, n, 0, r);
     }
 }
 

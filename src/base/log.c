@@ -9,6 +9,7 @@
 /* The terminal and the log file belong to the process: the one mutable state outside structs. */
 static FILE *log_file;
 static int log_quiet, log_muted;
+static char log_said[256]; /* by aw_info_once */
 
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list args)
 {
@@ -54,6 +55,18 @@ void aw_info(const char *format, ...)
     va_start(args, format);
     print_line(log_quiet ? NULL : stdout, "", format, args);
     va_end(args);
+}
+
+void aw_info_once(const char *format, ...)
+{
+    char line[sizeof log_said];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (strcmp(line, log_said) == 0) return;
+    memcpy(log_said, line, sizeof line);
+    aw_info("%s", line);
 }
 
 void aw_log_quiet(int quiet) { log_quiet = quiet; }

@@ -21,6 +21,9 @@ void aw_warn(const char *format, ...) AW_PRINTF(1, 2);
 /** Print a line of information on stdout, unless quiet. */
 void aw_info(const char *format, ...) AW_PRINTF(1, 2);
 
+/** The same, but not again as long as the last line of its kind was this one. */
+void aw_info_once(const char *format, ...) AW_PRINTF(1, 2);
+
 /** With quiet, aw_info prints nothing on the terminal (the log file still gets it). */
 void aw_log_quiet(int quiet);
 

@@ -3,6 +3,8 @@
 # What a user meets: the exit status, the line on stderr, and the files left behind, of good runs
 # and of every kind of trouble.  usage: command.sh ARCWAKE
 set -u
+# shellcheck source=tests/app/lattice.sh
+. "$(dirname "$0")/lattice.sh"
 arcwake=$1
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
@@ -35,18 +37,7 @@ absent() {
     [ ! -e "$1" ] || complain "$1 was written: $(ls -R "$1")"
 }
 
-cat >line.yaml <<'END'
-PALS:
-  version: null
-  facility:
-    - line:
-        kind: BeamLine
-        line:
-          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.1099895e9}}
-          - bend: {kind: Bend, length: 0.1, BendP: {radius_ref: 25.13}}
-    - ring: {kind: Lattice, branches: [line]}
-    - use: ring
-END
+write_lattice 0.1
 cat >run.yaml <<'END'
 title: a short bend
 lattice: line.yaml

@@ -3,6 +3,8 @@
 # Runs under mpirun: the numbers of one rank, whatever the number of ranks; one line for an error.
 # usage: mpi.sh ARCWAKE MPIEXEC
 set -u
+# shellcheck source=tests/app/lattice.sh
+. "$(dirname "$0")/lattice.sh"
 arcwake=$1
 mpiexec=$2
 place=$(mktemp -d)
@@ -45,18 +47,7 @@ same() {
         complain "$1 and $2 differ by more than $3"
 }
 
-cat >line.yaml <<'END'
-PALS:
-  version: null
-  facility:
-    - line:
-        kind: BeamLine
-        line:
-          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.1099895e9}}
-          - bend: {kind: Bend, length: 0.3, BendP: {radius_ref: 25.13}}
-    - ring: {kind: Lattice, branches: [line]}
-    - use: ring
-END
+write_lattice 0.3
 cat >run.yaml <<'END'
 lattice: line.yaml
 beam: {charge_C: 1.0e-9, gamma: 1.0e4, particles: 20000, sigma_s_m: 50.0e-6, sigma_x_m: 50.0e-6}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
+#include "kernels/tile.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"

@@ -14,6 +14,7 @@ static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 #include "kernels/gpu/peak.h"
 #include "kernels/gpu/shared.h"
 #include "kernels/gpu/unit.h"
+#include "kernels/gpu/upload.h"
 #include "tests/assert_close.h"
 
 extern const aw_gpu_runtime aw_emulated_runtime;
