@@ -5,6 +5,8 @@
 #define AW_KERNELS_DEVICE_H
 #include <stddef.h>
 
+#include "kernels/cuhre.h"
+#include "kernels/genz.h"
 #include "kernels/peak.h"
 #include "kernels/region.h"
 #include "kernels/tuning.h"
@@ -186,6 +188,18 @@ typedef struct aw_device_ops {
     /** Whether it can, where that depends on the state: a set of units can if one of them can, on
      *  every rank. NULL: if there is the operation. */
     int (*convolves)(const void *state);
+
+    /** For integrals in several dimensions (quadrature/cuhre.h), of integrands that units know:
+     *  apply the rule to every region, of which value, error and axis are filled (aw_cuhre_judge).
+     *  All of it is done on return. Both may be NULL.
+     *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
+    aw_status (*cuhre_apply)(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                             aw_cuhre_region *region, size_t n);
+
+    /** And cut the worst regions of queues until each has what it wants (aw_cuhre_queue_wants) or
+     *  has no room left. Likewise. */
+    aw_status (*cuhre_cut)(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                           aw_cuhre_queue *queue, size_t n);
 
     aw_status (*wait)(void *state);
 

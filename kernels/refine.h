@@ -3,6 +3,7 @@
 #ifndef AW_KERNELS_REFINE_H
 #define AW_KERNELS_REFINE_H
 #include "kernels/device.h"
+#include "kernels/heap.h"
 #include "kernels/region.h"
 
 /* Regions that one job may hold: at 1e-12 of the scales a point needs a few thousand. */
@@ -39,28 +40,20 @@ AW_FN void aw_region_complete(aw_region *q, aw_node_fn f, void *context, const a
     aw_region_rule(q, scales);
 }
 
-AW_FN void aw_heap_sift_down(const aw_region *region, uint32_t *heap, uint32_t n)
+AW_FN aw_heap aw_refine_heap(const aw_refine_space *space)
 {
-    uint32_t i = 0, moving = heap[0];
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= n) break;
-        if (child + 1 < n && region[heap[child + 1]].error > region[heap[child]].error) child++;
-        if (!(region[heap[child]].error > region[moving].error)) break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = moving;
+    const aw_heap heap = {&space->region->error, sizeof *space->region / sizeof(double),
+                          space->heap, space->n};
+    return heap;
 }
 
-AW_FN void aw_heap_push(const aw_region *region, uint32_t *heap, uint32_t n, uint32_t index)
+/* Put a region in, for which there is room. */
+AW_FN void aw_refine_push(aw_refine_space *space, const aw_region *q)
 {
-    uint32_t i = n;
-    while (i > 0 && region[index].error > region[heap[(i - 1) / 2]].error) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = index;
+    aw_heap heap = aw_refine_heap(space);
+    space->region[space->n] = *q;
+    aw_heap_push(&heap, space->n);
+    space->n = heap.n;
 }
 
 /* The regions' errors summed anew: a running total drifts by rounding of its first values. */
@@ -84,10 +77,8 @@ AW_FN void aw_refine_begin(aw_refine_space *space, aw_job *job)
 AW_FN void aw_refine_take(aw_refine_space *space, const aw_job *job, const aw_region *q)
 {
     if (space->n < space->room) {
-        space->region[space->n] = *q;
+        aw_refine_push(space, q);
         space->total += q->error;
-        aw_heap_push(space->region, space->heap, space->n, space->n);
-        space->n++;
         return;
     }
     for (unsigned k = 0; k < AW_RESULTS; ++k) space->rest[k] += q->I[k];
@@ -121,12 +112,11 @@ AW_FN int aw_refine_next(aw_refine_space *space, aw_job *job, aw_region *left, a
 AW_FN void aw_refine_put(aw_refine_space *space, const aw_region *left, const aw_region *right)
 {
     const uint32_t worst = space->heap[0];
+    const aw_heap heap = aw_refine_heap(space);
     space->total += left->error + right->error - space->region[worst].error;
     space->region[worst] = *left;
-    aw_heap_sift_down(space->region, space->heap, space->n);
-    space->region[space->n] = *right;
-    aw_heap_push(space->region, space->heap, space->n, space->n);
-    space->n++;
+    aw_heap_sift_down(&heap);
+    aw_refine_push(space, right);
     if (isnan(left->error) || isnan(right->error)) space->total = left->error + right->error;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "quadrature/cuhre.h"
 
-#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -10,8 +9,9 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* WHOLE: from so many dimensions on the box starts whole. */
-enum { REGIONS = 64, PIECES = 4, WHOLE = 4 };
+/* WHOLE: from so many dimensions on the box starts whole. ROOM: for so many cuts a queue gets room
+ * on a device at a time. */
+enum { REGIONS = 64, PIECES = 4, WHOLE = 4, ROOM = 256 };
 
 typedef aw_cuhre_region region;
 
@@ -20,38 +20,39 @@ typedef struct list {
     size_t n, capacity;
 } list;
 
-/* Regions with the largest error on top of a heap of their indices. */
-typedef struct queue {
-    list regions;
-    size_t *heap;
-    size_t capacity; /* of the heap */
-    double value, error;
-    uint64_t quota; /* cuts that it may still make in this round */
-    int stuck;      /* its worst region is too small to cut */
-} queue;
+typedef aw_cuhre_queue queue;
+
+/* An integrand: a function of the host; or one that `device` knows, which does the work. */
+typedef struct integrand {
+    aw_cuhre_fn f;
+    void *context;
+    const aw_device *device;
+    const aw_genz *known;
+} integrand;
 
 typedef struct job {
     const aw_cuhre_params *params;
-    aw_cuhre_fn f;
-    void *context;
+    integrand f;
     aw_cuhre_rule rule;
     size_t aim; /* L_max */
     int threads;
     list regions, bad;
-    queue *queue;
+    queue *queue; /* [queues] */
     size_t queues;
+    queue *given;     /* [queues]: those that a device works on, */
+    size_t *of;       /* [queues]: and which these are */
     double tolerance; /* for the integral as it is known */
     aw_cuhre_result *out;
 } job;
 
 static aw_status apply(const job *j, region *q)
 {
-    return aw_cuhre_rule_apply(&j->rule, j->f, j->context, q);
+    return aw_cuhre_rule_apply(&j->rule, j->f.f, j->f.context, q);
 }
 
 static uint64_t applications_left(const job *j)
 {
-    return (j->params->max_evaluations - j->out->evaluations) / j->rule.points;
+    return (j->params->max_evaluations - j->out->evaluations) / (uint64_t)j->rule.points;
 }
 
 /* Is the sum of errors within the tolerance? */
@@ -62,42 +63,13 @@ static int converged(job *j)
     return j->out->error <= j->tolerance;
 }
 
-static void sum_list(const list *l, double *value, double *error)
+static void sum_regions(const region *q, size_t n, double *value, double *error)
 {
     *value = *error = 0.0;
-    for (size_t i = 0; i < l->n; ++i) {
-        *value += l->item[i].value;
-        *error += l->item[i].error;
+    for (size_t i = 0; i < n; ++i) {
+        *value += q[i].value;
+        *error += q[i].error;
     }
-}
-
-static int can_cut(const region *q)
-{
-    return q->h[q->axis] > 8.0 * DBL_EPSILON * fabs(q->c[q->axis]);
-}
-
-static void cut(const region *q, int pieces, region *piece)
-{
-    const int i = q->axis;
-    for (int k = 0; k < pieces; ++k) {
-        piece[k] = *q;
-        piece[k].h[i] = q->h[i] / pieces;
-        piece[k].c[i] = q->c[i] + (2 * k + 1 - pieces) * piece[k].h[i];
-    }
-}
-
-/* What the whole and its pieces disagree about is an error of the whole, and a doubt about the
- * pieces. */
-static void hold_against(const region *whole, region *piece, int pieces)
-{
-    double value = 0.0, error = 0.0;
-    for (int k = 0; k < pieces; ++k) {
-        value += piece[k].value;
-        error += piece[k].error;
-    }
-    double apart = fabs(value - whole->value),
-           scale = error > 0.0 ? 1.0 + 0.5 * apart / error : 1.0;
-    for (int k = 0; k < pieces; ++k) piece[k].error = piece[k].error * scale + 0.25 * apart;
 }
 
 /* ---- phase one ---- */
@@ -134,12 +106,19 @@ static aw_status partition(job *j)
 static aw_status apply_all(job *j, region *q, size_t n)
 {
     int worst = AW_OK;
+    j->out->evaluations += n * (uint64_t)j->rule.points;
+    if (j->f.device) {
+        const aw_device *d = j->f.device;
+        aw_status status = d->ops->cuhre_apply(d->state, &j->rule, j->f.known, q, n);
+        for (size_t i = 0; i < n && status == AW_OK; ++i)
+            if (!(q[i].error < HUGE_VAL)) status = AW_ERR_NONFINITE;
+        return status;
+    }
 #pragma omp parallel for schedule(static) reduction(max : worst) num_threads(j->threads)
     for (size_t i = 0; i < n; ++i) {
         int status = (int)apply(j, &q[i]);
         if (status > worst) worst = status;
     }
-    j->out->evaluations += n * j->rule.points;
     return (aw_status)worst;
 }
 
@@ -185,10 +164,10 @@ static aw_status cut_bad(job *j, size_t good, int pieces)
         aw_grow((void **)&j->regions.item, &j->regions.capacity, good + bad * d, sizeof(region)));
     region *piece = j->regions.item + good;
     memcpy(j->bad.item, piece, bad * sizeof(region));
-    for (size_t k = 0; k < bad; ++k) cut(&j->bad.item[k], pieces, &piece[k * d]);
+    for (size_t k = 0; k < bad; ++k) aw_cuhre_cut(&j->bad.item[k], pieces, &piece[k * d]);
     j->regions.n = good + bad * d;
     status = apply_all(j, piece, bad * d);
-    for (size_t k = 0; k < bad; ++k) hold_against(&j->bad.item[k], &piece[k * d], pieces);
+    for (size_t k = 0; k < bad; ++k) aw_cuhre_hold_against(&j->bad.item[k], &piece[k * d], pieces);
 done:
     return status;
 }
@@ -206,7 +185,7 @@ static aw_status phase_one(job *j, size_t *bad)
     }
     AW_TRY(apply_all(j, j->regions.item, j->regions.n));
     for (;;) {
-        sum_list(&j->regions, &j->out->value, &j->out->error);
+        sum_regions(j->regions.item, j->regions.n, &j->out->value, &j->out->error);
         int seen_twice = j->out->generations > 0 || j->regions.n > 1;
         if (converged(j) && seen_twice) break;
         size_t good = count_good(j), n = j->regions.n - good;
@@ -215,7 +194,8 @@ static aw_status phase_one(job *j, size_t *bad)
         if (seen_twice && n >= j->aim) break;
         if (applications_left(j) < n * (size_t)pieces) pieces = 2;
         int possible = applications_left(j) >= n * (size_t)pieces;
-        for (size_t i = good; i < j->regions.n; ++i) possible &= can_cut(&j->regions.item[i]);
+        for (size_t i = good; i < j->regions.n; ++i)
+            possible &= aw_cuhre_can_cut(&j->regions.item[i]);
         if (!possible) {
             if (!seen_twice) status = AW_ERR_MAXEVAL;
             break;
@@ -230,69 +210,55 @@ done:
 
 /* ---- phase two ---- */
 
-static int above(const queue *q, size_t a, size_t b)
-{
-    double p = q->regions.item[a].error, r = q->regions.item[b].error;
-    return p > r || (p == r && a < b);
-}
-
-static void sift_down(queue *q)
-{
-    size_t i = 0, moving = q->heap[0];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= q->regions.n) break;
-        if (child + 1 < q->regions.n && above(q, q->heap[child + 1], q->heap[child])) child++;
-        if (!above(q, q->heap[child], moving)) break;
-        q->heap[i] = q->heap[child];
-        i = child;
-    }
-    q->heap[i] = moving;
-}
-
-static aw_status push(queue *q, const region *r)
+/* Room for so many regions, and more: it doubles. */
+static aw_status make_room(queue *q, size_t n)
 {
     aw_status status = AW_OK;
-    size_t n = q->regions.n, i = n;
-    AW_TRY(aw_grow((void **)&q->regions.item, &q->regions.capacity, n + 1, sizeof *r));
-    AW_TRY(aw_grow((void **)&q->heap, &q->capacity, n + 1, sizeof *q->heap));
-    q->regions.item[n] = *r;
-    q->regions.n++;
-    while (i > 0 && above(q, n, q->heap[(i - 1) / 2])) {
-        q->heap[i] = q->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    q->heap[i] = n;
+    size_t regions = q->room, places = q->room;
+    AW_TRY(n < UINT32_MAX / 2 ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(aw_grow((void **)&q->region, &regions, n, sizeof *q->region));
+    AW_TRY(aw_grow((void **)&q->heap, &places, n, sizeof *q->heap));
+    q->room = (uint32_t)(regions < places ? regions : places);
 done:
     return status;
 }
 
-static double top_error(const queue *q) { return q->regions.item[q->heap[0]].error; }
-
-/* SEQUENTIAL-CUHRE: halve the worst region until no error is above the threshold, or their sum is
- * within the share, or the quota is used up. */
-static aw_status run_queue(const job *j, queue *q, double threshold, double share)
+/* SEQUENTIAL-CUHRE. */
+static aw_status run_queue(const job *j, queue *q)
 {
     aw_status status = AW_OK;
-    while (q->quota > 0 && top_error(q) > threshold && q->error > share) {
-        size_t top = q->heap[0];
-        const region whole = q->regions.item[top];
-        region half[2];
-        if (!can_cut(&whole)) {
-            q->stuck = 1;
-            break;
-        }
-        q->quota--;
-        cut(&whole, 2, half);
+    region half[2];
+    while (aw_cuhre_queue_wants(q)) {
+        if (q->n >= q->room) AW_TRY(make_room(q, (size_t)q->n + 1));
+        if (!aw_cuhre_queue_next(q, half)) break;
         AW_TRY(apply(j, &half[0]));
         AW_TRY(apply(j, &half[1]));
-        hold_against(&whole, half, 2);
-        q->error += half[0].error + half[1].error - whole.error;
-        q->regions.item[top] = half[0];
-        sift_down(q);
-        AW_TRY(push(q, &half[1]));
+        aw_cuhre_queue_put(q, half);
     }
-    sum_list(&q->regions, &q->value, &q->error); /* anew: a running sum drifts */
+done:
+    return status;
+}
+
+/* The same on a device, all queues at a time: until all of them have what they want, those that
+ * do not have it yet are given more room. */
+static aw_status run_on_device(job *j)
+{
+    const aw_device *d = j->f.device;
+    aw_status status = AW_OK;
+    for (;;) {
+        size_t n = 0;
+        for (size_t i = 0; i < j->queues; ++i) {
+            queue *q = &j->queue[i];
+            if (q->broken) return AW_ERR_NONFINITE;
+            if (!aw_cuhre_queue_wants(q)) continue;
+            AW_TRY(make_room(q, (size_t)q->n + (q->quota < ROOM ? (size_t)q->quota : ROOM)));
+            j->of[n] = i;
+            j->given[n++] = *q;
+        }
+        if (n == 0) break;
+        AW_TRY(d->ops->cuhre_cut(d->state, &j->rule, j->f.known, j->given, n));
+        for (size_t k = 0; k < n; ++k) j->queue[j->of[k]] = j->given[k];
+    }
 done:
     return status;
 }
@@ -303,11 +269,18 @@ static aw_status deal(job *j, size_t bad)
     aw_status status = AW_OK;
     j->queues = bad < j->aim ? bad : j->aim;
     j->queue = aw_alloc(j->queues, sizeof *j->queue);
-    if (!j->queue) return AW_ERR_NOMEM;
-    for (size_t i = j->regions.n, k = 0; i-- > 0; k = k + 1 < j->queues ? k + 1 : 0)
-        AW_TRY(push(&j->queue[k], &j->regions.item[i]));
-    for (size_t i = 0; i < j->queues; ++i)
-        sum_list(&j->queue[i].regions, &j->queue[i].value, &j->queue[i].error);
+    j->given = aw_alloc(j->queues, sizeof *j->given);
+    j->of = aw_alloc(j->queues, sizeof *j->of);
+    if (!j->queue || !j->given || !j->of) return AW_ERR_NOMEM;
+    for (size_t i = j->regions.n, k = 0; i-- > 0; k = k + 1 < j->queues ? k + 1 : 0) {
+        queue *q = &j->queue[k];
+        AW_TRY(make_room(q, (size_t)q->n + 1));
+        aw_cuhre_queue_push(q, &j->regions.item[i]);
+    }
+    for (size_t i = 0; i < j->queues; ++i) {
+        queue *q = &j->queue[i];
+        sum_regions(q->region, q->n, &q->value, &q->error);
+    }
 done:
     return status;
 }
@@ -322,8 +295,8 @@ static double sum_queues(job *j)
         const queue *q = &j->queue[i];
         j->out->value += q->value;
         j->out->error += q->error;
-        j->out->regions += q->regions.n;
-        if (!q->stuck) top = fmax(top, top_error(q));
+        j->out->regions += q->n;
+        if (!q->stuck) top = fmax(top, aw_cuhre_queue_top(q));
     }
     return top;
 }
@@ -334,12 +307,12 @@ static uint64_t give_quotas(job *j, double threshold)
 {
     uint64_t left = applications_left(j) / 2, given = 0, active = 0;
     for (size_t i = 0; i < j->queues; ++i)
-        active += !j->queue[i].stuck && top_error(&j->queue[i]) > threshold;
+        active += !j->queue[i].stuck && aw_cuhre_queue_top(&j->queue[i]) > threshold;
     uint64_t each = active > 0 ? left / active : 0;
     for (size_t i = 0; i < j->queues; ++i) {
         queue *q = &j->queue[i];
         q->quota = each;
-        if (q->stuck || !(top_error(q) > threshold))
+        if (q->stuck || !(aw_cuhre_queue_top(q) > threshold))
             q->quota = 0;
         else if (each == 0)
             q->quota = given < left;
@@ -348,21 +321,35 @@ static uint64_t give_quotas(job *j, double threshold)
     return given;
 }
 
-/* One round of all queues. */
+/* One round of all queues: a queue stops early when it has shrunk its error as much as the whole
+ * must be. */
 static aw_status run_queues(job *j, double threshold, uint64_t given)
 {
+    aw_status status = AW_OK;
     int worst = AW_OK;
-    const double shrink = j->tolerance / j->out->error;
+    for (size_t i = 0; i < j->queues; ++i) {
+        j->queue[i].threshold = threshold;
+        j->queue[i].enough = j->queue[i].error * (j->tolerance / j->out->error);
+    }
+    if (j->f.device) {
+        AW_TRY(run_on_device(j));
+    } else {
 #pragma omp parallel for schedule(dynamic, 1) reduction(max : worst) num_threads(j->threads)
+        for (size_t i = 0; i < j->queues; ++i) {
+            int one = (int)run_queue(j, &j->queue[i]);
+            if (one > worst) worst = one;
+        }
+        AW_TRY((aw_status)worst);
+    }
     for (size_t i = 0; i < j->queues; ++i) {
         queue *q = &j->queue[i];
-        int status = (int)run_queue(j, q, threshold, q->error * shrink);
-        if (status > worst) worst = status;
+        given -= q->quota;
+        sum_regions(q->region, q->n, &q->value, &q->error); /* anew: a running sum drifts */
     }
-    for (size_t i = 0; i < j->queues; ++i) given -= j->queue[i].quota;
-    j->out->evaluations += 2 * given * j->rule.points;
+    j->out->evaluations += 2 * given * (uint64_t)j->rule.points;
     j->out->rounds++;
-    return (aw_status)worst;
+done:
+    return status;
 }
 
 /* QUADRATURE-PHASETWO. The threshold falls by no more than the sum of errors has to: with more
@@ -404,20 +391,21 @@ static aw_status check(const aw_cuhre_params *p)
 static void free_all(job *j)
 {
     for (size_t i = 0; j->queue && i < j->queues; ++i) {
-        aw_free(j->queue[i].regions.item);
+        aw_free(j->queue[i].region);
         aw_free(j->queue[i].heap);
     }
     aw_free(j->queue);
+    aw_free(j->given);
+    aw_free(j->of);
     aw_free(j->regions.item);
     aw_free(j->bad.item);
 }
 
-aw_status aw_cuhre(const aw_cuhre_params *params, aw_cuhre_fn f, void *context,
-                   aw_cuhre_result *out)
+static aw_status integrate(const aw_cuhre_params *params, const integrand *f, aw_cuhre_result *out)
 {
     aw_status status = AW_OK;
     size_t bad = 0;
-    job j = {.params = params, .f = f, .context = context, .out = out};
+    job j = {.params = params, .f = *f, .out = out};
     *out = (aw_cuhre_result){.error = HUGE_VAL};
     AW_TRY(check(params));
     j.threads = params->threads > 0 ? params->threads : omp_get_max_threads();
@@ -434,4 +422,25 @@ done:
     }
     free_all(&j);
     return status;
+}
+
+aw_status aw_cuhre(const aw_cuhre_params *params, aw_cuhre_fn f, void *context,
+                   aw_cuhre_result *out)
+{
+    const integrand on_host = {.f = f, .context = context};
+    return integrate(params, &on_host, out);
+}
+
+aw_status aw_cuhre_on(const aw_device *device, const aw_cuhre_params *params, const aw_genz *f,
+                      aw_cuhre_result *out)
+{
+    const integrand known = {.device = device, .known = f};
+    *out = (aw_cuhre_result){.error = HUGE_VAL};
+    if (!device->ops->cuhre_apply || !device->ops->cuhre_cut)
+        return aw_error(AW_ERR_BACKEND, "device '%s': it does not integrate in several dimensions",
+                        device->ops->kind);
+    if (f->n != params->n)
+        return aw_error(AW_ERR_ARG, "integration in %d dimensions of an integrand of %d", params->n,
+                        f->n);
+    return integrate(params, &known, out);
 }

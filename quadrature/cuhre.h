@@ -4,6 +4,7 @@
 #define AW_QUADRATURE_CUHRE_H
 #include <stddef.h>
 
+#include "kernels/device.h"
 #include "quadrature/cuhre_rule.h"
 #include "src/base/status.h"
 
@@ -61,6 +62,14 @@ typedef struct aw_cuhre_result {
  *  AW_ERR_NONFINITE (value NaN, error infinite); AW_ERR_ARG (message); AW_ERR_NOMEM. */
 aw_status aw_cuhre(const aw_cuhre_params *params, aw_cuhre_fn f, void *context,
                    aw_cuhre_result *out);
+
+/** The same by a device that knows the integrand: every application of the rule, and the queues of
+ *  phase two, are its work (aw_device_ops.cuhre_apply, .cuhre_cut); what is cut is chosen here.
+ *  Results are those of aw_cuhre but for rounding; where errors are equal but for that, other
+ *  regions may be cut. `threads` is not used.
+ *  @return as aw_cuhre; AW_ERR_BACKEND (the device cannot, or failed: message) */
+aw_status aw_cuhre_on(const aw_device *device, const aw_cuhre_params *params, const aw_genz *f,
+                      aw_cuhre_result *out);
 
 AW_END_DECLS
 #endif

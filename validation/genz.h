@@ -4,35 +4,10 @@
 #define AW_VALIDATION_GENZ_H
 #include <stdint.h>
 
+#include "kernels/genz.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
-
-enum { AW_GENZ_DIMENSIONS = 8 };
-
-/** The families, in Genz's order, for x in [0, 1]^n:
- *  oscillatory    cos(2 pi u_1 + a.x)
- *  product peak   prod 1/(a_i^-2 + (x_i - u_i)^2)
- *  corner peak    (1 + a.x)^-(n+1)
- *  Gaussian       exp(-sum a_i^2 (x_i - u_i)^2)
- *  C0             exp(-sum a_i |x_i - u_i|)
- *  discontinuous  exp(a.x) where x_1 <= u_1 and x_2 <= u_2, 0 elsewhere */
-typedef enum aw_genz_family {
-    AW_GENZ_OSCILLATORY,
-    AW_GENZ_PRODUCT,
-    AW_GENZ_CORNER,
-    AW_GENZ_GAUSSIAN,
-    AW_GENZ_C0,
-    AW_GENZ_DISCONTINUOUS,
-    AW_GENZ_FAMILIES
-} aw_genz_family;
-
-/** One integrand: n = 2 .. AW_GENZ_DIMENSIONS. */
-typedef struct aw_genz {
-    aw_genz_family family;
-    int n;
-    double a[AW_GENZ_DIMENSIONS], u[AW_GENZ_DIMENSIONS];
-} aw_genz;
 
 /** Name of a family; static storage. */
 const char *aw_genz_name(aw_genz_family family);

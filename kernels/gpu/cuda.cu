@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "kernels/gpu/clusters.h"
+#include "kernels/gpu/cuhre.h"
 #include "kernels/gpu/lists.h"
 #include "kernels/gpu/peak.h"
 #include "kernels/gpu/runtime.h"

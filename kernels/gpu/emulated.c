@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/gpu/clusters.h"
+#include "kernels/gpu/cuhre.h"
 #include "kernels/gpu/lists.h"
 #include "kernels/gpu/peak.h"
 #include "kernels/gpu/runtime.h"

@@ -20,6 +20,8 @@ AW_BEGIN_DECLS
     S(accept, evaluate)      \
     S(shared, shared)        \
     X(shared_add, shared)    \
+    S(cuhre_apply, cuhre)    \
+    S(cuhre_cut, cuhre)      \
     X(narrow, narrow)        \
     X(multiply, multiply)    \
     X(read_all, read_all)

@@ -10,6 +10,7 @@
 #include "src/base/memory.h"
 
 enum { NS = 24, NX = 12, SLICES = 5, POINTS = NS, REGIONS = 4, JOBS = 3, NODES = 6 };
+enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of a queue, and of its space */
 #define H 1e-5
 #define CDT 2e-4
 #define BETA 0.99995
@@ -35,6 +36,8 @@ typedef struct found {
     aw_job job[JOBS];
     double I[POINTS][AW_RESULTS], error[POINTS], rest[POINTS][AW_RESULTS], rest_error[POINTS];
     double shared[POINTS][AW_RESULTS];
+    aw_cuhre_region box[BOXES + CUTS];
+    double integral;
 } found;
 
 static void fill_slice(trial *t, int i)
@@ -81,6 +84,40 @@ static void fill(trial *t)
     }
 }
 
+/* An integral over a cube. The weights are those of no rule: it is the arithmetic that counts. */
+static aw_status run_boxes(aw_gpu_state *g, found *f)
+{
+    const aw_genz gaussian = {.family = AW_GENZ_GAUSSIAN,
+                              .n = AXES,
+                              .a = {1.0, 2.0, 3.0, 4.0, 5.0},
+                              .u = {0.5, 0.4, 0.3, 0.2, 0.1}};
+    aw_cuhre_rule rule = {.n = AXES, .points = 1 + 6 * AXES + 2 * AXES * (AXES - 1) + (2 << AXES)};
+    uint32_t heap[BOXES + CUTS];
+    aw_cuhre_queue queue = {
+        .region = f->box, .heap = heap, .room = BOXES + CUTS, .quota = CUTS, .error = HUGE_VAL};
+    aw_status status = AW_OK;
+    for (int k = 0; k < AW_CUHRE_ORBITS; ++k) {
+        rule.degree7[k] = 1.0 + k;
+        for (int j = 0; j < AW_CUHRE_NULLS; ++j) rule.null[j][k] = j + k % 2 ? 1.0 : -1.0;
+    }
+    for (int j = 0; j < 3; ++j) rule.axis[j][0] = rule.axis[j][3] = 1.0 + j;
+    for (int i = 0; i < BOXES; ++i)
+        for (int k = 0; k < AXES; ++k) {
+            f->box[i].h[k] = 0.1;
+            f->box[i].c[k] = 0.1 + 0.2 * i;
+        }
+    AW_TRY(aw_gpu_unit_cuhre_apply(g, &rule, &gaussian, f->box, BOXES));
+    for (int i = 0; i < BOXES; ++i) {
+        const aw_cuhre_region box = f->box[i];
+        aw_cuhre_queue_push(&queue, &box);
+    }
+    AW_TRY(aw_gpu_unit_cuhre_cut(g, &rule, &gaussian, &queue, 1));
+    f->integral = 0.0;
+    for (uint32_t i = 0; i < queue.n; ++i) f->integral += f->box[i].value;
+done:
+    return status;
+}
+
 static aw_status run(aw_gpu_state *g, const trial *t, found *f)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
@@ -123,6 +160,7 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
     AW_TRY(aw_gpu_unit_sweep(g, f->region, (size_t)POINTS * REGIONS, &scales, &work));
     AW_TRY(aw_gpu_unit_evaluate(g, &cluster, 1, &scales, 0, &out, &work));
     AW_TRY(aw_gpu_unit_integrate(g, &shared, &scales, &work));
+    AW_TRY(run_boxes(g, f));
 done:
     return status;
 }
@@ -146,7 +184,9 @@ static int alike(const double *a, const double *b, size_t n, size_t stride)
 
 static int agree(const found *a, const found *b)
 {
-    int yes = 1;
+    int yes = alike(&a->integral, &b->integral, 1, 1);
+    yes = yes && alike(&a->box->error, &b->box->error, BOXES + CUTS,
+                       sizeof(aw_cuhre_region) / sizeof(double));
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         for (int m = 0; m < 5; ++m)
             yes = yes && alike(&a->region->f[m][k], &b->region->f[m][k], (size_t)POINTS * REGIONS,

@@ -21,7 +21,7 @@ static aw_status grow(aw_gpu_state *g, aw_gpu_array *a, size_t bytes, int host)
 {
     void *seen;
     aw_status status = AW_OK;
-    if (bytes <= a->bytes) return AW_OK;
+    if (bytes <= a->bytes && (a->host || !host)) return AW_OK;
     const size_t wanted = bytes + bytes / 4;
     aw_gpu_drop(g, a);
     AW_TRY(g->runtime->take(g->context, wanted, &a->device));
@@ -171,7 +171,8 @@ static aw_status emulated_open(const aw_device_params *params, void **state)
 #define AW_GPU_OPERATIONS                                                                         \
     .close = gpu_close, .describe = gpu_describe, .upload = aw_gpu_upload,                        \
     .cluster_tiles = gpu_cluster_tiles, .sweep = aw_gpu_unit_sweep, .refine = aw_gpu_unit_refine, \
-    .evaluate = aw_gpu_unit_evaluate, .integrate = aw_gpu_unit_integrate, .wait = gpu_wait,       \
+    .evaluate = aw_gpu_unit_evaluate, .integrate = aw_gpu_unit_integrate,                         \
+    .cuhre_apply = aw_gpu_unit_cuhre_apply, .cuhre_cut = aw_gpu_unit_cuhre_cut, .wait = gpu_wait, \
     .peak = aw_gpu_unit_peak
 
 extern const aw_device_ops aw_cuda_ops, aw_emulated_ops;

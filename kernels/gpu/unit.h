@@ -98,6 +98,10 @@ aw_status aw_gpu_unit_evaluate(void *state, const aw_cluster *cluster, size_t n,
                                aw_work *work);
 aw_status aw_gpu_unit_integrate(void *state, aw_shared *shared, const aw_scales *scales,
                                 aw_work *work);
+aw_status aw_gpu_unit_cuhre_apply(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                                  aw_cuhre_region *region, size_t n);
+aw_status aw_gpu_unit_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                                aw_cuhre_queue *queue, size_t n);
 aw_status aw_gpu_unit_peak(void *state, aw_peak *out);
 
 AW_END_DECLS

@@ -77,7 +77,7 @@ aw_status aw_bench_command(int argc, char **argv)
     if (aw_comm_size() > 1 && (b.tables || b.kernel || b.step || b.patterns || b.cuhre))
         return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
                                     "measurements of one process (leave mpirun out)");
-    if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.threads, b.json);
+    if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.device, b.threads, b.json);
     if (b.kernel) return aw_bench_kernel(&b);
     aw_tuning_load(&b.tuning);
     if (b.step) return aw_bench_step(&b);

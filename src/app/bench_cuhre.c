@@ -44,7 +44,8 @@ static void tally_add(tally *t, const tally *more)
 }
 
 /* One integral over the unit cube. */
-static aw_status integrate(aw_genz *genz, double relative, int threads, tally *t)
+static aw_status integrate(const aw_device *device, aw_genz *genz, double relative, int threads,
+                           tally *t)
 {
     static const double a[AW_GENZ_DIMENSIONS] = {0.0};
     static const double b[AW_GENZ_DIMENSIONS] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
@@ -56,7 +57,8 @@ static aw_status integrate(aw_genz *genz, double relative, int threads, tally *t
                                     .threads = threads > 0 ? threads : 1};
     aw_cuhre_result result;
     double begin = aw_now();
-    aw_status status = aw_cuhre(&params, aw_genz_value, genz, &result);
+    aw_status status = device->ops->cuhre_apply ? aw_cuhre_on(device, &params, genz, &result)
+                                                : aw_cuhre(&params, aw_genz_value, genz, &result);
     t->seconds += aw_now() - begin;
     t->evaluations += (double)result.evaluations;
     t->instances++;
@@ -127,19 +129,24 @@ static aw_status json_row(table *b, int family, int d)
     return AW_OK;
 }
 
-aw_status aw_bench_cuhre(long instances, int threads, const char *json)
+aw_status aw_bench_cuhre(long instances, const char *unit, int threads, const char *json)
 {
     aw_status status = AW_OK;
+    const aw_device_params params = {.threads = threads, .inner_density = 1.0};
+    aw_device device = {0};
     table b = {.text = NULL};
+    AW_TRY(aw_device_open(unit, &params, &device));
     aw_info("integrals of Genz's families in %d to %d dimensions, %ld of each, relative tolerances "
-            "1e-3 to 1e-6 in turn, at most %d evaluations",
-            (int)LEAST_N, (int)AW_CUHRE_DIMENSIONS, instances, MOST_EVALUATIONS);
+            "1e-3 to 1e-6 in turn, at most %d evaluations; on %s",
+            (int)LEAST_N, (int)AW_CUHRE_DIMENSIONS, instances, MOST_EVALUATIONS,
+            device.ops->cuhre_apply ? device.ops->describe(device.state) : "threads of the host");
     for (int f = 0; f < AW_GENZ_FAMILIES; ++f)
         for (int d = 0; d < DIMENSIONS; ++d) {
             uint64_t random = 100 * (uint64_t)f + (uint64_t)d + LEAST_N; /* a sequence for each */
             for (long i = 0; i < instances; ++i) {
                 aw_genz genz = aw_genz_draw((aw_genz_family)f, d + LEAST_N, &random);
-                AW_TRY(integrate(&genz, pow(10.0, -3.0 - (double)(i % 4)), threads, &b.cell[f][d]));
+                AW_TRY(integrate(&device, &genz, pow(10.0, -3.0 - (double)(i % 4)), threads,
+                                 &b.cell[f][d]));
             }
             AW_TRY(json_row(&b, f, d));
         }
@@ -149,6 +156,7 @@ aw_status aw_bench_cuhre(long instances, int threads, const char *json)
         AW_TRY(aw_file_replace(json, b.text, b.length + 3));
     }
 done:
+    aw_device_close(&device);
     aw_free(b.text);
     return status;
 }

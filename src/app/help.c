@@ -72,7 +72,7 @@ static const char bench_text[] =
     "Times every part of a step of the same bend in self-consistent motion (128 x 128, 1e6\n"
     "particles, projection), best and mean. --hold: the potentials of the first step are kept,\n"
     "which leaves the particle side alone (--repeat 60).\n"
-    "arcwake bench --cuhre[=N] [--threads N] [--json FILE]\n"
+    "arcwake bench --cuhre[=N] [--device D] [--threads N] [--json FILE]\n"
     "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts\n"
     "those within their tolerance, those that miss it silently, and those that say so.\n";
 

@@ -2,8 +2,6 @@
 /* A GPU unit against the CPU unit, node by node: what its threads do, done by the host's threads
  * (unit `emulated`), the same with the threads of a block in the opposite order (`backwards`: what
  * two threads want at a time would come out otherwise), or on a GPU (unit `cuda`). */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
@@ -11,6 +9,7 @@
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
+#include "tests/unit_fixture.h"
 
 enum { NS = 40, NX = 24, ROWS = 3, POINTS = ROWS * NS, SLICES = 6, REGIONS = 12, CELLS = 9 };
 #define H SLICES_CELL
@@ -375,15 +374,7 @@ static void a_nan_is_never_converged(void **state)
 
 int main(int argc, char **argv)
 {
-    char *kind = argc > 1 ? argv[1] : "emulated";
-    char why[200] = "this program was built without CUDA";
-    for (int i = 0; aw_device_kind(i); ++i) {
-        const aw_device_ops *ops = aw_device_kind(i);
-        if (strcmp(ops->kind, kind) != 0 || !ops->count || ops->count(why, sizeof why) > 0)
-            continue;
-        printf("skipped: unit %s: %s\n", kind, why);
-        return 77;
-    }
+    char *kind = unit_of(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(a_sweep_is_the_cpus, kind),
         cmocka_unit_test_prestate(a_sweep_over_spacings_that_change, kind),

@@ -10,6 +10,7 @@ static pthread_barrier_t barrier;
 static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 
 #include "kernels/gpu/clusters.h"
+#include "kernels/gpu/cuhre.h"
 #include "kernels/gpu/lists.h"
 #include "kernels/gpu/peak.h"
 #include "kernels/gpu/shared.h"
@@ -39,6 +40,8 @@ static union {
     aw_gpu_evaluate_space evaluate;
     aw_gpu_accept_space accept;
     aw_gpu_shared_space shared;
+    aw_gpu_cuhre_apply_space cuhre_apply;
+    aw_gpu_cuhre_cut_space cuhre_cut;
 } space;
 
 #define ALONE(name, arguments)                                    \

@@ -23,7 +23,7 @@ BEGIN {
     sees["src/solvers"] = "quadrature predictor kernels src/base"
     sees["src/input"] = "pic kernels src/base"
     sees["src/output"] = "pic kernels src/base"
-    sees["validation"] = "src/base"
+    sees["validation"] = "kernels src/base"
     sees["src/app"] = "validation src/input src/output src/solvers predictor quadrature pic " \
                       "kernels src/base"
 }

@@ -330,7 +330,7 @@ static void halves_answer_for_what_they_and_the_whole_disagree_about(void **stat
         double value = 0.0, error = 0.0;
         wall ridge = {.axis = n - 1, .place = 0.4};
         aw_cuhre_rule_make(&rule, n);
-        aw_cuhre_params p = unit(n, 1e-12, 3 * rule.points);
+        aw_cuhre_params p = unit(n, 1e-12, 3 * (uint64_t)rule.points);
         p.regions = 1;
         memset(&whole, 0, sizeof whole);
         for (int i = 0; i < n; ++i) whole.c[i] = whole.h[i] = 0.5;
@@ -348,7 +348,7 @@ static void halves_answer_for_what_they_and_the_whole_disagree_about(void **stat
         assert_status(aw_cuhre(&p, ridge_at, &ridge, &r), AW_ERR_MAXEVAL);
         assert_close(r.value, value, 1e-14, 0.0); /* the same sums */
         assert_close(r.error, error + apart, 1e-12, 0.0);
-        assert_true(r.regions == 2 && r.evaluations == 3 * rule.points);
+        assert_true(r.regions == 2 && r.evaluations == 3 * (uint64_t)rule.points);
     }
 }
 

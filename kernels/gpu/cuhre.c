@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPU units: integrals in several dimensions. */
+#include "kernels/gpu/cuhre.h"
+
+#include <string.h>
+
+#include "kernels/gpu/unit.h"
+
+aw_status aw_gpu_unit_cuhre_apply(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                                  aw_cuhre_region *region, size_t n)
+{
+    aw_gpu_state *g = state;
+    aw_gpu_desk *d = &g->desk[0];
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_wait(g, 0));
+    AW_TRY(aw_gpu_grow(g, &d->region, n * sizeof *region));
+    memcpy(d->region.host, region, n * sizeof *region);
+    const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .region = d->region.device, .n = n};
+    AW_TRY(aw_gpu_push(g, 0, &d->region, n * sizeof *region));
+    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_apply, (n + AW_GPU_GROUPS - 1) / AW_GPU_GROUPS, &call));
+    AW_TRY(aw_gpu_pull(g, 0, &d->region, n * sizeof *region));
+    AW_TRY(aw_gpu_wait(g, 0));
+    memcpy(region, d->region.host, n * sizeof *region);
+done:
+    return status;
+}
+
+/* Queues one after the other, each with all of its room; pointers into the device. */
+static void pack(aw_gpu_state *g, const aw_cuhre_queue *queue, size_t n)
+{
+    aw_gpu_desk *d = &g->desk[0];
+    aw_cuhre_region *region = d->region.host;
+    uint32_t *heap = d->heap.host;
+    aw_cuhre_queue *packed = d->job.host;
+    size_t first = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const aw_cuhre_queue *q = &queue[i];
+        memcpy(&region[first], q->region, q->n * sizeof *region);
+        memcpy(&heap[first], q->heap, q->n * sizeof *heap);
+        packed[i] = *q;
+        packed[i].region = (aw_cuhre_region *)d->region.device + first;
+        packed[i].heap = (uint32_t *)d->heap.device + first;
+        first += q->room;
+    }
+}
+
+static void unpack(const aw_gpu_state *g, aw_cuhre_queue *queue, size_t n)
+{
+    const aw_gpu_desk *d = &g->desk[0];
+    const aw_cuhre_region *region = d->region.host;
+    const uint32_t *heap = d->heap.host;
+    const aw_cuhre_queue *packed = d->job.host;
+    size_t first = 0;
+    for (size_t i = 0; i < n; ++i) {
+        aw_cuhre_queue *q = &queue[i];
+        aw_cuhre_region *const own = q->region;
+        uint32_t *const places = q->heap;
+        *q = packed[i];
+        q->region = own;
+        q->heap = places;
+        memcpy(own, &region[first], q->n * sizeof *region);
+        memcpy(places, &heap[first], q->n * sizeof *heap);
+        first += q->room;
+    }
+}
+
+aw_status aw_gpu_unit_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                                aw_cuhre_queue *queue, size_t n)
+{
+    aw_gpu_state *g = state;
+    aw_gpu_desk *d = &g->desk[0];
+    aw_status status = AW_OK;
+    size_t room = 0;
+    for (size_t i = 0; i < n; ++i) room += queue[i].room;
+    AW_TRY(aw_gpu_wait(g, 0));
+    AW_TRY(aw_gpu_grow(g, &d->region, room * sizeof(aw_cuhre_region)));
+    AW_TRY(aw_gpu_grow(g, &d->heap, room * sizeof(uint32_t)));
+    AW_TRY(aw_gpu_grow(g, &d->job, n * sizeof *queue));
+    pack(g, queue, n);
+    const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .queue = d->job.device, .n = n};
+    AW_TRY(aw_gpu_push(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
+    AW_TRY(aw_gpu_push(g, 0, &d->heap, room * sizeof(uint32_t)));
+    AW_TRY(aw_gpu_push(g, 0, &d->job, n * sizeof *queue));
+    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_cut, n, &call));
+    AW_TRY(aw_gpu_pull(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
+    AW_TRY(aw_gpu_pull(g, 0, &d->heap, room * sizeof(uint32_t)));
+    AW_TRY(aw_gpu_pull(g, 0, &d->job, n * sizeof *queue));
+    AW_TRY(aw_gpu_wait(g, 0));
+    unpack(g, queue, n);
+done:
+    return status;
+}
