@@ -20,6 +20,11 @@ void aw_device_close(aw_device *device)
     device->state = NULL;
 }
 
+size_t aw_device_list_points(const aw_device *device)
+{
+    return device->ops->list_points ? device->ops->list_points(device->state) : AW_LIST_POINTS;
+}
+
 int aw_device_convolves(const aw_device *device)
 {
     if (!device->ops->convolve) return 0;

@@ -63,6 +63,10 @@ AW_FN double aw_accept_budget(double limit, double part, double start, double sh
     return start + (limit - start) * part * share;
 }
 
+/** Points whose regions or jobs a list has: as many as share frames and combined slices on a CPU
+ *  (kernels/cpu/sweep.c). */
+#define AW_LIST_POINTS 256
+
 /** Tiles whose points share one partition of r'. Everything is borrowed. */
 typedef struct aw_cluster {
     const aw_tile_ref *tile;   /* [tiles] */
@@ -152,6 +156,10 @@ typedef struct aw_device_ops {
      *  tiles are shared out among clusters changes no result. */
     size_t (*cluster_tiles)(const void *state);
 
+    /** How many points a list of regions or jobs should have, so that all of the unit has work.
+     *  NULL: AW_LIST_POINTS. Lists of that many take memory in proportion. */
+    size_t (*list_points)(const void *state);
+
     /** Apply the rule to every region: fills the nodes that are not known, estimate and error.
      *  A region that begins where the one before it (of the same point) ends shares its node. */
     aw_status (*sweep)(void *state, aw_region *region, size_t n, const aw_scales *scales,
@@ -181,7 +189,8 @@ typedef struct aw_device_ops {
     /** The same where the points are the nodes of the newest slice, and the slices lie as it does
      *  but for a small turn (kernels/convolution.h, aw_convolution_fits and _reach), for points
      *  that move as `common`: a convolution. Nodes take their weight for the rates, too; moments
-     *  are not rounded. May be NULL.
+     *  are not rounded. May be NULL. Nodes and sums must stay until `wait`: a set of units begins
+     *  with it when it has nodes to integrate, too.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, const aw_shared *shared);
 
@@ -226,6 +235,9 @@ aw_status aw_device_list_open(const char *spec, const aw_device_params *params, 
 
 /** What the unit wants as most tiles of a cluster. */
 size_t aw_device_cluster_tiles(const aw_device *device);
+
+/** What the unit wants as points of a list. */
+size_t aw_device_list_points(const aw_device *device);
 
 /** Whether the unit has aw_device_ops.convolve now. */
 int aw_device_convolves(const aw_device *device);

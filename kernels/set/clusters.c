@@ -269,21 +269,22 @@ aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
     if (u->everyone == 1) {
         const double weight = 1.0;
         AW_TRY(aw_set_grow_bins(u, 1));
-        AW_TRY(aw_set_share_out(u, AW_SHARE_WHOLE, evaluate_whole, &call, &weight, 1));
-        aw_set_collect(u, AW_SHARE_WHOLE, 1, work);
+        AW_TRY(aw_set_share_out(u, AW_SHARE_WHOLE, evaluate_whole, &call, &weight, 1, SIZE_MAX));
+        aw_set_collect(u, 1, work);
         return AW_OK;
     }
     AW_TRY(aw_comm_agree(prepare(u, cluster, n)));
     begin_clusters(u, cluster, n, out);
     for (size_t b = 0; b < t->bins; ++b)
         u->weight[b] = t->weight[b] * (u->costs == t->blocks ? u->cost[t->block[b]] : 1.0);
-    AW_TRY(aw_set_share_out(u, AW_SHARE_EVALUATE, evaluate_bin, &call, u->weight, t->bins));
+    AW_TRY(
+        aw_set_share_out(u, AW_SHARE_EVALUATE, evaluate_bin, &call, u->weight, t->bins, SIZE_MAX));
     if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(u)));
     if (u->ranks > 1)
         AW_TRY(merge_ranks(u, cluster, n, out));
     else
         merge_bins(u, cluster, out);
-    aw_set_collect(u, AW_SHARE_EVALUATE, t->bins, work);
+    aw_set_collect(u, t->bins, work);
 done:
     return status;
 }

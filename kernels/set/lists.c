@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists that a set of units shares out: regions, jobs, and nodes that all points share. */
+/* Lists that a set of units shares out: regions and jobs. */
 #include <string.h>
 
 #include "kernels/set/set.h"
@@ -22,12 +22,65 @@ static aw_status sweep_bin(const aw_device *device, void *call, size_t bin)
                               &c->u->work[bin]);
 }
 
+/* What other ranks have found of the regions of bins from .. to - 1. */
+static aw_status exchange_bins(aw_unit_set *u, aw_region *region, size_t from, size_t to)
+{
+    enum { I = 5 * AW_RESULTS, ERROR = I + AW_RESULTS, NUMBERS };
+    const size_t first = u->first[from], n = u->first[to] - first;
+    aw_status status = AW_OK;
+    AW_TRY(aw_comm_agree(aw_set_wire(u, n * NUMBERS)));
+    for (size_t b = from; b < to; ++b)
+        for (size_t i = u->first[b]; u->mine[b] && i < u->first[b + 1]; ++i) {
+            double *out = &u->wire[(i - first) * NUMBERS];
+            memcpy(out, region[i].f, sizeof region[i].f);
+            memcpy(&out[I], region[i].I, sizeof region[i].I);
+            out[ERROR] = region[i].error;
+        }
+    aw_comm_sum(u->wire, n * NUMBERS);
+    for (size_t i = 0; i < n; ++i) {
+        const double *in = &u->wire[i * NUMBERS];
+        aw_region *q = &region[first + i];
+        memcpy(q->f, in, sizeof q->f);
+        memcpy(q->I, &in[I], sizeof q->I);
+        q->error = in[ERROR];
+        q->known = 31u;
+    }
+done:
+    return status;
+}
+
+/* All bins, so many at a time that what goes over the ranks stays small. */
+static aw_status exchange_regions(aw_unit_set *u, aw_region *region, size_t bins)
+{
+    enum { MOST = 65536 }; /* regions: 22 MiB */
+    aw_status status = AW_OK;
+    for (size_t from = 0, to; from < bins; from = to) {
+        for (to = from + 1; to < bins && u->first[to + 1] - u->first[from] <= MOST;) ++to;
+        AW_TRY(exchange_bins(u, region, from, to));
+    }
+done:
+    return status;
+}
+
+/* Bins of a sweep: neighbouring points, of which CPUs work on many at a time, since they share
+ * frames and combined slices (kernels/cpu/sweep.c): with bins of 32 points instead of 64 a CPU is
+ * 15 % slower, with 5 it takes twice the time (64 x 64, tolerance 1e-5). */
+static size_t sweep_bins(const aw_unit_set *u, const aw_region *region, size_t n)
+{
+    enum { POINTS = 64 };
+    const size_t wanted = aw_set_bins(u->everyone);
+    size_t points = n > 0;
+    for (size_t i = 1; i < n; ++i) points += region[i].point != region[i - 1].point;
+    const size_t most = points / POINTS > 0 ? points / POINTS : 1;
+    return wanted < most ? wanted : most;
+}
+
 aw_status aw_set_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
                        aw_work *work)
 {
     aw_unit_set *u = state;
     aw_status status = AW_OK;
-    const size_t wanted = aw_set_bins(aw_set_left(u)), most = n / wanted + 1;
+    const size_t wanted = sweep_bins(u, region, n), most = n / wanted + 1;
     size_t bins = 0;
     list_call call = {.u = u, .region = region, .scales = scales};
     AW_TRY(aw_comm_agree(aw_set_grow_bins(u, wanted)));
@@ -38,8 +91,9 @@ aw_status aw_set_sweep(void *state, aw_region *region, size_t n, const aw_scales
         u->weight[bins] = (double)(at - u->first[bins]);
         u->first[++bins] = at;
     }
-    AW_TRY(aw_set_share_out(u, AW_SHARE_SWEEP, sweep_bin, &call, u->weight, bins));
-    aw_set_collect(u, AW_SHARE_SWEEP, bins, work);
+    AW_TRY(aw_set_share_out(u, AW_SHARE_SWEEP, sweep_bin, &call, u->weight, bins, SIZE_MAX));
+    if (u->ranks > 1) AW_TRY(exchange_regions(u, region, bins));
+    aw_set_collect(u, bins, work);
 done:
     return status;
 }
@@ -89,90 +143,9 @@ aw_status aw_set_refine(void *state, aw_region *region, aw_job *job, size_t jobs
     AW_TRY(aw_comm_agree(aw_set_grow_bins(u, bins)));
     for (size_t b = 0; b <= bins; ++b) u->first[b] = bins ? b * jobs / bins : 0;
     for (size_t b = 0; b < bins; ++b) u->weight[b] = (double)(u->first[b + 1] - u->first[b]);
-    AW_TRY(aw_set_share_out(u, AW_SHARE_REFINE, refine_bin, &call, u->weight, bins));
+    AW_TRY(aw_set_share_out(u, AW_SHARE_REFINE, refine_bin, &call, u->weight, bins, SIZE_MAX));
     if (u->ranks > 1) AW_TRY(exchange_jobs(u, job, bins));
-    aw_set_collect(u, AW_SHARE_REFINE, bins, work);
+    aw_set_collect(u, bins, work);
 done:
-    return status;
-}
-
-/* Nodes that all points share: bins are runs of them, each with sums of its own. */
-typedef struct shared_call {
-    aw_unit_set *u;
-    const aw_shared *shared;
-    const aw_scales *scales;
-    size_t (*tables)[3]; /* [bins]: tables, directions, offsets */
-} shared_call;
-
-static aw_status integrate_bin(const aw_device *device, void *call, size_t bin)
-{
-    const shared_call *c = call;
-    aw_unit_set *u = c->u;
-    const size_t *first = &u->first[bin], at = bin * u->points;
-    aw_shared mine = *c->shared;
-    if (!device->ops->integrate) return AW_ERR_BACKEND;
-    mine.node += first[0];
-    mine.nodes = first[1] - first[0];
-    mine.I = u->I + at;
-    mine.check = c->shared->check ? u->error + at : NULL;
-    memset(mine.I, 0, u->points * sizeof *mine.I);
-    memset(u->error + at, 0, u->points * sizeof *u->error);
-    const aw_status status = device->ops->integrate(device->state, &mine, c->scales, &u->work[bin]);
-    c->tables[bin][0] = mine.tables;
-    c->tables[bin][1] = mine.directions;
-    c->tables[bin][2] = mine.offsets;
-    return status;
-}
-
-/* Sums of all bins, in their order, in the wire: of the points, of their checks, and the tables'
- * three numbers; of all ranks. */
-static aw_status merge_shared(const shared_call *c, size_t bins, const double **sums)
-{
-    aw_unit_set *u = c->u;
-    const size_t width = AW_RESULTS + 1, n = u->points * width + 3;
-    aw_status status = AW_OK;
-    AW_TRY(aw_comm_agree(aw_set_wire(u, n)));
-    for (size_t b = 0; b < bins; ++b) {
-        if (!u->mine[b]) continue;
-        for (size_t p = 0; p < u->points; ++p) {
-            const size_t at = b * u->points + p;
-            for (unsigned k = 0; k < AW_RESULTS; ++k) u->wire[p * width + k] += u->I[at][k];
-            u->wire[p * width + AW_RESULTS] += u->error[at];
-        }
-        for (size_t i = 0; i < 3; ++i) u->wire[n - 3 + i] += (double)c->tables[b][i];
-    }
-    aw_comm_sum(u->wire, n);
-    *sums = u->wire;
-done:
-    return status;
-}
-
-aw_status aw_set_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
-{
-    aw_unit_set *u = state;
-    aw_status status = AW_OK;
-    const size_t units = (size_t)u->everyone, n = shared->nodes;
-    const size_t wanted = units > 1 ? units * AW_BLOCKS_A_UNIT : 1;
-    const size_t bins = n < wanted ? n : wanted;
-    const double *sum;
-    shared_call call = {u, shared, scales, aw_alloc(wanted, 3 * sizeof(size_t))};
-    AW_TRY(aw_comm_agree(call.tables ? AW_OK : AW_ERR_NOMEM));
-    AW_TRY(aw_comm_agree(aw_set_grow_bins(u, bins)));
-    AW_TRY(aw_comm_agree(aw_set_grow_sums(u, bins)));
-    for (size_t b = 0; b <= bins; ++b) u->first[b] = bins ? b * n / bins : 0;
-    for (size_t b = 0; b < bins; ++b) u->weight[b] = (double)(u->first[b + 1] - u->first[b]);
-    AW_TRY(aw_set_share_out(u, AW_SHARE_INTEGRATE, integrate_bin, &call, u->weight, bins));
-    AW_TRY(merge_shared(&call, bins, &sum));
-    for (size_t p = 0; p < u->points; ++p) {
-        for (unsigned k = 0; k < AW_RESULTS; ++k) shared->I[p][k] += *sum++;
-        if (shared->check) shared->check[p] += *sum;
-        ++sum;
-    }
-    shared->tables = (size_t)sum[0];
-    shared->directions = (size_t)sum[1];
-    shared->offsets = (size_t)sum[2];
-    aw_set_collect(u, AW_SHARE_INTEGRATE, bins, work);
-done:
-    aw_free(call.tables);
     return status;
 }

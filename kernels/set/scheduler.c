@@ -10,14 +10,16 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 
-enum { WAITING, RUNNING, DONE };
+/* OWN: one that waits for its worker. */
+enum { WAITING, RUNNING, DONE, OWN };
 
 /* What all workers share; what changes is guarded by `lock`, the workers too. */
 typedef struct pool {
     const double *weight;
     size_t *order;     /* [bins]: the heaviest first */
-    char *state;       /* [bins]: WAITING .. DONE, in this order of bins */
+    char *state;       /* [bins]: WAITING .. OWN, in this order of bins */
     size_t bins, left; /* left: not done */
+    aw_status undone;  /* how the worker of an own bin was lost */
     aw_worker *worker;
     double *until; /* [workers]: when its bin will be done, as far as is known; 0: it has none */
     int workers;
@@ -86,10 +88,21 @@ static double others_need(const pool *p, int who, double now)
     return last;
 }
 
-/* The first bin from the worker's end of the pool that is worth its taking; p->bins: none. */
+/* Where a worker's own bin is; p->bins: it has none, or has been given it. */
+static size_t own_place(const pool *p, int who)
+{
+    size_t at = 0;
+    while (at < p->bins && (p->state[at] != OWN || p->order[at] + 1 != p->worker[who].own)) ++at;
+    return at;
+}
+
+/* Its own bin; or the first from the worker's end of the pool that is worth its taking; p->bins:
+ * none. */
 static size_t choose(const pool *p, int who)
 {
     const aw_worker *w = &p->worker[who];
+    const size_t own = own_place(p, who);
+    if (own < p->bins) return own;
     const double most = w->speed > 0.0 ? others_need(p, who, aw_now()) : HUGE_VAL;
     for (size_t k = 0; k < p->bins; ++k) {
         const size_t at = w->heavy ? k : p->bins - 1 - k;
@@ -116,6 +129,14 @@ static aw_status do_bin(aw_worker *w, size_t bin, double *seconds)
     return status;
 }
 
+/* Nobody does the bin at place `at`. */
+static void leave(pool *p, size_t at, aw_status status)
+{
+    p->state[at] = DONE;
+    p->left--;
+    p->undone = status;
+}
+
 /* Write down what became of the bin at place `at`. */
 static void note(pool *p, int who, size_t at, aw_status status, double seconds)
 {
@@ -126,6 +147,7 @@ static void note(pool *p, int who, size_t at, aw_status status, double seconds)
     if (status != AW_OK) {
         w->status = status;
         p->state[at] = WAITING;
+        if (p->order[at] + 1 == w->own) leave(p, at, status);
         return;
     }
     p->state[at] = DONE;
@@ -174,6 +196,8 @@ static void run_all(pool *p)
         if (made[i]) continue;
         pthread_mutex_lock(&p->lock);
         p->worker[i].status = AW_ERR_NOMEM;
+        const size_t own = own_place(p, i);
+        if (own < p->bins) leave(p, own, AW_ERR_NOMEM);
         pthread_cond_broadcast(&p->changed);
         pthread_mutex_unlock(&p->lock);
     }
@@ -201,7 +225,14 @@ aw_status aw_schedule(const double *weight, size_t bins, aw_worker *worker, int 
     p.state = aw_alloc(bins, sizeof *p.state);
     if (!p.order || !p.state) AW_TRY(AW_ERR_NOMEM);
     AW_TRY(aw_heaviest_first(weight, bins, p.order));
+    for (int i = 0; i < workers; ++i)
+        for (size_t k = 0; k < bins; ++k) {
+            if (p.order[k] + 1 != worker[i].own) continue;
+            p.state[k] = OWN;
+            if (worker[i].speed > 0.0) until[i] = aw_now() + weight[p.order[k]] / worker[i].speed;
+        }
     run_all(&p);
+    status = p.undone;
     for (int i = 0; p.left > 0 && i < workers; ++i) status = worker[i].status;
 done:
     pthread_mutex_destroy(&p.lock);

@@ -41,12 +41,15 @@ typedef struct aw_unit_set {
     int n;
     aw_history_view history;
     size_t points;
-    int ranks;             /* that share the work; 1 without MPI */
-    int everyone;          /* units that worked on all of them when the problem came */
-    size_t *first;         /* [bins + 1]: where the bins of a list begin */
-    double *weight;        /* [bins] */
-    aw_work *work;         /* [bins]; of other ranks' bins: nothing */
-    char *mine;            /* [bins]: 1: this rank's */
+    int ranks;          /* that share the work; 1 without MPI */
+    aw_shared near;     /* to be convolved with the next nodes that are shared out, or when it is */
+    int convolves;      /* waited for: 1; 0: nothing is */
+    double near_weight; /* of that, in nodes; 0: not known */
+    int everyone;       /* units that worked on all of them when the problem came */
+    size_t *first;      /* [bins + 1]: where the bins of a list begin */
+    double *weight;     /* [bins] */
+    aw_work *work;      /* [bins]; of other ranks' bins: nothing */
+    char *mine;         /* [bins]: 1: this rank's */
     size_t *order, *which; /* [bins], scratch: all by weight, and this rank's */
     double *load;          /* [bins], scratch: weights of these */
     double *spent;         /* [bins]: seconds that this rank's took, and by which unit */
@@ -79,15 +82,19 @@ size_t aw_set_bins(int units);
 aw_status aw_set_grow_bins(aw_unit_set *set, size_t bins);
 aw_status aw_set_grow_sums(aw_unit_set *set, size_t n);
 
-/** Let the units do bins of one kind of work. Without accelerators all begin with the heaviest:
- *  what is left for the end should be light. Bins of a sweep are every rank's; of other kinds each
- *  rank gets a part, by the speeds of its units, and `mine` says which.
+/** The first unit of this rank that works and convolves; the number of units: none does. */
+int aw_set_convolver(const aw_unit_set *set);
+
+/** Let the units do bins of one kind of work; bin `convolved` (SIZE_MAX: none) is the first
+ *  convolver's of rank 0, or another one's there if that one fails. Without accelerators all begin
+ *  with the heaviest: what is left for the end should be light. Each rank gets a part of the bins,
+ *  by the speeds of its units, and `mine` says which.
  *  @return AW_OK, or how the last unit of a rank was lost; the same on all ranks */
 aw_status aw_set_share_out(aw_unit_set *set, int kind, aw_bin_fn run, void *call,
-                           const double *weight, size_t bins);
+                           const double *weight, size_t bins, size_t convolved);
 
-/** Add up what the bins did, of all ranks but for a sweep. */
-void aw_set_collect(const aw_unit_set *set, int kind, size_t bins, aw_work *work);
+/** Add up what the bins did, of all ranks. */
+void aw_set_collect(const aw_unit_set *set, size_t bins, aw_work *work);
 
 /** Room for n numbers that go over the ranks, zeroed. */
 aw_status aw_set_wire(aw_unit_set *set, size_t n);
@@ -98,6 +105,8 @@ aw_status aw_set_sweep(void *state, aw_region *region, size_t n, const aw_scales
 aw_status aw_set_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
 aw_status aw_set_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
+aw_status aw_set_convolve(void *state, const aw_shared *shared);
+aw_status aw_set_wait(void *state);
 aw_status aw_set_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
                           int single, const aw_clustered *out, aw_work *work);
 

@@ -29,7 +29,7 @@ static aw_status run_bin(void *context, size_t bin)
     aw_status status = s->run(device, s->call, which);
     if (status == AW_OK) status = device->ops->wait(device->state);
     s->set->spent[which] = aw_now() - begin;
-    s->set->by[which] = s->unit;
+    if (status == AW_OK) s->set->by[which] = s->unit;
     return status;
 }
 
@@ -40,6 +40,14 @@ int aw_set_left(const aw_unit_set *u)
     int left = 0;
     for (int i = 0; i < u->n; ++i) left += works(&u->member[i]);
     return left;
+}
+
+int aw_set_convolver(const aw_unit_set *u)
+{
+    int i = 0;
+    while (i < u->n && !(works(&u->member[i]) && aw_device_convolves(&u->member[i].unit.device)))
+        ++i;
+    return i;
 }
 
 static void lose(aw_unit_set *u, aw_unit_member *m, aw_status status)
@@ -64,8 +72,9 @@ static double speed_of(const aw_unit_set *u, int kind)
 }
 
 /* Which bins are this rank's: the heaviest goes to the rank that would have done it first, and so
- * on. All ranks find the same. @return AW_OK, AW_ERR_NOMEM */
-static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bins)
+ * on; the one to be convolved to rank 0, which holds spectra of the last slices. All ranks find the
+ * same. @return AW_OK, AW_ERR_NOMEM */
+static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bins, size_t convolved)
 {
     const double own[2] = {speed_of(u, kind), aw_set_left(u)};
     double(*rank)[2] = aw_alloc((size_t)u->ranks, sizeof *rank);
@@ -77,7 +86,12 @@ static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bin
     aw_comm_gather(own, 2, rank[0]);
     for (int r = 0; r < u->ranks; ++r) known = known && rank[r][0] > 0.0;
     AW_TRY(aw_heaviest_first(weight, bins, u->order));
+    if (convolved < bins) {
+        until[0] = weight[convolved] / (known ? rank[0][0] : rank[0][1]);
+        u->mine[convolved] = me == 0;
+    }
     for (size_t k = 0; k < bins; ++k) {
+        if (u->order[k] == convolved) continue;
         double first = HUGE_VAL;
         int by = 0;
         for (int r = 0; r < u->ranks; ++r) {
@@ -96,8 +110,21 @@ done:
     return status;
 }
 
-/* The pool of this rank. */
-static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t bins)
+/* A bin whose unit was lost with it, by the other convolvers. */
+static aw_status convolve_again(aw_unit_set *u, const seat *call, size_t bin)
+{
+    for (int i; (i = aw_set_convolver(u)) < u->n;) {
+        seat place = *call;
+        place.unit = i;
+        const aw_status status = run_bin(&place, bin);
+        if (status == AW_OK) return AW_OK;
+        lose(u, &u->member[i], status);
+    }
+    return AW_ERR_BACKEND;
+}
+
+/* The pool of this rank; bin `own` of it is to be convolved. */
+static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t bins, size_t own)
 {
     aw_worker worker[AW_UNITS_MAX];
     seat place[AW_UNITS_MAX];
@@ -113,37 +140,42 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
                                 .context = &place[n],
                                 .heavy = m->unit.heavy || heavy == 0,
                                 .speed = m->speed[kind],
-                                .slow = m->unit.slow};
+                                .slow = m->unit.slow,
+                                .own = own < bins && i == aw_set_convolver(u) ? own + 1 : 0};
         who[n++] = m;
     }
-    if (n == 0) return AW_ERR_BACKEND;
-    const aw_status status = aw_schedule(u->load, bins, worker, n);
+    if (n == 0 || (own < bins && aw_set_convolver(u) == u->n)) return AW_ERR_BACKEND;
+    if (own < bins) u->by[u->which[own]] = -1;
+    aw_status status = aw_schedule(u->load, bins, worker, n);
     for (int i = 0; i < n; ++i) {
         who[i]->speed[kind] = worker[i].speed;
         who[i]->share.busy += worker[i].busy;
         who[i]->share.bins += worker[i].bins;
         if (worker[i].status != AW_OK) lose(u, who[i], worker[i].status);
     }
+    if (own < bins && u->by[u->which[own]] < 0 && aw_set_left(u) > 0)
+        status = convolve_again(u, call, own);
     return status;
 }
 
 aw_status aw_set_share_out(aw_unit_set *u, int kind, aw_bin_fn run, void *call,
-                           const double *weight, size_t bins)
+                           const double *weight, size_t bins, size_t convolved)
 {
     const seat work = {.set = u, .run = run, .call = call};
     aw_status status = AW_OK;
-    size_t n = 0;
-    if (u->ranks > 1 && kind != AW_SHARE_SWEEP)
-        AW_TRY(aw_comm_agree(deal(u, kind, weight, bins)));
+    size_t n = 0, own = SIZE_MAX;
+    if (u->ranks > 1)
+        AW_TRY(aw_comm_agree(deal(u, kind, weight, bins, convolved)));
     else
         memset(u->mine, 1, bins);
     for (size_t b = 0; b < bins; ++b) {
         u->work[b] = (aw_work){0};
         if (!u->mine[b]) continue;
+        if (b == convolved) own = n;
         u->which[n] = b;
         u->load[n++] = weight[b];
     }
-    AW_TRY(aw_comm_agree(empty_pool(u, kind, &work, n)));
+    AW_TRY(aw_comm_agree(empty_pool(u, kind, &work, n, own)));
 done:
     return status;
 }
@@ -184,41 +216,22 @@ done:
     return status;
 }
 
-void aw_set_collect(const aw_unit_set *u, int kind, size_t bins, aw_work *work)
+void aw_set_collect(const aw_unit_set *u, size_t bins, aw_work *work)
 {
     const aw_work none = {0};
     aw_work all = none;
     for (size_t b = 0; b < bins; ++b) aw_work_add(&all, &u->work[b], &none);
-    if (kind != AW_SHARE_SWEEP) { /* whole numbers of a double */
-        double n[4] = {(double)all.evaluations, (double)all.rated, (double)all.nodes,
-                       (double)all.regions};
-        aw_comm_sum(n, 4);
-        all = (aw_work){(uint64_t)n[0], (uint64_t)n[1], (uint64_t)n[2], (uint64_t)n[3]};
-    }
+    double n[4] = {(double)all.evaluations, (double)all.rated, (double)all.nodes,
+                   (double)all.regions}; /* whole numbers of a double */
+    aw_comm_sum(n, 4);
+    all = (aw_work){(uint64_t)n[0], (uint64_t)n[1], (uint64_t)n[2], (uint64_t)n[3]};
     aw_work_add(work, &all, &none);
-}
-
-static aw_status units_convolve(void *state, const aw_shared *shared)
-{
-    aw_unit_set *u = state;
-    for (int i = 0; i < u->n; ++i) {
-        aw_unit_member *m = &u->member[i];
-        const aw_device *d = &m->unit.device;
-        if (!works(m) || !d->ops->convolve) continue;
-        aw_status status = d->ops->convolve(d->state, shared);
-        if (status == AW_OK) status = d->ops->wait(d->state);
-        if (status == AW_OK) return AW_OK;
-        lose(u, m, status);
-    }
-    return aw_error(AW_ERR_BACKEND, "no unit is left that convolves");
 }
 
 static int units_convolves(const void *state)
 {
     const aw_unit_set *u = state;
-    double without = 1.0; /* ranks that have no such unit */
-    for (int i = 0; i < u->n; ++i)
-        if (works(&u->member[i]) && aw_device_convolves(&u->member[i].unit.device)) without = 0.0;
+    double without = aw_set_convolver(u) == u->n; /* ranks that have no such unit */
     aw_comm_sum(&without, 1);
     return without == 0.0;
 }
@@ -255,13 +268,13 @@ static size_t units_cluster_tiles(const void *state)
     return least;
 }
 
-static const char *units_describe(const void *state) { return ((const aw_unit_set *)state)->text; }
-
-static aw_status units_wait(void *state)
+/* As many for each unit, wherever it is. */
+static size_t units_list_points(const void *state)
 {
-    (void)state; /* every bin has been waited for */
-    return AW_OK;
+    return (size_t)((const aw_unit_set *)state)->everyone * AW_LIST_POINTS;
 }
+
+static const char *units_describe(const void *state) { return ((const aw_unit_set *)state)->text; }
 
 static void units_close(void *state)
 {
@@ -283,13 +296,14 @@ static const aw_device_ops set_ops = {
     .describe = units_describe,
     .upload = units_upload,
     .cluster_tiles = units_cluster_tiles,
+    .list_points = units_list_points,
     .sweep = aw_set_sweep,
     .refine = aw_set_refine,
     .evaluate = aw_set_evaluate,
     .integrate = aw_set_integrate,
-    .convolve = units_convolve,
+    .convolve = aw_set_convolve,
     .convolves = units_convolves,
-    .wait = units_wait,
+    .wait = aw_set_wait,
 };
 
 /* "cpu:0 = cpu: 1 thread, avx512; cpu:1 = ..., 2 times slower" */

@@ -27,9 +27,10 @@ typedef struct aw_unit_share {
 
 /** Make one device of n units (1 .. AW_UNITS_MAX). Its operations cut their work into bins which
  *  the units share (scheduler.h): regions of a sweep and jobs of a refinement in the order
- *  of points, clusters by data blocks (tasks.h). Sums over bins run in the order of bins,
- *  so that with units that compute alike results do not depend on who did what. `integrate` and
- *  `convolve` go to the first unit that has them.
+ *  of points, clusters by data blocks (tasks.h). Sums over bins run in the order of bins, so that
+ *  with units that compute alike results do not depend on who did what. A convolution is one bin,
+ *  of a unit that can do it, beside those of the nodes that are integrated next; it is done with
+ *  them, or by `wait`.
  *  A unit whose operation fails is left out from then on, with a warning, and its work goes to the
  *  others; an operation fails when no unit is left. For that a unit that fails must have left what
  *  it reads (regions, jobs) as it was.

@@ -10,6 +10,7 @@
 #include "kernels/set/units.h"
 #include "kernels/tile.h"
 #include "src/app/simulation.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -105,6 +106,14 @@ static size_t units_bytes(const aw_config *config, size_t nodes, size_t slices, 
            (n > 1 ? aw_units_bytes((int)n, nodes) : 0);
 }
 
+/* Points that are worked on together. */
+static size_t block_points(const aw_config *config, size_t nodes)
+{
+    const size_t wanted = units_of(config, "") * (size_t)aw_comm_size() * AW_LIST_POINTS;
+    const size_t most = wanted < AW_POINT_BLOCK ? wanted : AW_POINT_BLOCK;
+    return nodes < most ? nodes : most;
+}
+
 static size_t other_bytes(const aw_config *config, size_t slices)
 {
     size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
@@ -113,7 +122,7 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
     size_t per_particle = 9 * sizeof(double) + sizeof(int32_t);
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
-    size_t lists = AW_LISTED_REGIONS * side * AW_POINT_BLOCK * sizeof(aw_region);
+    size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */
     return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
            cluster_bytes(config, nodes, slices) + shared_bytes(config, nodes, threads) +

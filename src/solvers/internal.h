@@ -44,6 +44,9 @@ aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);
 aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
                           size_t *begin);
 
+/** How many points are worked on together, at most AW_POINT_BLOCK. */
+size_t aw_solver_block(const aw_solver *solver);
+
 /** Estimates of points visit[first .. last), into solver->estimate. */
 typedef aw_status (*aw_block_fn)(aw_solver *solver, const aw_problem *problem, size_t first,
                                  size_t last, aw_report *report);

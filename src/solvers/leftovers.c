@@ -290,7 +290,7 @@ aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *s
 {
     aw_status status = AW_OK, worst = AW_OK;
     const aw_pass *last = first;
-    const size_t points = problem->points;
+    const size_t points = problem->points, block = aw_solver_block(solver);
     report->leftovers += count_refused(first);
     for (size_t c = 0; c < first->clusters; ++c)
         if (first->cluster[c].regions > report->max_regions)
@@ -303,8 +303,8 @@ aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *s
     }
     AW_TRY(find_points(l, last, points));
     for (size_t i = 0; i < points; ++i) solver->visit[i] = (uint32_t)i;
-    for (size_t from = 0; from < points; from += AW_POINT_BLOCK) {
-        const size_t to = from + AW_POINT_BLOCK < points ? from + AW_POINT_BLOCK : points;
+    for (size_t from = 0; from < points; from += block) {
+        const size_t to = from + block < points ? from + block : points;
         AW_TRY(finish_points(l, solver, problem, out, from, to, report));
         worst = aw_solver_finish(solver, problem, from, to, result, error, report, worst);
     }

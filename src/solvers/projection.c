@@ -193,21 +193,29 @@ static aw_status sample(step *s, int spread)
     return status;
 }
 
-/* Integrate the zones that have a pass. */
+/* Integrate the zones that have a pass: a convolution of the near one is begun first, so that a set
+ * of units does it beside the far one. */
 static aw_status integrate_zones(const step *s)
 {
     projection *p = s->p;
-    const double to[AW_RANGES] = {fmin(s->border, s->end), s->end};
+    const double border = fmin(s->border, s->end);
+    const double from[AW_RANGES] = {[AW_FAR] = border};
+    const double to[AW_RANGES] = {[AW_NEAR] = border, [AW_FAR] = s->end};
+    const double reach[AW_RANGES] = {[AW_NEAR] = fmin(s->reach, border)};
     const size_t points = s->problem->points;
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
+        p->zone[i].sum = &p->sum[(size_t)i * points];
+        p->zone[i].check = &p->check[(size_t)i * points];
+        if (s->pass[i] == AW_NO_PASS) continue;
+        AW_TRY(aw_zone_begin(s->solver, s->problem, &p->zone[i], reach[i]));
+    }
+    for (int k = 0; k < AW_RANGES; ++k) {
+        const int i = k == 0 ? AW_FAR : AW_NEAR;
         aw_zone *z = &p->zone[i];
         if (s->pass[i] == AW_NO_PASS) continue;
-        z->sum = &p->sum[(size_t)i * points];
-        z->check = &p->check[(size_t)i * points];
-        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, i == AW_NEAR ? 0.0 : to[AW_NEAR], to[i],
-                                 s->reach, s->look_at_rates, &p->sum[AW_RANGES * points],
-                                 s->report));
+        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, from[i], to[i], s->look_at_rates,
+                                 &p->sum[AW_RANGES * points], s->report));
         s->report->rule[i] = z->rules.level;
         s->report->shared[i] = z->rules.nodes;
     }
@@ -420,7 +428,12 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     const int able = grid && solver->device->ops->integrate && !problem->record;
     if (able && p->left == 0) {
         step s = begin_step(solver, problem, report);
-        AW_TRY(solve_zones(&s, result, &converged));
+        status = solve_zones(&s, result, &converged);
+        if (status == AW_ERR_BACKEND && s.reach > 0.0 && !aw_device_convolves(solver->device)) {
+            s = begin_step(solver, problem, report); /* a set has lost its last unit that did */
+            status = solve_zones(&s, result, &converged);
+        }
+        AW_TRY(status);
         plan_ahead(p, converged);
     } else if (able) {
         p->left--;

@@ -159,12 +159,19 @@ aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, s
     return worst;
 }
 
+size_t aw_solver_block(const aw_solver *solver)
+{
+    const size_t wanted = aw_device_list_points(solver->device);
+    return wanted < AW_POINT_BLOCK ? wanted : AW_POINT_BLOCK;
+}
+
 aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_block_fn block,
                            double *result, double *error, aw_report *report)
 {
     aw_status status = AW_OK, worst = AW_OK;
-    for (size_t first = 0; first < problem->points; first += AW_POINT_BLOCK) {
-        size_t last = first + AW_POINT_BLOCK;
+    const size_t most = aw_solver_block(solver);
+    for (size_t first = 0; first < problem->points; first += most) {
+        size_t last = first + most;
         if (last > problem->points) last = problem->points;
         AW_TRY(block(solver, problem, first, last, report));
         worst = aw_solver_finish(solver, problem, first, last, result, error, report, worst);

@@ -72,9 +72,10 @@ typedef struct aw_forecast {
 
 aw_forecast aw_forecast_default(void);
 
-/** Points that are worked on together, so that lists of regions stay small whatever the grid. How
- *  the points are cut never depends on the number of threads. */
-enum { AW_POINT_BLOCK = 256 };
+/** Most points that are worked on together, so that lists of regions stay small whatever the grid:
+ *  as many as the device wants (aw_device_list_points), up to this. How the points are cut never
+ *  depends on the number of threads. */
+enum { AW_POINT_BLOCK = 4096 };
 
 typedef struct aw_solver aw_solver;
 

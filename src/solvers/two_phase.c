@@ -12,8 +12,9 @@
 #include "src/base/timer.h"
 #include "src/solvers/internal.h"
 
-/* Regions in the list at which phase one ends; a block starts with about 60 per point. */
-enum { AW_L_MAX = 1 << 17 };
+/* Regions in the list at which phase one ends, for each point of a full block, which starts with
+ * about 60. */
+enum { AW_L_MAX = 512 };
 /* Generations of phase one: by then what is left is a few stubborn regions. */
 enum { AW_GENERATIONS = 5 };
 
@@ -88,7 +89,7 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
     AW_TRY(aw_solver_start(solver, problem, first, last, begin));
     n = begin[points];
     for (int generation = 0; n > 0 && generation < AW_GENERATIONS; ++generation) {
-        if (generation > 0 && n >= AW_L_MAX) break;
+        if (generation > 0 && n >= AW_L_MAX * aw_solver_block(solver)) break;
         AW_TRY(
             ops->sweep(solver->device->state, solver->region, n, &problem->scales, &report->work));
         AW_TRY(ops->wait(solver->device->state));

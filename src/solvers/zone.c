@@ -107,31 +107,39 @@ static aw_panels_how zone_how(const aw_history_view *h, const aw_zone *z, int fa
     return how;
 }
 
-/* Zone z from r' = 0 to `to` by convolution. */
-static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to,
-                          double (*scratch)[AW_RESULTS])
+/* Begin a convolution of zone z up to r' = to. */
+static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to)
 {
     const aw_history_view *h = problem->history;
     const aw_panels_how how = how_of(h, &convolution_rule);
-    const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
-    z->panels.n = 0;
     AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
-    aw_shared shared = {.node = z->panels.node,
-                        .nodes = z->panels.n,
-                        .columns = problem->columns,
-                        .common = &problem->centre,
-                        .I = z->sum};
-    AW_TRY(ops->convolve(solver->device->state, &shared));
-    AW_TRY(ops->wait(solver->device->state));
-    give_velocities(problem, z->sum, scratch);
+    const aw_shared shared = {.node = z->panels.node,
+                              .nodes = z->panels.n,
+                              .columns = problem->columns,
+                              .common = &problem->centre,
+                              .I = z->sum};
+    status = solver->device->ops->convolve(solver->device->state, &shared);
 done:
     return status;
 }
 
+aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z, double reach)
+{
+    aw_rules *rules = &z->rules;
+    memset(z->sum, 0, problem->points * sizeof *z->sum);
+    memset(z->check, 0, problem->points * sizeof *z->check);
+    z->panels.n = 0;
+    z->convolved = rules->tiles ? 0.0 : reach;
+    rules->convolves = z->convolved > 0.0;
+    rules->convolved = 0;
+    rules->cost = rules->convolves ? AW_CONVOLUTION : 0.0;
+    return rules->convolves ? convolve(solver, problem, z, reach) : AW_OK;
+}
+
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                            double to, double reach, int look_at_rates,
-                            double (*scratch)[AW_RESULTS], aw_report *report)
+                            double to, int look_at_rates, double (*scratch)[AW_RESULTS],
+                            aw_report *report)
 {
     aw_field_point corner[4];
     aw_rules *rules = &z->rules;
@@ -141,16 +149,11 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     const aw_panels_how how = zone_how(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
-    memset(z->sum, 0, problem->points * sizeof *z->sum);
-    memset(z->check, 0, problem->points * sizeof *z->check);
-    rules->cost = 0.0;
-    rules->convolves = rules->convolved = 0;
-    if (!far && reach > 0.0 && !rules->tiles) {
-        rules->convolves = 1;
-        from = fmin(reach, to);
+    if (rules->convolves) {
+        from = z->convolved;
         rules->convolved = from == to;
-        rules->cost += AW_CONVOLUTION;
-        AW_TRY(convolve(solver, problem, z, from, scratch));
+        AW_TRY(ops->wait(solver->device->state));
+        give_velocities(problem, z->sum, scratch);
     }
     z->panels.n = 0;
     if (from < to)

@@ -12,6 +12,7 @@ typedef struct aw_zone {
     aw_panel_caps caps;        /* where its rule's panels were too long for some points */
     double (*sum)[AW_RESULTS]; /* [points], borrowed */
     double *check;             /* [points], borrowed: of its nodes (aw_shared) */
+    double convolved;          /* it is, up to this r' [m] */
 } aw_zone;
 
 /** How far out slices lie as the points do, so that they can be convolved; 0: not at all.
@@ -19,14 +20,20 @@ typedef struct aw_zone {
 double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, const aw_zone *near,
                            double border);
 
-/** Integrate a zone with its rule, from r' = from to `to`, up to `reach` by convolution. It is the
- *  far zone if `from` is not 0.
+/** Begin a zone with its rule: its sums are zeros, to which is added, from r' = 0 to `reach`, what
+ *  a convolution gives, if the rule is not against it. That may go on until aw_zone_integrate of
+ *  this zone; other zones may be integrated in between.
+ *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
+aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z, double reach);
+
+/** Integrate the rest of a zone that has begun, from r' = from to `to`. It is the far zone if
+ *  `from` is not 0; else it begins where the convolution ended.
  *  @param[in] look_at_rates  1: the check is of the rates, 0: of the potentials
  *  @param[in] scratch  [points], of no meaning before and after
  *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                            double to, double reach, int look_at_rates,
-                            double (*scratch)[AW_RESULTS], aw_report *report);
+                            double to, int look_at_rates, double (*scratch)[AW_RESULTS],
+                            aw_report *report);
 
 /** Find the panels of the far zone that are too long for some points, and cap them from now on.
  *  @param[in] point  [points], at least one: where the zone's sum is off, the worst first

@@ -175,6 +175,35 @@ static void bins_are_taken_by_weight(void **state)
     }
 }
 
+/* A worker's own bin is done by it alone, and first; if it is lost with it, the bin stays undone,
+ * and all others are done. */
+static void an_own_bin_is_nobody_elses(void **state)
+{
+    (void)state;
+    static crowd c;
+    int undone = 0;
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+        uint64_t random = seed + 77;
+        size_t bins;
+        int workers;
+        make(&c, seed, &bins, &workers);
+        if (bins == 0 || workers < 2) continue;
+        const size_t own = (size_t)((double)bins * next(&random));
+        const int who = (int)(workers * next(&random)), lost = next(&random) < 0.3;
+        c.worker[who].own = own + 1;
+        if (lost) c.hand[who].fails_at = 1;
+        const aw_status status = aw_schedule(c.weight, bins, c.worker, workers);
+        assert_status(status, lost ? AW_ERR_BACKEND : AW_OK);
+        assert_status(c.worker[who].status, status);
+        for (size_t i = 0; i < bins; ++i) {
+            assert_int_equal(c.began[i], 1);
+            assert_int_equal(c.done[i], !(lost && i == own));
+        }
+        undone += lost;
+    }
+    assert_true(undone > SEEDS / 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_lost_workers_bin_is_done_by_another),
         cmocka_unit_test(if_all_are_lost_it_says_how),
         cmocka_unit_test(a_slow_worker_leaves_the_last_bin),
+        cmocka_unit_test(an_own_bin_is_nobody_elses),
         cmocka_unit_test(bins_are_taken_by_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
