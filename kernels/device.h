@@ -67,6 +67,9 @@ AW_FN double aw_accept_budget(double limit, double part, double start, double sh
  *  (kernels/cpu/sweep.c). */
 #define AW_LIST_POINTS 256
 
+/** And a list for a GPU. */
+#define AW_GPU_LIST_POINTS 1024
+
 /** Tiles whose points share one partition of r'. Everything is borrowed. */
 typedef struct aw_cluster {
     const aw_tile_ref *tile;   /* [tiles] */

@@ -148,6 +148,13 @@ static size_t gpu_cluster_tiles(const void *state)
     return AW_CLUSTER_TILES;
 }
 
+/* A point's refinement is a block's, and some hundred blocks are at work at a time. */
+static size_t gpu_list_points(const void *state)
+{
+    (void)state;
+    return AW_GPU_LIST_POINTS;
+}
+
 static aw_status gpu_wait(void *state)
 {
     aw_status status = AW_OK;
@@ -168,12 +175,12 @@ static aw_status emulated_open(const aw_device_params *params, void **state)
     return aw_gpu_open(&aw_emulated_runtime, "emulated", 0, params, state);
 }
 
-#define AW_GPU_OPERATIONS                                                                         \
-    .close = gpu_close, .describe = gpu_describe, .upload = aw_gpu_upload,                        \
-    .cluster_tiles = gpu_cluster_tiles, .sweep = aw_gpu_unit_sweep, .refine = aw_gpu_unit_refine, \
-    .evaluate = aw_gpu_unit_evaluate, .integrate = aw_gpu_unit_integrate,                         \
-    .cuhre_apply = aw_gpu_unit_cuhre_apply, .cuhre_cut = aw_gpu_unit_cuhre_cut, .wait = gpu_wait, \
-    .peak = aw_gpu_unit_peak
+#define AW_GPU_OPERATIONS                                                                       \
+    .close = gpu_close, .describe = gpu_describe, .upload = aw_gpu_upload,                      \
+    .cluster_tiles = gpu_cluster_tiles, .list_points = gpu_list_points,                         \
+    .sweep = aw_gpu_unit_sweep, .refine = aw_gpu_unit_refine, .evaluate = aw_gpu_unit_evaluate, \
+    .integrate = aw_gpu_unit_integrate, .cuhre_apply = aw_gpu_unit_cuhre_apply,                 \
+    .cuhre_cut = aw_gpu_unit_cuhre_cut, .wait = gpu_wait, .peak = aw_gpu_unit_peak
 
 extern const aw_device_ops aw_cuda_ops, aw_emulated_ops;
 const aw_device_ops aw_cuda_ops = {

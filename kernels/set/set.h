@@ -45,6 +45,7 @@ typedef struct aw_unit_set {
     aw_shared near;     /* to be convolved with the next nodes that are shared out, or when it is */
     int convolves;      /* waited for: 1; 0: nothing is */
     double near_weight; /* of that, in nodes; 0: not known */
+    size_t list_points; /* that all units together want */
     int everyone;       /* units that worked on all of them when the problem came */
     size_t *first;      /* [bins + 1]: where the bins of a list begin */
     double *weight;     /* [bins] */

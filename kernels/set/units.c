@@ -250,10 +250,14 @@ static aw_status units_upload(void *state, const aw_history_view *history,
         last = d->ops->upload(d->state, history, point, points);
         if (last != AW_OK) lose(u, m, last);
     }
-    double everyone = aw_set_left(u);
-    const aw_status status = aw_comm_agree(everyone > 0.0 ? AW_OK : last);
-    aw_comm_sum(&everyone, 1);
-    u->everyone = (int)everyone;
+    double all[2] = {aw_set_left(u), 0.0};
+    for (int i = 0; i < u->n; ++i)
+        if (works(&u->member[i]))
+            all[1] += (double)aw_device_list_points(&u->member[i].unit.device);
+    const aw_status status = aw_comm_agree(all[0] > 0.0 ? AW_OK : last);
+    aw_comm_sum(all, 2);
+    u->everyone = (int)all[0];
+    u->list_points = (size_t)all[1];
     return status;
 }
 
@@ -268,10 +272,9 @@ static size_t units_cluster_tiles(const void *state)
     return least;
 }
 
-/* As many for each unit, wherever it is. */
 static size_t units_list_points(const void *state)
 {
-    return (size_t)((const aw_unit_set *)state)->everyone * AW_LIST_POINTS;
+    return ((const aw_unit_set *)state)->list_points;
 }
 
 static const char *units_describe(const void *state) { return ((const aw_unit_set *)state)->text; }

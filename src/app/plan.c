@@ -109,7 +109,9 @@ static size_t units_bytes(const aw_config *config, size_t nodes, size_t slices, 
 /* Points that are worked on together. */
 static size_t block_points(const aw_config *config, size_t nodes)
 {
-    const size_t wanted = units_of(config, "") * (size_t)aw_comm_size() * AW_LIST_POINTS;
+    const size_t gpus = units_of(config, "cuda"), others = units_of(config, "") - gpus;
+    const size_t wanted =
+        (others * AW_LIST_POINTS + gpus * AW_GPU_LIST_POINTS) * (size_t)aw_comm_size();
     const size_t most = wanted < AW_POINT_BLOCK ? wanted : AW_POINT_BLOCK;
     return nodes < most ? nodes : most;
 }
