@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pic/deposit.h"
+#include "src/base/comm.h"
 #include "src/base/memory.h"
 
 struct aw_history {
@@ -13,6 +14,10 @@ struct aw_history {
     size_t n;        /* stored */
     uint64_t pushed; /* in all */
     void *spare;     /* cells of the next slice, not yet pushed */
+    void *own;       /* instead of them, on ranks that others of the node write for; owned */
+    aw_comm_room *room;
+    size_t rooms, rooms_capacity;
+    size_t taken; /* slices for which there have been cells */
     aw_history_view view;
 };
 
@@ -37,33 +42,48 @@ aw_status aw_history_new(const aw_history_params *params, aw_history **out)
     return AW_OK;
 }
 
-/* Only the history itself may write into cells; everyone else borrows them as const. */
-static void free_cells(const void *cells)
-{
-    void *own;
-    memcpy(&own, &cells, sizeof own);
-    aw_free(own);
-}
+/* Slices of one room: what ranks have in common is made seldom. */
+static size_t slices_of_room(void) { return aw_comm_node_size() > 1 ? 16 : 1; }
 
 void aw_history_free(aw_history *history)
 {
     if (!history) return;
-    for (size_t i = 0; i < history->n; ++i) free_cells(history->slice[i].cells);
+    for (size_t i = 0; i < history->rooms; ++i) aw_comm_room_free(&history->room[i]);
+    aw_free(history->room);
     aw_free(history->slice);
-    aw_free(history->spare);
+    aw_free(history->own);
     aw_free(history);
+}
+
+/* Cells that no slice has had yet. @return NULL when out of memory */
+static void *new_cells(aw_history *h)
+{
+    const aw_history_params *p = &h->params;
+    const size_t bytes = (aw_slice_bytes(p->ns, p->nx, p->single) + 63) / 64 * 64;
+    const size_t each = slices_of_room(), at = h->taken % each;
+    if (at == 0) {
+        if (aw_grow((void **)&h->room, &h->rooms_capacity, h->rooms + 1, sizeof *h->room) != AW_OK)
+            return NULL;
+        if (aw_comm_room_new(each * bytes, &h->room[h->rooms]) != AW_OK) return NULL;
+        h->rooms++;
+    }
+    h->taken++;
+    return (char *)h->room[h->rooms - 1].at + at * bytes;
 }
 
 void *aw_history_cells(aw_history *h)
 {
-    if (h->spare) return h->spare;
-    if (h->n == h->params.slices) { /* full: the oldest slice is dropped */
+    const aw_history_params *p = &h->params;
+    const int writes = aw_comm_node_size() == 1 || aw_comm_local() == 0;
+    if (!h->spare && h->n == p->slices) { /* full: the oldest slice is dropped */
         memcpy(&h->spare, &h->slice[h->n - 1].cells, sizeof h->spare);
         h->n--;
-    } else {
-        h->spare = aw_alloc(1, aw_slice_bytes(h->params.ns, h->params.nx, h->params.single));
+        aw_comm_node_wait(); /* until nobody reads it any more */
+    } else if (!h->spare) {
+        h->spare = new_cells(h);
     }
-    return h->spare;
+    if (!writes && !h->own) h->own = aw_alloc(1, aw_slice_bytes(p->ns, p->nx, p->single));
+    return h->spare && !writes ? h->own : h->spare;
 }
 
 /* A number that no other slice has, but for once in 2^64 (FNV-1a by words, in four chains that the
@@ -91,6 +111,7 @@ static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
 void aw_history_push(aw_history *h, const aw_frame *frame)
 {
     const aw_history_params *p = &h->params;
+    aw_comm_node_wait(); /* until it is written */
     memmove(h->slice + 1, h->slice, h->n * sizeof *h->slice);
     h->slice[0] =
         (aw_slice){.cells = h->spare,

@@ -26,7 +26,9 @@ aw_status aw_history_new(const aw_history_params *params, aw_history **out);
 void aw_history_free(aw_history *history);
 
 /** Room for the next slice's cells, zeroed or of the oldest slice that is dropped; valid until the
- *  next call. @return NULL when out of memory. */
+ *  next call. The ranks of a node have one history in common: the first of them writes there, and
+ *  the others, who write the same, elsewhere. All of them must make, fill, push and free alike.
+ *  @return NULL when out of memory. */
 void *aw_history_cells(aw_history *history);
 
 /** Make the cells of aw_history_cells() the newest slice, deposited on `frame`. */
