@@ -7,6 +7,7 @@
 #include "pic/deposit.h"
 #include "src/base/comm.h"
 #include "src/base/memory.h"
+#include "src/base/room.h"
 
 struct aw_history {
     aw_history_params params;
@@ -15,7 +16,7 @@ struct aw_history {
     uint64_t pushed; /* in all */
     void *spare;     /* cells of the next slice, not yet pushed */
     void *own;       /* instead of them, on ranks that others of the node write for; owned */
-    aw_comm_room *room;
+    aw_room *room;
     size_t rooms, rooms_capacity;
     size_t taken; /* slices for which there have been cells */
     aw_history_view view;
@@ -48,42 +49,57 @@ static size_t slices_of_room(void) { return aw_comm_node_size() > 1 ? 16 : 1; }
 void aw_history_free(aw_history *history)
 {
     if (!history) return;
-    for (size_t i = 0; i < history->rooms; ++i) aw_comm_room_free(&history->room[i]);
+    for (size_t i = 0; i < history->rooms; ++i) aw_room_free(&history->room[i]);
     aw_free(history->room);
     aw_free(history->slice);
     aw_free(history->own);
     aw_free(history);
 }
 
+/* Of a slice, and of what lies between it and the next one. */
+static size_t cells_bytes(const aw_history *h)
+{
+    return (aw_slice_bytes(h->params.ns, h->params.nx, h->params.single) + 63) / 64 * 64;
+}
+
 /* Cells that no slice has had yet. @return NULL when out of memory */
 static void *new_cells(aw_history *h)
 {
-    const aw_history_params *p = &h->params;
-    const size_t bytes = (aw_slice_bytes(p->ns, p->nx, p->single) + 63) / 64 * 64;
-    const size_t each = slices_of_room(), at = h->taken % each;
+    const size_t bytes = cells_bytes(h), each = slices_of_room(), at = h->taken % each;
     if (at == 0) {
         if (aw_grow((void **)&h->room, &h->rooms_capacity, h->rooms + 1, sizeof *h->room) != AW_OK)
             return NULL;
-        if (aw_comm_room_new(each * bytes, &h->room[h->rooms]) != AW_OK) return NULL;
+        if (aw_room_new(each * bytes, &h->room[h->rooms]) != AW_OK) return NULL;
         h->rooms++;
     }
     h->taken++;
     return (char *)h->room[h->rooms - 1].at + at * bytes;
 }
 
+/* Whether another rank of the node writes these cells. */
+static int is_written_for(const aw_history *h, const void *cells)
+{
+    const char *at = cells;
+    if (aw_comm_local() == 0) return 0;
+    for (size_t i = 0; i < h->rooms; ++i) {
+        const char *from = h->room[i].at;
+        if (at >= from && at < from + h->room[i].bytes) return h->room[i].common;
+    }
+    return 0;
+}
+
 void *aw_history_cells(aw_history *h)
 {
-    const aw_history_params *p = &h->params;
-    const int writes = aw_comm_node_size() == 1 || aw_comm_local() == 0;
-    if (!h->spare && h->n == p->slices) { /* full: the oldest slice is dropped */
+    if (!h->spare && h->n == h->params.slices) { /* full: the oldest slice is dropped */
         memcpy(&h->spare, &h->slice[h->n - 1].cells, sizeof h->spare);
         h->n--;
         aw_comm_node_wait(); /* until nobody reads it any more */
     } else if (!h->spare) {
         h->spare = new_cells(h);
     }
-    if (!writes && !h->own) h->own = aw_alloc(1, aw_slice_bytes(p->ns, p->nx, p->single));
-    return h->spare && !writes ? h->own : h->spare;
+    if (!h->spare || !is_written_for(h, h->spare)) return h->spare;
+    if (!h->own) h->own = aw_alloc(1, cells_bytes(h));
+    return h->own;
 }
 
 /* A number that no other slice has, but for once in 2^64 (FNV-1a by words, in four chains that the

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/base/comm.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/log.h"
-#include "src/base/memory.h"
 
 #ifdef AW_MPI
 #include <limits.h>
@@ -32,7 +30,6 @@ aw_status aw_comm_begin(void)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &local);
     MPI_Comm_size(node, &neighbours);
-    MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN); /* too little shared memory is no end */
     return AW_OK;
 }
 
@@ -130,47 +127,16 @@ void aw_comm_node_wait(void)
     if (aw_comm_node_size() > 1) MPI_Barrier(node);
 }
 
-/* All of it is the first rank's, in which the others look. */
-static int open_window(size_t bytes, MPI_Win *window, void **at)
+void aw_comm_node_share(void *bytes, size_t n)
 {
-    const size_t align = 64, mine = local == 0 ? bytes + align : 0;
-    MPI_Aint size;
-    int unit;
-    if (MPI_Win_allocate_shared((MPI_Aint)mine, 1, MPI_INFO_NULL, node, at, window) != MPI_SUCCESS)
-        return 0;
-    MPI_Win_shared_query(*window, 0, &size, &unit, at);
-    *at = (char *)*at + (align - (size_t)(uintptr_t)*at % align) % align;
-    if (local == 0) memset(*at, 0, bytes);
-    aw_comm_node_wait();
-    return 1;
+    if (aw_comm_node_size() > 1) MPI_Bcast(bytes, (int)n, MPI_BYTE, 0, node);
 }
 
-aw_status aw_comm_room_new(size_t bytes, aw_comm_room *out)
+aw_status aw_comm_node_agree(aw_status mine)
 {
-    *out = (aw_comm_room){NULL, NULL};
-    if (aw_comm_node_size() == 1) {
-        out->at = aw_alloc(1, bytes);
-        return out->at ? AW_OK : AW_ERR_NOMEM;
-    }
-    MPI_Win *window = aw_alloc(1, sizeof *window);
-    int all = window != NULL;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, node);
-    if (all && open_window(bytes, window, &out->at)) {
-        out->window = window;
-        return AW_OK;
-    }
-    aw_free(window);
-    return AW_ERR_NOMEM;
-}
-
-void aw_comm_room_free(aw_comm_room *room)
-{
-    if (room->window)
-        MPI_Win_free(room->window);
-    else
-        aw_free(room->at);
-    aw_free(room->window);
-    *room = (aw_comm_room){NULL, NULL};
+    int worst = (int)mine;
+    if (aw_comm_node_size() > 1) MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, node);
+    return (aw_status)worst;
 }
 
 aw_status aw_comm_agree(aw_status mine)
@@ -225,17 +191,12 @@ void aw_comm_gather(const double *mine, size_t n, double *all)
 int aw_comm_node_size(void) { return 1; }
 void aw_comm_node_wait(void) {}
 
-aw_status aw_comm_room_new(size_t bytes, aw_comm_room *out)
+void aw_comm_node_share(void *bytes, size_t n)
 {
-    *out = (aw_comm_room){aw_alloc(1, bytes), NULL};
-    return out->at ? AW_OK : AW_ERR_NOMEM;
+    (void)bytes;
+    (void)n;
 }
 
-void aw_comm_room_free(aw_comm_room *room)
-{
-    aw_free(room->at);
-    room->at = NULL;
-}
-
+aw_status aw_comm_node_agree(aw_status mine) { return mine; }
 aw_status aw_comm_agree(aw_status mine) { return mine; }
 #endif

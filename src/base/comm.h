@@ -43,20 +43,12 @@ void aw_comm_share(void *bytes, size_t n);
 /** mine[] of every rank into all [size][n]. */
 void aw_comm_gather(const double *mine, size_t n, double *all);
 
-/** Memory that the ranks of a node have in common; a rank that is alone on its node, or without
- *  MPI, has it for itself. */
-typedef struct aw_comm_room {
-    void *at;     /* 64-byte aligned; where it is differs from rank to rank */
-    void *window; /* MPI's, or NULL */
-} aw_comm_room;
-
+/** Of the ranks of this node: how many there are, wait for all, what the first has, the worst
+ *  status of all. All ranks of a node call these alike. */
 int aw_comm_node_size(void);
-
-/** Of so many bytes, all zeros. What one rank writes others may read after aw_comm_node_wait. All
- *  ranks of a node call these alike. @return AW_OK, AW_ERR_NOMEM; the same on all of them */
-aw_status aw_comm_room_new(size_t bytes, aw_comm_room *out);
-void aw_comm_room_free(aw_comm_room *room);
 void aw_comm_node_wait(void);
+void aw_comm_node_share(void *bytes, size_t n);
+aw_status aw_comm_node_agree(aw_status mine);
 
 /** The worst status of all ranks: AW_OK only if all have it. */
 aw_status aw_comm_agree(aw_status mine);
