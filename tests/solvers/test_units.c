@@ -265,7 +265,7 @@ static int some(int seed, int most)
 
 static void a_unit_that_is_lost_does_no_harm(void **state)
 {
-    static const char *const strategy[] = {"predictive", "projection", "two-phase", "projection"};
+    static const char *const strategy[] = {"predictive", "projection", "two-phase", "predictive"};
     bench_params params = bench_lcls();
     int lost = 0;
     (void)state;
