@@ -209,7 +209,7 @@ typedef struct aw_device_ops {
                              aw_cuhre_region *region, size_t n);
 
     /** And cut the worst regions of queues until each has what it wants (aw_cuhre_queue_wants) or
-     *  has no room left. Likewise. */
+     *  has no room left; those that want nothing stay as they are. Likewise. */
     aw_status (*cuhre_cut)(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
                            aw_cuhre_queue *queue, size_t n);
 

@@ -39,8 +39,6 @@ typedef struct job {
     list regions, bad;
     queue *queue; /* [queues] */
     size_t queues;
-    queue *given;     /* [queues]: those that a device works on, */
-    size_t *of;       /* [queues]: and which these are */
     double tolerance; /* for the integral as it is known */
     aw_cuhre_result *out;
 } job;
@@ -246,18 +244,16 @@ static aw_status run_on_device(job *j)
     const aw_device *d = j->f.device;
     aw_status status = AW_OK;
     for (;;) {
-        size_t n = 0;
+        int some = 0;
         for (size_t i = 0; i < j->queues; ++i) {
             queue *q = &j->queue[i];
             if (q->broken) return AW_ERR_NONFINITE;
             if (!aw_cuhre_queue_wants(q)) continue;
             AW_TRY(make_room(q, (size_t)q->n + (q->quota < ROOM ? (size_t)q->quota : ROOM)));
-            j->of[n] = i;
-            j->given[n++] = *q;
+            some = 1;
         }
-        if (n == 0) break;
-        AW_TRY(d->ops->cuhre_cut(d->state, &j->rule, j->f.known, j->given, n));
-        for (size_t k = 0; k < n; ++k) j->queue[j->of[k]] = j->given[k];
+        if (!some) break;
+        AW_TRY(d->ops->cuhre_cut(d->state, &j->rule, j->f.known, j->queue, j->queues));
     }
 done:
     return status;
@@ -269,9 +265,7 @@ static aw_status deal(job *j, size_t bad)
     aw_status status = AW_OK;
     j->queues = bad < j->aim ? bad : j->aim;
     j->queue = aw_alloc(j->queues, sizeof *j->queue);
-    j->given = aw_alloc(j->queues, sizeof *j->given);
-    j->of = aw_alloc(j->queues, sizeof *j->of);
-    if (!j->queue || !j->given || !j->of) return AW_ERR_NOMEM;
+    if (!j->queue) return AW_ERR_NOMEM;
     for (size_t i = j->regions.n, k = 0; i-- > 0; k = k + 1 < j->queues ? k + 1 : 0) {
         queue *q = &j->queue[k];
         AW_TRY(make_room(q, (size_t)q->n + 1));
@@ -395,8 +389,6 @@ static void free_all(job *j)
         aw_free(j->queue[i].heap);
     }
     aw_free(j->queue);
-    aw_free(j->given);
-    aw_free(j->of);
     aw_free(j->regions.item);
     aw_free(j->bad.item);
 }

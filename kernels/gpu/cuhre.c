@@ -25,7 +25,8 @@ done:
     return status;
 }
 
-/* Queues one after the other, each with all of its room; pointers into the device. */
+/* Queues that want something, one after the other, each with all of its room; pointers into the
+ * device. */
 static void pack(aw_gpu_state *g, const aw_cuhre_queue *queue, size_t n)
 {
     aw_gpu_desk *d = &g->desk[0];
@@ -33,13 +34,14 @@ static void pack(aw_gpu_state *g, const aw_cuhre_queue *queue, size_t n)
     uint32_t *heap = d->heap.host;
     aw_cuhre_queue *packed = d->job.host;
     size_t first = 0;
-    for (size_t i = 0; i < n; ++i) {
-        const aw_cuhre_queue *q = &queue[i];
+    for (const aw_cuhre_queue *q = queue; q < queue + n; ++q) {
+        if (!aw_cuhre_queue_wants(q)) continue;
         memcpy(&region[first], q->region, q->n * sizeof *region);
         memcpy(&heap[first], q->heap, q->n * sizeof *heap);
-        packed[i] = *q;
-        packed[i].region = (aw_cuhre_region *)d->region.device + first;
-        packed[i].heap = (uint32_t *)d->heap.device + first;
+        *packed = *q;
+        packed->region = (aw_cuhre_region *)d->region.device + first;
+        packed->heap = (uint32_t *)d->heap.device + first;
+        packed++;
         first += q->room;
     }
 }
@@ -51,11 +53,11 @@ static void unpack(const aw_gpu_state *g, aw_cuhre_queue *queue, size_t n)
     const uint32_t *heap = d->heap.host;
     const aw_cuhre_queue *packed = d->job.host;
     size_t first = 0;
-    for (size_t i = 0; i < n; ++i) {
-        aw_cuhre_queue *q = &queue[i];
+    for (aw_cuhre_queue *q = queue; q < queue + n; ++q) {
+        if (!aw_cuhre_queue_wants(q)) continue;
         aw_cuhre_region *const own = q->region;
         uint32_t *const places = q->heap;
-        *q = packed[i];
+        *q = *packed++;
         q->region = own;
         q->heap = places;
         memcpy(own, &region[first], q->n * sizeof *region);
@@ -70,21 +72,25 @@ aw_status aw_gpu_unit_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw
     aw_gpu_state *g = state;
     aw_gpu_desk *d = &g->desk[0];
     aw_status status = AW_OK;
-    size_t room = 0;
-    for (size_t i = 0; i < n; ++i) room += queue[i].room;
+    size_t room = 0, some = 0;
+    for (size_t i = 0; i < n; ++i) {
+        if (!aw_cuhre_queue_wants(&queue[i])) continue;
+        room += queue[i].room;
+        some++;
+    }
     AW_TRY(aw_gpu_wait(g, 0));
     AW_TRY(aw_gpu_grow(g, &d->region, room * sizeof(aw_cuhre_region)));
     AW_TRY(aw_gpu_grow(g, &d->heap, room * sizeof(uint32_t)));
-    AW_TRY(aw_gpu_grow(g, &d->job, n * sizeof *queue));
+    AW_TRY(aw_gpu_grow(g, &d->job, some * sizeof *queue));
     pack(g, queue, n);
-    const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .queue = d->job.device, .n = n};
+    const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .queue = d->job.device, .n = some};
     AW_TRY(aw_gpu_push(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
     AW_TRY(aw_gpu_push(g, 0, &d->heap, room * sizeof(uint32_t)));
-    AW_TRY(aw_gpu_push(g, 0, &d->job, n * sizeof *queue));
-    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_cut, n, &call));
+    AW_TRY(aw_gpu_push(g, 0, &d->job, some * sizeof *queue));
+    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_cut, some, &call));
     AW_TRY(aw_gpu_pull(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
     AW_TRY(aw_gpu_pull(g, 0, &d->heap, room * sizeof(uint32_t)));
-    AW_TRY(aw_gpu_pull(g, 0, &d->job, n * sizeof *queue));
+    AW_TRY(aw_gpu_pull(g, 0, &d->job, some * sizeof *queue));
     AW_TRY(aw_gpu_wait(g, 0));
     unpack(g, queue, n);
 done:

@@ -41,16 +41,16 @@ typedef struct aw_unit_set {
     int n;
     aw_history_view history;
     size_t points;
-    int ranks;          /* that share the work; 1 without MPI */
-    aw_shared near;     /* to be convolved with the next nodes that are shared out, or when it is */
-    int convolves;      /* waited for: 1; 0: nothing is */
-    double near_weight; /* of that, in nodes; 0: not known */
-    size_t list_points; /* that all units together want */
-    int everyone;       /* units that worked on all of them when the problem came */
-    size_t *first;      /* [bins + 1]: where the bins of a list begin */
-    double *weight;     /* [bins] */
-    aw_work *work;      /* [bins]; of other ranks' bins: nothing */
-    char *mine;         /* [bins]: 1: this rank's */
+    int ranks;             /* that share the work; 1 without MPI */
+    aw_shared near;        /* to be convolved with the next nodes that are shared out, or when it is
+                     * waited for; no nodes: nothing is */
+    double near_weight;    /* of that, in nodes; 0: not known */
+    size_t list_points;    /* that all units together want */
+    int everyone;          /* units that worked on all of them when the problem came */
+    size_t *first;         /* [bins + 1]: where the bins of a list begin */
+    double *weight;        /* [bins] */
+    aw_work *work;         /* [bins]; of other ranks' bins: nothing */
+    char *mine;            /* [bins]: 1: this rank's */
     size_t *order, *which; /* [bins], scratch: all by weight, and this rank's */
     double *load;          /* [bins], scratch: weights of these */
     double *spent;         /* [bins]: seconds that this rank's took, and by which unit */
@@ -73,18 +73,12 @@ typedef struct aw_unit_set {
 /** Do a bin of `call` on a unit. */
 typedef aw_status (*aw_bin_fn)(const aw_device *device, void *call, size_t bin);
 
-/** How many units of this rank work. */
-int aw_set_left(const aw_unit_set *set);
-
 /** Into how many bins a list should be cut for so many units. */
 size_t aw_set_bins(int units);
 
 /** Room for `first`, `weight` and `work`; and for n sums at all points. */
 aw_status aw_set_grow_bins(aw_unit_set *set, size_t bins);
 aw_status aw_set_grow_sums(aw_unit_set *set, size_t n);
-
-/** The first unit of this rank that works and convolves; the number of units: none does. */
-int aw_set_convolver(const aw_unit_set *set);
 
 /** Let the units do bins of one kind of work; bin `convolved` (SIZE_MAX: none) is the first
  *  convolver's of rank 0, or another one's there if that one fails. Without accelerators all begin
@@ -105,6 +99,7 @@ aw_status aw_set_sweep(void *state, aw_region *region, size_t n, const aw_scales
                        aw_work *work);
 aw_status aw_set_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
+/* shared NULL: only what is to be convolved. */
 aw_status aw_set_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work);
 aw_status aw_set_convolve(void *state, const aw_shared *shared);
 aw_status aw_set_wait(void *state);

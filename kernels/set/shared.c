@@ -17,6 +17,9 @@ typedef struct shared_call {
     size_t (*tables)[3]; /* [runs]: tables, directions, offsets */
 } shared_call;
 
+/* Whether something is to be convolved. */
+static int convolves(const aw_unit_set *u) { return u->near.nodes > 0; }
+
 static aw_status convolve_bin(const aw_device *device, aw_unit_set *u, size_t bin)
 {
     aw_shared near = u->near;
@@ -69,7 +72,7 @@ static aw_status merge(const shared_call *c, const double **sums, const double *
 {
     aw_unit_set *u = c->u;
     const size_t width = AW_RESULTS + 1, far = u->points * width + 3;
-    const size_t n = far + (u->convolves ? u->points * AW_RESULTS + 1 : 0);
+    const size_t n = far + (convolves(u) ? u->points * AW_RESULTS + 1 : 0);
     aw_status status = AW_OK;
     AW_TRY(aw_comm_agree(aw_set_wire(u, n)));
     for (size_t b = 0; b < c->runs; ++b) {
@@ -81,7 +84,7 @@ static aw_status merge(const shared_call *c, const double **sums, const double *
         }
         for (size_t i = 0; i < 3; ++i) u->wire[far - 3 + i] += (double)c->tables[b][i];
     }
-    if (u->convolves && u->mine[c->runs]) {
+    if (convolves(u) && u->mine[c->runs]) {
         memcpy(&u->wire[far], u->I[c->runs * u->points], u->points * sizeof *u->I);
         u->wire[n - 1] = weigh_near(u, c->runs);
     }
@@ -93,35 +96,34 @@ done:
 }
 
 /* How the nodes are cut, and room for what is found. */
-static aw_status prepare(const shared_call *c, size_t nodes)
+static aw_status prepare(const shared_call *c, size_t nodes, size_t bins)
 {
     aw_unit_set *u = c->u;
-    const size_t bins = c->runs + (u->convolves ? 1 : 0);
     aw_status status = AW_OK;
     AW_TRY(aw_set_grow_bins(u, bins));
     AW_TRY(aw_set_grow_sums(u, bins));
     for (size_t b = 0; b <= c->runs; ++b) u->first[b] = c->runs ? b * nodes / c->runs : 0;
     for (size_t b = 0; b < c->runs; ++b) u->weight[b] = (double)(u->first[b + 1] - u->first[b]);
     /* Not known: about as much as all nodes, as is usual. */
-    if (u->convolves) u->weight[c->runs] = u->near_weight > 0.0 ? u->near_weight : (double)nodes;
+    if (convolves(u)) u->weight[c->runs] = u->near_weight > 0.0 ? u->near_weight : (double)nodes;
 done:
     return status;
 }
 
-static aw_status share_out(aw_unit_set *u, aw_shared *shared, const aw_scales *scales,
-                           aw_work *work)
+aw_status aw_set_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
 {
+    aw_unit_set *u = state;
     const size_t units = (size_t)u->everyone, nodes = shared ? shared->nodes : 0;
     const size_t wanted = units > 1 ? units * AW_BLOCKS_A_UNIT : 1;
     const double *sum, *near;
     aw_status status = AW_OK;
     shared_call call = {u, shared, scales, nodes < wanted ? nodes : wanted,
                         aw_alloc(wanted, 3 * sizeof(size_t))};
-    const size_t bins = call.runs + (u->convolves ? 1 : 0);
+    const size_t bins = call.runs + (convolves(u) ? 1 : 0);
     AW_TRY(aw_comm_agree(call.tables ? AW_OK : AW_ERR_NOMEM));
-    AW_TRY(aw_comm_agree(prepare(&call, nodes)));
+    AW_TRY(aw_comm_agree(prepare(&call, nodes, bins)));
     AW_TRY(aw_set_share_out(u, AW_SHARE_INTEGRATE, integrate_bin, &call, u->weight, bins,
-                            u->convolves ? call.runs : SIZE_MAX));
+                            convolves(u) ? call.runs : SIZE_MAX));
     AW_TRY(merge(&call, &sum, &near));
     for (size_t p = 0; shared && p < u->points; ++p, sum += AW_RESULTS + 1) {
         for (unsigned k = 0; k < AW_RESULTS; ++k) shared->I[p][k] += sum[k];
@@ -132,28 +134,22 @@ static aw_status share_out(aw_unit_set *u, aw_shared *shared, const aw_scales *s
         shared->directions = (size_t)sum[1];
         shared->offsets = (size_t)sum[2];
     }
-    if (u->convolves) {
+    if (convolves(u)) {
         for (size_t p = 0; p < u->points; ++p)
             for (unsigned k = 0; k < AW_RESULTS; ++k) u->near.I[p][k] += *near++;
         if (*near > 0.0) u->near_weight = *near;
     }
     aw_set_collect(u, call.runs, work);
 done:
-    u->convolves = 0;
+    u->near.nodes = 0;
     aw_free(call.tables);
     return status;
-}
-
-aw_status aw_set_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
-{
-    return share_out(state, shared, scales, work);
 }
 
 aw_status aw_set_convolve(void *state, const aw_shared *shared)
 {
     aw_unit_set *u = state;
     u->near = *shared;
-    u->convolves = shared->nodes > 0;
     return AW_OK;
 }
 
@@ -161,5 +157,6 @@ aw_status aw_set_wait(void *state)
 {
     aw_unit_set *u = state;
     aw_work none = {0};
-    return u->convolves ? share_out(u, NULL, NULL, &none) : AW_OK; /* bins have been waited for */
+    return convolves(u) ? aw_set_integrate(u, NULL, NULL, &none)
+                        : AW_OK; /* bins have been waited for */
 }

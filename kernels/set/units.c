@@ -35,14 +35,16 @@ static aw_status run_bin(void *context, size_t bin)
 
 static int works(const aw_unit_member *m) { return m->status == AW_OK && !m->rests; }
 
-int aw_set_left(const aw_unit_set *u)
+/* How many units of this rank work. */
+static int left(const aw_unit_set *u)
 {
-    int left = 0;
-    for (int i = 0; i < u->n; ++i) left += works(&u->member[i]);
-    return left;
+    int n = 0;
+    for (int i = 0; i < u->n; ++i) n += works(&u->member[i]);
+    return n;
 }
 
-int aw_set_convolver(const aw_unit_set *u)
+/* The first unit that convolves; u->n: none does. */
+static int convolver(const aw_unit_set *u)
 {
     int i = 0;
     while (i < u->n && !(works(&u->member[i]) && aw_device_convolves(&u->member[i].unit.device)))
@@ -54,7 +56,7 @@ static void lose(aw_unit_set *u, aw_unit_member *m, aw_status status)
 {
     m->status = status;
     m->share.lost = 1;
-    if (aw_set_left(u) > 0)
+    if (left(u) > 0)
         aw_warn("%s failed (%s): it is left out from now on, the other units do its work",
                 m->unit.name, aw_status_text(status));
 }
@@ -76,7 +78,7 @@ static double speed_of(const aw_unit_set *u, int kind)
  * same. @return AW_OK, AW_ERR_NOMEM */
 static aw_status deal(aw_unit_set *u, int kind, const double *weight, size_t bins, size_t convolved)
 {
-    const double own[2] = {speed_of(u, kind), aw_set_left(u)};
+    const double own[2] = {speed_of(u, kind), left(u)};
     double(*rank)[2] = aw_alloc((size_t)u->ranks, sizeof *rank);
     double *until = aw_alloc((size_t)u->ranks, sizeof *until);
     const int me = aw_comm_rank();
@@ -113,7 +115,7 @@ done:
 /* A bin whose unit was lost with it, by the other convolvers. */
 static aw_status convolve_again(aw_unit_set *u, const seat *call, size_t bin)
 {
-    for (int i; (i = aw_set_convolver(u)) < u->n;) {
+    for (int i; (i = convolver(u)) < u->n;) {
         seat place = *call;
         place.unit = i;
         const aw_status status = run_bin(&place, bin);
@@ -129,6 +131,7 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
     aw_worker worker[AW_UNITS_MAX];
     seat place[AW_UNITS_MAX];
     aw_unit_member *who[AW_UNITS_MAX];
+    const int convolving = own < bins ? convolver(u) : u->n;
     int n = 0, heavy = 0;
     for (int i = 0; i < u->n; ++i) heavy += works(&u->member[i]) && u->member[i].unit.heavy;
     for (int i = 0; i < u->n; ++i) {
@@ -141,10 +144,10 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
                                 .heavy = m->unit.heavy || heavy == 0,
                                 .speed = m->speed[kind],
                                 .slow = m->unit.slow,
-                                .own = own < bins && i == aw_set_convolver(u) ? own + 1 : 0};
+                                .own = i == convolving ? own + 1 : 0};
         who[n++] = m;
     }
-    if (n == 0 || (own < bins && aw_set_convolver(u) == u->n)) return AW_ERR_BACKEND;
+    if (n == 0 || (own < bins && convolving == u->n)) return AW_ERR_BACKEND;
     if (own < bins) u->by[u->which[own]] = -1;
     aw_status status = aw_schedule(u->load, bins, worker, n);
     for (int i = 0; i < n; ++i) {
@@ -153,7 +156,7 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
         who[i]->share.bins += worker[i].bins;
         if (worker[i].status != AW_OK) lose(u, who[i], worker[i].status);
     }
-    if (own < bins && u->by[u->which[own]] < 0 && aw_set_left(u) > 0)
+    if (own < bins && u->by[u->which[own]] < 0 && left(u) > 0)
         status = convolve_again(u, call, own);
     return status;
 }
@@ -231,7 +234,7 @@ void aw_set_collect(const aw_unit_set *u, size_t bins, aw_work *work)
 static int units_convolves(const void *state)
 {
     const aw_unit_set *u = state;
-    double without = aw_set_convolver(u) == u->n; /* ranks that have no such unit */
+    double without = convolver(u) == u->n; /* ranks that have no such unit */
     aw_comm_sum(&without, 1);
     return without == 0.0;
 }
@@ -243,6 +246,7 @@ static aw_status units_upload(void *state, const aw_history_view *history,
     aw_status last = AW_ERR_BACKEND;
     u->history = *history;
     u->points = points;
+    u->near.nodes = 0; /* of a solve that failed: its sums are gone */
     for (int i = 0; i < u->n; ++i) {
         aw_unit_member *m = &u->member[i];
         const aw_device *d = &m->unit.device;
@@ -250,7 +254,7 @@ static aw_status units_upload(void *state, const aw_history_view *history,
         last = d->ops->upload(d->state, history, point, points);
         if (last != AW_OK) lose(u, m, last);
     }
-    double all[2] = {aw_set_left(u), 0.0};
+    double all[2] = {left(u), 0.0};
     for (int i = 0; i < u->n; ++i)
         if (works(&u->member[i]))
             all[1] += (double)aw_device_list_points(&u->member[i].unit.device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Not MPI_Win_allocate_shared: where /dev/shm is small, as in containers, OpenMPI 4 and 5 fail on
- * one rank and leave the others waiting. */
+/* Not MPI_Win_allocate_shared: where /dev/shm is small, as in containers, OpenMPI 4.1 fails on
+ * one rank and leaves the others waiting. */
 #include "src/base/room.h"
 
 #include <fcntl.h>
@@ -25,6 +25,7 @@ static aw_status make(const char *name, size_t bytes, void **at)
         if (*at != MAP_FAILED) status = AW_OK;
     }
     close(file);
+    if (status != AW_OK) shm_unlink(name);
     return status;
 }
 
@@ -53,7 +54,7 @@ static int make_common(size_t bytes, aw_room *room)
     status = aw_comm_node_agree(status);
     if (status == AW_OK && !first) status = find(name, bytes, &at);
     status = aw_comm_node_agree(status);
-    if (first) shm_unlink(name);
+    if (first && at != MAP_FAILED) shm_unlink(name); /* it is this rank's own */
     if (status != AW_OK) {
         if (at != MAP_FAILED) munmap(at, bytes);
         return 0;
