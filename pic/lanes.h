@@ -17,9 +17,6 @@ AW_BEGIN_DECLS
  * not depend on who works on it. */
 enum { AW_BLOCK = 64 }; /* a bit each in a uint64_t */
 
-/* A direction nearer than this to a plane (cosine) counts as turned back. */
-#define AW_GRAZING 1e-9
-
 /** A grid as a particle sees it: node coordinates a = z az + x ax along s, b = z bz + x bx along x,
  *  of lab coordinates about (z, x); node (i, j) is at a = i, b = j. */
 typedef struct aw_lanes_grid {

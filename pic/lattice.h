@@ -4,12 +4,11 @@
 #define AW_PIC_LATTICE_H
 #include <stddef.h>
 
+#include "kernels/flight.h"
 #include "kernels/orbit.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
-
-typedef enum aw_element_kind { AW_DRIFT, AW_BEND, AW_QUADRUPOLE, AW_MARKER } aw_element_kind;
 
 /** One element as a lattice file gives it. */
 typedef struct aw_element {
@@ -20,17 +19,6 @@ typedef struct aw_element {
     double e1, e2; /* edge angles of a bend [rad], MAD sign (angle/2 each: a rectangular magnet) */
     double k1;     /* of a quadrupole [1/m^2], > 0 focuses in x */
 } aw_element;
-
-/** Field region between two planes in the lab. A particle leaves through the exit plane, which is
- *  where (z - exit_z) exit_nz + (x - exit_x) exit_nx = 0 (normal points onward). */
-typedef struct aw_region_field {
-    aw_element_kind kind;          /* AW_DRIFT, AW_BEND or AW_QUADRUPOLE */
-    double S, length;              /* of the design orbit in it [m] */
-    double kappa;                  /* bend: p_ref kappa is the field */
-    double k1;                     /* quadrupole */
-    double axis_z, axis_x, ct, st; /* quadrupole: a point of its axis and its direction */
-    double exit_z, exit_x, exit_nz, exit_nx;
-} aw_region_field;
 
 /** Owned by whoever called aw_lattice_new. The first and last regions are drifts that extend to
  *  infinity; regions of neighbouring bends of equal curvature with no edge between are merged. */
@@ -56,6 +44,12 @@ typedef enum aw_upstream { AW_UPSTREAM_DRIFT, AW_UPSTREAM_STEADY } aw_upstream;
 aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
                          aw_upstream upstream, aw_lattice **out);
 void aw_lattice_free(aw_lattice *lattice);
+
+/** Its regions, borrowed. */
+static inline aw_fields_view aw_lattice_fields(const aw_lattice *lattice)
+{
+    return (aw_fields_view){lattice->region, lattice->regions, lattice->p_ref};
+}
 
 AW_END_DECLS
 #endif

@@ -9,195 +9,37 @@
 #include "src/base/log.h"
 #include "src/base/units.h"
 
-/* Largest betatron phase of one substep in a quadrupole [rad]. */
-#define AW_PHASE 0.02
-
-/* A particle in flight: place, direction, |p|. Paths are measured in metres, not seconds, since
- * external magnetic fields keep the speed. */
-typedef struct aw_flight {
-    double z, x, uz, ux, p;
-} aw_flight;
-
-typedef enum aw_trouble { FINE = 0, TURNED, NONFINITE } aw_trouble;
-
 /* First particle of each kind of trouble; SIZE_MAX where there is none. */
 typedef struct aw_casualty {
     size_t turned, nonfinite;
 } aw_casualty;
 
-static double ahead(const aw_region_field *r, double z, double x)
+static aw_body body_of(const aw_particles *p, size_t i)
 {
-    return (z - r->exit_z) * r->exit_nz + (x - r->exit_x) * r->exit_nx;
+    return (aw_body){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
 }
 
-static void fly(aw_flight *f, double path)
+static void put_body(const aw_body *b, aw_particles *p, size_t i)
 {
-    f->z += path * f->uz;
-    f->x += path * f->ux;
-}
-
-/* sin(a); a step's turn is mostly so small that the series is exact (next term a^7/5040) and
- * several times faster than the library. */
-static double sine(double a)
-{
-    double square = a * a;
-    if (square > 2.5e-5) return sin(a);
-    return a - a * square * (1.0 / 6.0 - square / 120.0);
-}
-
-/* Turn the direction by -angle (towards -x). */
-static void turn(aw_flight *f, double angle)
-{
-    double half = sine(0.5 * angle), c = 1.0 - 2.0 * half * half, s = sine(angle);
-    double uz = f->uz * c + f->ux * s;
-    f->ux = f->ux * c - f->uz * s;
-    f->uz = uz;
-}
-
-/* Along a circle of signed curvature k: half the turn, the chord, the other half. */
-static void arc(aw_flight *f, double k, double path)
-{
-    double half = 0.5 * k * path;
-    turn(f, half);
-    fly(f, k == 0.0 ? path : 2.0 * sine(half) / k);
-    turn(f, half);
-}
-
-/* Path to the exit plane, INFINITY where the motion never meets it. `gap` > 0 is the distance to
- * the plane, k the curvature of the particle's circle. On the circle, with psi the turn,
- *   gap = (a sin psi + b (1 - cos psi))/k,  a = u.n, b = the component turning into n,
- * a quadratic in t = tan(psi/2); its root of the smaller modulus is the first crossing ahead. In
- * this form nothing cancels, and k -> 0 gives gap/a. */
-static double path_to_plane(const aw_region_field *r, const aw_flight *f, double k, double gap)
-{
-    double a = f->uz * r->exit_nz + f->ux * r->exit_nx;
-    double b = f->ux * r->exit_nz - f->uz * r->exit_nx;
-    double discriminant = a * a + k * gap * (2.0 * b - k * gap);
-    if (!(a > AW_GRAZING) || !(discriminant >= 0.0)) return INFINITY;
-    if (k == 0.0) return gap / a;
-    return 2.0 * atan(k * gap / (a + sqrt(discriminant))) / k;
-}
-
-/* Quadrupole: position-extended Forest-Ruth-like step of a path h (see push.h). `g` is p_ref k1/p,
- * the curvature per metre of offset. */
-static void quadrupole_step(const aw_region_field *r, aw_flight *f, double g, double h)
-{
-    const double xi = 0.1786178958448091, lambda = -0.2123418310626054, chi = -0.06626458266981849;
-    const double drift[5] = {xi, chi, 1.0 - 2.0 * (chi + xi), chi, xi};
-    const double kick[4] = {0.5 * (1.0 - 2.0 * lambda), lambda, lambda, 0.5 * (1.0 - 2.0 * lambda)};
-    for (int i = 0; i < 4; ++i) {
-        double offset;
-        fly(f, drift[i] * h);
-        offset = (f->x - r->axis_x) * r->ct - (f->z - r->axis_z) * r->st;
-        turn(f, g * offset * kick[i] * h);
-    }
-    fly(f, drift[4] * h);
-}
-
-/* Shorten the substep h, which oversteps the exit plane, until it ends on it. The end depends
- * smoothly on h with slope u.n, so Newton steps from `f` converge in two or three. */
-static double substep_to_plane(const aw_region_field *r, const aw_flight *f, double g, double h)
-{
-    double path = h;
-    for (int i = 0; i < 8; ++i) {
-        aw_flight end = *f;
-        double gap, slope;
-        quadrupole_step(r, &end, g, path);
-        gap = -ahead(r, end.z, end.x);
-        slope = end.uz * r->exit_nz + end.ux * r->exit_nx;
-        path += gap / slope;
-        if (fabs(gap) < 1e-16) break;
-    }
-    return fmin(fmax(path, 0.0), h);
-}
-
-/* Move through a quadrupole for at most `path`; *crossed: the exit plane was met.
- * @return path not used */
-static double through_quadrupole(const aw_region_field *r, double p_ref, aw_flight *f, double path,
-                                 int *crossed)
-{
-    double g = r->k1 * p_ref / f->p, longest = AW_PHASE / sqrt(fabs(g));
-    *crossed = 0;
-    while (path > 0.0) {
-        double h = fmin(path, longest);
-        aw_flight end = *f;
-        quadrupole_step(r, &end, g, h);
-        if (!(end.uz * r->ct + end.ux * r->st > AW_GRAZING)) return path; /* turned: see fly_on */
-        if (ahead(r, end.z, end.x) >= 0.0) {
-            h = substep_to_plane(r, f, g, h);
-            quadrupole_step(r, f, g, h);
-            *crossed = 1;
-            return path - h;
-        }
-        *f = end;
-        path -= h;
-    }
-    return 0.0;
-}
-
-/* Carry one particle along `path`, from region to region. */
-static aw_trouble fly_on(const aw_lattice *lat, aw_flight *f, int32_t *element, double path)
-{
-    while (path > 0.0) {
-        const aw_region_field *r = &lat->region[*element];
-        int last = *element + 1 >= lat->regions, crossed = 0;
-        double gap = -ahead(r, f->z, f->x);
-        if (last && !(f->uz * r->ct + f->ux * r->st > AW_GRAZING)) return TURNED;
-        if (!last && gap <= 0.0) { /* on the plane, or placed beyond it */
-            ++*element;
-            continue;
-        }
-        if (r->kind == AW_QUADRUPOLE) {
-            path = through_quadrupole(r, lat->p_ref, f, path, &crossed);
-            if (path > 0.0 && !crossed) return TURNED;
-        } else {
-            double k = r->kappa * lat->p_ref / f->p;
-            double reach = last ? path : path_to_plane(r, f, k, gap), here = fmin(reach, path);
-            if (!(reach < INFINITY)) return TURNED;
-            if (r->kind == AW_BEND)
-                arc(f, k, here);
-            else
-                fly(f, here);
-            crossed = here < path || reach == path;
-            path -= here;
-        }
-        if (crossed && !last) ++*element;
-    }
-    return FINE;
+    p->z[i] = b->z;
+    p->x[i] = b->x;
+    p->pz[i] = b->pz;
+    p->px[i] = b->px;
+    p->element[i] = b->element;
 }
 
 static int finite4(const aw_particles *p, size_t i)
 {
-    return isfinite(p->z[i]) && isfinite(p->x[i]) && isfinite(p->pz[i]) && isfinite(p->px[i]);
+    const aw_body b = body_of(p, i);
+    return aw_body_finite(&b);
 }
 
-static aw_flight take_off(const aw_particles *p, size_t i)
+static aw_trouble transport_one(const aw_fields_view *fields, aw_particles *p, size_t i, double cdt)
 {
-    double momentum = sqrt(p->pz[i] * p->pz[i] + p->px[i] * p->px[i]);
-    return (aw_flight){p->z[i], p->x[i], p->pz[i] / momentum, p->px[i] / momentum, momentum};
-}
-
-/* Write a flight back. A straight flight leaves the momentum's bits alone, for the same rounding
- * at each of many steps would add up; after a turn the direction's length is set to 1 again. */
-static void land(const aw_flight *f, aw_particles *p, size_t i)
-{
-    double momentum = f->p * (1.5 - 0.5 * (f->uz * f->uz + f->ux * f->ux));
-    p->z[i] = f->z;
-    p->x[i] = f->x;
-    if (f->uz == p->pz[i] / f->p && f->ux == p->px[i] / f->p) return;
-    p->pz[i] = momentum * f->uz;
-    p->px[i] = momentum * f->ux;
-}
-
-static aw_trouble transport_one(const aw_lattice *lat, aw_particles *p, size_t i, double cdt)
-{
-    aw_flight f = take_off(p, i);
-    aw_trouble trouble;
-    if (!finite4(p, i)) return NONFINITE;
-    if (!(f.p > 0.0)) return TURNED;
-    trouble = fly_on(lat, &f, &p->element[i], cdt * f.p / sqrt(1.0 + f.p * f.p));
-    land(&f, p, i);
-    return trouble == FINE && !finite4(p, i) ? NONFINITE : trouble;
+    aw_body b = body_of(p, i);
+    const aw_trouble trouble = aw_body_transport(fields, &b, cdt);
+    put_body(&b, p, i);
+    return trouble;
 }
 
 static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, aw_casualty lost,
@@ -237,14 +79,15 @@ static int common_region(const aw_lattice *lat, const int32_t *element, size_t n
 static void transport_block(const aw_lanes *lanes, const aw_lattice *lat, aw_particles *p, size_t i,
                             size_t n, double cdt, aw_casualty *lost)
 {
+    const aw_fields_view fields = aw_lattice_fields(lat);
     aw_lanes_region region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
     if (common_region(lat, p->element + i, n, &region)) left = lanes->fly(p, i, n, &region, cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;
-        const aw_trouble trouble = transport_one(lat, p, l, cdt);
-        if (trouble == TURNED && l < lost->turned) lost->turned = l;
-        if (trouble == NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
+        const aw_trouble trouble = transport_one(&fields, p, l, cdt);
+        if (trouble == AW_TURNED && l < lost->turned) lost->turned = l;
+        if (trouble == AW_NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
     }
 }
 
@@ -285,7 +128,7 @@ aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, 
 static int32_t region_of(const aw_lattice *lat, double z, double x)
 {
     int32_t r = 0;
-    while (r + 1 < lat->regions && ahead(&lat->region[r], z, x) >= 0.0) ++r;
+    while (r + 1 < lat->regions && aw_beyond(&lat->region[r], z, x) >= 0.0) ++r;
     return r;
 }
 
@@ -303,38 +146,37 @@ aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
 }
 
 /* Back along the straight line to the first edge, then forward by the same path. */
-static aw_trouble place_after_drift(const aw_lattice *lat, aw_particles *p, size_t i)
+static aw_trouble place_after_drift(const aw_lattice *lat, aw_body *b)
 {
+    const aw_fields_view fields = aw_lattice_fields(lat);
     const aw_region_field *r = &lat->region[0];
-    aw_flight f = take_off(p, i);
-    double beyond, cosine;
-    aw_trouble trouble;
-    p->element[i] = 0;
-    if (!finite4(p, i)) return NONFINITE;
-    if (!(f.p > 0.0)) return TURNED;
-    beyond = ahead(r, f.z, f.x);
-    if (lat->regions == 1 || beyond < 0.0) return FINE;
-    cosine = f.uz * r->exit_nz + f.ux * r->exit_nx;
-    if (!(cosine > AW_GRAZING)) return TURNED;
-    fly(&f, -beyond / cosine);
-    p->element[i] = 1;
-    trouble = fly_on(lat, &f, &p->element[i], beyond / cosine);
-    land(&f, p, i);
+    aw_flight f = aw_body_take_off(b);
+    b->element = 0;
+    if (!aw_body_finite(b)) return AW_NONFINITE;
+    if (!(f.p > 0.0)) return AW_TURNED;
+    const double beyond = aw_beyond(r, f.z, f.x);
+    if (lat->regions == 1 || beyond < 0.0) return AW_FINE;
+    const double cosine = f.uz * r->exit_nz + f.ux * r->exit_nx;
+    if (!(cosine > AW_GRAZING)) return AW_TURNED;
+    aw_flight_straight(&f, -beyond / cosine);
+    b->element = 1;
+    const aw_trouble trouble = aw_flight_on(&fields, &f, &b->element, beyond / cosine);
+    aw_body_land(&f, b);
     return trouble;
 }
 
-static aw_trouble place_about_orbit(const aw_lattice *lat, aw_particles *p, size_t i)
+static aw_trouble place_about_orbit(const aw_lattice *lat, aw_body *b)
 {
-    aw_orbit_point at = aw_orbit_at(&lat->orbit, p->z[i]);
-    double x = p->x[i], pz = p->pz[i], px = p->px[i];
-    p->z[i] = at.z - x * at.st;
-    p->x[i] = at.x + x * at.ct;
-    p->pz[i] = pz * at.ct - px * at.st;
-    p->px[i] = pz * at.st + px * at.ct;
-    p->element[i] = 0;
-    if (!finite4(p, i)) return NONFINITE;
-    p->element[i] = region_of(lat, p->z[i], p->x[i]);
-    return FINE;
+    const aw_orbit_point at = aw_orbit_at(&lat->orbit, b->z);
+    const double x = b->x, pz = b->pz, px = b->px;
+    b->z = at.z - x * at.st;
+    b->x = at.x + x * at.ct;
+    b->pz = pz * at.ct - px * at.st;
+    b->px = pz * at.st + px * at.ct;
+    b->element = 0;
+    if (!aw_body_finite(b)) return AW_NONFINITE;
+    b->element = region_of(lat, b->z, b->x);
+    return AW_FINE;
 }
 
 aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
@@ -344,10 +186,12 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
     aw_casualty lost;
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
-        aw_trouble trouble = steady ? place_about_orbit(lattice, particles, i)
-                                    : place_after_drift(lattice, particles, i);
-        if (trouble == TURNED && i < turned) turned = i;
-        if (trouble == NONFINITE && i < nonfinite) nonfinite = i;
+        aw_body b = body_of(particles, i);
+        const aw_trouble trouble =
+            steady ? place_about_orbit(lattice, &b) : place_after_drift(lattice, &b);
+        put_body(&b, particles, i);
+        if (trouble == AW_TURNED && i < turned) turned = i;
+        if (trouble == AW_NONFINITE && i < nonfinite) nonfinite = i;
     }
     lost.turned = turned;
     lost.nonfinite = nonfinite;

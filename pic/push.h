@@ -35,8 +35,7 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles);
  *  @return AW_OK; AW_ERR_ARG (cdt); AW_ERR_RANGE (a particle stands still, goes backwards in its
  *  region, or circles without reaching its end); AW_ERR_NONFINITE. After an error the particles
  *  are partly moved.
- *  Source of the composition: I. P. Omelyan, I. M. Mryglod, R. Folk, Comput. Phys. Commun. 146
- *  (2002) 188 ("position-extended Forest-Ruth-like"), with a rotation for the kick. */
+ *  One by one: kernels/flight.h. */
 aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt);
 
 /** p += F dt/(m c).
