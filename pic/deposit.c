@@ -107,9 +107,9 @@ static void add_grid(const aw_deposit *d, int g)
     for (size_t k = 0; k < n; ++k) d->grid[k] += from[k];
 }
 
-static aw_lanes_grid place_of(const aw_frame *frame)
+static aw_beam_grid place_of(const aw_frame *frame)
 {
-    aw_lanes_grid place = aw_lanes_grid_of(&frame->grid);
+    aw_beam_grid place = aw_beam_grid_of(&frame->grid);
     place.ct = cos(frame->theta_design);
     place.st = sin(frame->theta_design);
     return place;
@@ -117,7 +117,7 @@ static aw_lanes_grid place_of(const aw_frame *frame)
 
 /* First particle of a block that cannot be deposited. */
 static size_t find_lost(const aw_lanes *lanes, const aw_particles *p, size_t i, size_t n,
-                        const aw_lanes_grid *place, double *grid)
+                        const aw_beam_grid *place, double *grid)
 {
     for (size_t l = 0; l < n; ++l)
         if (lanes->deposit(p, i + l, 1, place, grid)) return i + l;
@@ -136,7 +136,7 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
                          void *cells, double *charge)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    const aw_lanes_grid place = place_of(frame);
+    const aw_beam_grid place = place_of(frame);
     const size_t n = d->cells * AW_COMPONENTS;
     int grids = grids_for(d, p->n);
     size_t lost = SIZE_MAX;

@@ -15,60 +15,39 @@ struct aw_gather {
     double *field; /* [nx][ns][4]: what a particle wants of a node, together */
 };
 
-/* The nine nodes of a lab point and their weights. */
-typedef struct stencil {
-    size_t at[9];
-    double w[9];
-} stencil;
-
-static stencil find(const aw_grid_view *g, double cg, double sg, double z, double x)
-{
-    double dz = z - g->z, dx = x - g->x, wu[3], wv[3];
-    double a = (dz * cg + dx * sg) / g->hs + 0.5 * (g->ns - 1);
-    double b = (-dz * sg + dx * cg) / g->hx + 0.5 * (g->nx - 1);
-    int i = (int)fmin(fmax(a + 0.5, 1.0), g->ns - 2.0),
-        j = (int)fmin(fmax(b + 0.5, 1.0), g->nx - 2.0);
-    stencil s;
-    aw_spline(a - i, wu);
-    aw_spline(b - j, wv);
-    for (int q = 0; q < 3; ++q)
-        for (int p = 0; p < 3; ++p) {
-            s.at[3 * q + p] = (size_t)(j - 1 + q) * (size_t)g->ns + (size_t)(i - 1 + p);
-            s.w[3 * q + p] = wv[q] * wu[p];
-        }
-    return s;
-}
-
-static double take(const stencil *s, const double *field)
+static double take(const aw_beam_grid *g, const aw_beam_nodes *at, const double *field)
 {
     double sum = 0.0;
-    for (int k = 0; k < 9; ++k) sum += s->w[k] * field[s->at[k]];
+    field += (size_t)at->j * (size_t)g->ns + (size_t)at->i;
+    for (int q = 0; q < 3; ++q, field += g->ns)
+        for (int p = 0; p < 3; ++p) sum += at->wv[q] * at->wu[p] * field[p];
     return sum;
 }
 
 double aw_gather_at(const aw_grid_view *grid, const double *field, double z, double x)
 {
-    stencil s = find(grid, cos(grid->theta), sin(grid->theta), z, x);
-    return take(&s, field);
+    const aw_beam_grid g = aw_beam_grid_of(grid);
+    aw_beam_nodes at;
+    aw_beam_find(&g, z, x, &at);
+    return take(&g, &at, field);
 }
 
 void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
                    const aw_particles *p, double *Fz, double *Fx, double *Fs, double *Fn)
 {
-    const double cg = cos(grid->theta), sg = sin(grid->theta);
+    const aw_beam_grid g = aw_beam_grid_of(grid);
     const double beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->n; ++i) {
-        stencil s = find(grid, cg, sg, p->z[i], p->x[i]);
-        double theta = take(&s, forces->theta), c = cos(theta), q = sin(theta);
-        double g = sqrt(1.0 + p->pz[i] * p->pz[i] + p->px[i] * p->px[i]);
-        double dz = p->pz[i] / g - beta * c, dx = p->px[i] / g - beta * q;
-        double B = take(&s, forces->cBy);
-        double fz = take(&s, forces->Fz_lab) + dx * B, fx = take(&s, forces->Fx_lab) - dz * B;
-        Fz[i] = fz;
-        Fx[i] = fx;
-        if (Fs) Fs[i] = fz * c + fx * q;
-        if (Fn) Fn[i] = -fz * q + fx * c;
+        aw_beam_nodes at;
+        aw_beam_find(&g, p->z[i], p->x[i], &at);
+        const double taken[4] = {take(&g, &at, forces->Fz_lab), take(&g, &at, forces->Fx_lab),
+                                 take(&g, &at, forces->cBy), take(&g, &at, forces->theta)};
+        const aw_beam_force f = aw_beam_force_of(taken, p->pz[i], p->px[i], beta);
+        Fz[i] = f.z;
+        Fx[i] = f.x;
+        if (Fs) Fs[i] = f.s;
+        if (Fn) Fn[i] = f.n;
     }
 }
 
@@ -95,12 +74,12 @@ void aw_gather_free(aw_gather *gather)
     aw_free(gather);
 }
 
-static aw_lanes_grid place_of(const aw_gather_params *params)
+static aw_beam_grid place_of(const aw_gather_params *params)
 {
     const aw_grid_view *g = params->grid;
     const double gamma = params->gamma;
     const size_t centre = (size_t)(g->nx / 2) * (size_t)g->ns + (size_t)(g->ns / 2);
-    aw_lanes_grid place = aw_lanes_grid_of(g);
+    aw_beam_grid place = aw_beam_grid_of(g);
     place.theta = params->forces->theta[centre];
     place.ct = cos(place.theta);
     place.st = sin(place.theta);
@@ -126,7 +105,7 @@ enum { TOGETHER = 4 };
 
 /* One piece of the particles. sum: of F_s, and of F_n: sum, least, greatest.
  * @return the first particle whose momentum is not finite after the kick, SIZE_MAX: none */
-static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const aw_lanes_grid *place,
+static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const aw_beam_grid *place,
                          double factor, aw_particles *p, const size_t range[2], double *Fz,
                          double *Fx, double sum[2][3])
 {
@@ -153,7 +132,7 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
                          double *Fz, double *Fx, aw_gather_stats *stats)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    const aw_lanes_grid place = place_of(params);
+    const aw_beam_grid place = place_of(params);
     const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
     double sum[AW_PIECES][2][3], all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;

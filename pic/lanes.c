@@ -27,21 +27,6 @@ const aw_lanes *aw_lanes_find(const char *name)
     return NULL;
 }
 
-aw_lanes_grid aw_lanes_grid_of(const aw_grid_view *g)
-{
-    const double c = cos(g->theta), s = sin(g->theta);
-    return (aw_lanes_grid){.z = g->z,
-                           .x = g->x,
-                           .az = c / g->hs,
-                           .ax = s / g->hs,
-                           .bz = -s / g->hx,
-                           .bx = c / g->hx,
-                           .mid_s = 0.5 * (g->ns - 1),
-                           .mid_x = 0.5 * (g->nx - 1),
-                           .ns = g->ns,
-                           .nx = g->nx};
-}
-
 aw_lanes_reference aw_lanes_reference_at(const aw_orbit_view *orbit, double S)
 {
     const int k = aw_orbit_find(orbit, S);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/beam.h"
 #include "kernels/port.h"
 #include "kernels/view.h"
 #include "pic/lattice.h"
@@ -16,21 +17,6 @@ AW_BEGIN_DECLS
 /* Particles of a block. Pieces of work begin at multiples of it, so that what a particle meets does
  * not depend on who works on it. */
 enum { AW_BLOCK = 64 }; /* a bit each in a uint64_t */
-
-/** A grid as a particle sees it: node coordinates a = z az + x ax along s, b = z bz + x bx along x,
- *  of lab coordinates about (z, x); node (i, j) is at a = i, b = j. */
-typedef struct aw_lanes_grid {
-    double z, x;           /* centre [m] */
-    double az, ax, bz, bx; /* [1/m] */
-    double mid_s, mid_x;   /* a and b of the centre */
-    int ns, nx;
-    double ct, st; /* deposit: design tangent at the centre. Gather: a direction near all nodes' */
-    double theta;  /* gather: the angle of (ct, st) */
-    double beta;   /* gather: of the design velocity */
-} aw_lanes_grid;
-
-/** A grid without what follows nx. */
-aw_lanes_grid aw_lanes_grid_of(const aw_grid_view *grid);
 
 /** Field region as it acts on a block that stays in it. */
 typedef struct aw_lanes_region {
@@ -50,15 +36,6 @@ typedef struct aw_lanes_reference {
 /** The point of the orbit at S and the piece that it is on; gamma is 0. */
 aw_lanes_reference aw_lanes_reference_at(const aw_orbit_view *orbit, double S);
 
-/* Coordinates of a particle about the reference (pic/stats.h), and the sums of their products. */
-enum { AW_LANES_S, AW_LANES_X, AW_LANES_ANGLE, AW_LANES_DELTA, AW_LANES_CHANGE, AW_LANES_WIDTH };
-
-/** Sums over particles of coordinates and of products a <= b, at product[b][a]. */
-typedef struct aw_lanes_sums {
-    double mean[AW_LANES_WIDTH];
-    double product[AW_LANES_WIDTH][AW_LANES_WIDTH];
-} aw_lanes_sums;
-
 /* Nodes of a patch of the grid, which is a piece of work, and of those beside it. */
 enum { AW_STRIP = 64, AW_PATCH_ROWS = 8, AW_HALO = 2, AW_PATCH_WIDTH = AW_STRIP + 2 * AW_HALO };
 enum { AW_PATCH_HEIGHT = AW_PATCH_ROWS + 4 };
@@ -77,13 +54,13 @@ typedef struct aw_lanes {
 
     /** Add the moments of the block, in units of its charge, to a grid: kernels/view.h, padded.
      *  @return 0; or 1: a particle is off the grid or not finite, and nothing was added. */
-    int (*deposit)(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+    int (*deposit)(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                    double *AW_RESTRICT grid);
 
     /** Forces of aw_gather_run, by which they are defined.
      *  @param[in]  field   [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node, 32-byte aligned
      *  @param[out] Fz, Fx, Fs, Fn  [n]: of the block */
-    void (*gather)(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+    void (*gather)(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                    const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
                    double *AW_RESTRICT Fs, double *AW_RESTRICT Fn);
 
@@ -115,7 +92,7 @@ typedef struct aw_lanes {
     /** Add the block to sums, if all of it is within the reference's piece of the orbit.
      *  @return 0; or 1: it is not (or not finite), and nothing was added. */
     int (*stats)(const aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r,
-                 aw_lanes_sums *sums);
+                 aw_beam_sums *sums);
 
     /** Add to out, times w, what n nodes of row `own`, from column AW_HALO on, see of their
      *  neighbours in row `row`, `shift` columns on: phi - v.A with the node's own v, c A_z, c A_x.

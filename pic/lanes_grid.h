@@ -68,11 +68,11 @@ typedef struct aw_stencil {
 
 /* Nodes are numbered in rows of ns + 2 rim. A particle that is off the grid gets the nearest nine.
  * @return the number of particles off the grid, or not finite */
-AW_LANES_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+AW_LANES_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                               int rim, aw_stencil *AW_RESTRICT s)
 {
     const double *AW_RESTRICT z = p->z + i, *AW_RESTRICT x = p->x + i;
-    const aw_lanes_grid f = *g;
+    const aw_beam_grid f = *g;
     const double row = f.ns + 2 * rim, first = (rim - 1) * (row + 1.0);
     /* between the limits, which do not count: at 1/2 rounding to even would choose node 0 */
     const double low = 0.5 * (1.0 + DBL_EPSILON);
@@ -97,31 +97,26 @@ AW_LANES_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const a
 }
 
 /* The moments of a particle by itself: 1, 1 - beta_par, beta_perp, 0.
- * 1 - beta_par = (gamma - along)/gamma, which cancels for along > 0; there
- * (gamma - along)(gamma + along) = 1 + across^2.
  * @return the number of particles that are not finite */
-AW_LANES_FN double own_moments(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+AW_LANES_FN double own_moments(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                                double (*AW_RESTRICT moment)[4])
 {
     const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i, ct = g->ct, st = g->st;
     double off = 0.0;
 #pragma omp simd reduction(+ : off)
     for (size_t l = 0; l < n; ++l) {
-        const double pz = z[l], px = x[l];
-        const double gamma = sqrt(1.0 + (pz * pz + px * px));
-        const double along = pz * ct + px * st, across = px * ct - pz * st;
-        const double sum = gamma + fabs(along), inverse = 1.0 / (gamma * sum);
-        const double late = (along > 0.0 ? 1.0 + across * across : sum * sum) * inverse;
+        double late, perp;
+        aw_beam_moments(z[l], x[l], ct, st, &late, &perp);
         off += late <= DBL_MAX ? 0.0 : 1.0;
         moment[l][0] = 1.0;
         moment[l][1] = late;
-        moment[l][2] = across * sum * inverse;
+        moment[l][2] = perp;
         moment[l][3] = 0.0;
     }
     return off;
 }
 
-AW_LANES_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+AW_LANES_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                              double *AW_RESTRICT grid)
 {
     const ptrdiff_t row = 4 * (ptrdiff_t)(g->ns + 2 * AW_PAD);
@@ -140,14 +135,14 @@ AW_LANES_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw
     return 0;
 }
 
-static int deposit(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+static int deposit(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                    double *AW_RESTRICT grid)
 {
     return n == AW_BLOCK ? deposit_some(p, i, AW_BLOCK, g, grid) : deposit_some(p, i, n, g, grid);
 }
 
 /* Cosine and sine of the node tangents at the particles, `turn` from the direction of g. */
-AW_LANES_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw_lanes_grid *g,
+AW_LANES_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw_beam_grid *g,
                                double *AW_RESTRICT ct, double *AW_RESTRICT st)
 {
     const double c0 = g->ct, s0 = g->st;
@@ -166,7 +161,7 @@ AW_LANES_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const a
         }
 }
 
-AW_LANES_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+AW_LANES_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                              const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
                              double *AW_RESTRICT Fs, double *AW_RESTRICT Fn)
 {
@@ -201,7 +196,7 @@ AW_LANES_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw
     }
 }
 
-static void gather(const aw_particles *p, size_t i, size_t n, const aw_lanes_grid *g,
+static void gather(const aw_particles *p, size_t i, size_t n, const aw_beam_grid *g,
                    const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
                    double *AW_RESTRICT Fs, double *AW_RESTRICT Fn)
 {

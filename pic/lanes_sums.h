@@ -84,20 +84,20 @@ AW_LANES_FN double coordinates(const aw_particles *p, size_t i, size_t n,
         const int here =
             (a > 0.0) & (q <= AW_SMALL_TAN * AW_SMALL_TAN) & (s > r.behind) & (s < r.ahead);
         off += here ? 0.0 : 1.0;
-        c[AW_LANES_S][j] = s;
-        c[AW_LANES_X][j] = (2.0 * m + k * (l * l + m * m)) / (1.0 + radius);
-        c[AW_LANES_ANGLE][j] = slope;
-        c[AW_LANES_DELTA][j] = (gamma - r.gamma) * by_gamma;
-        c[AW_LANES_CHANGE][j] = gamma - begin[j];
+        c[AW_BEAM_S][j] = s;
+        c[AW_BEAM_X][j] = (2.0 * m + k * (l * l + m * m)) / (1.0 + radius);
+        c[AW_BEAM_ANGLE][j] = slope;
+        c[AW_BEAM_DELTA][j] = (gamma - r.gamma) * by_gamma;
+        c[AW_BEAM_CHANGE][j] = gamma - begin[j];
     }
     return off;
 }
 
 /* Sums of one coordinate, and of its products with the first `many`. */
 AW_LANES_FN void add_products(const double (*AW_RESTRICT c)[AW_BLOCK], size_t n, int b,
-                              aw_lanes_sums *sums)
+                              aw_beam_sums *sums)
 {
-    double mean = 0.0, product[AW_LANES_WIDTH] = {0.0};
+    double mean = 0.0, product[AW_BEAM_WIDTH] = {0.0};
     double p0 = 0.0, p1 = 0.0, p2 = 0.0, p3 = 0.0, p4 = 0.0;
 #pragma omp simd reduction(+ : mean, p0, p1, p2, p3, p4)
     for (size_t l = 0; l < n; ++l) {
@@ -119,16 +119,16 @@ AW_LANES_FN void add_products(const double (*AW_RESTRICT c)[AW_BLOCK], size_t n,
 }
 
 AW_LANES_FN int stats_some(const aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r,
-                           aw_lanes_sums *sums)
+                           aw_beam_sums *sums)
 {
-    _Alignas(64) double c[AW_LANES_WIDTH][AW_BLOCK];
+    _Alignas(64) double c[AW_BEAM_WIDTH][AW_BLOCK];
     if (coordinates(p, i, n, r, c) > 0.0) return 1;
-    for (int b = 0; b < AW_LANES_WIDTH; ++b) add_products((const double(*)[AW_BLOCK])c, n, b, sums);
+    for (int b = 0; b < AW_BEAM_WIDTH; ++b) add_products((const double(*)[AW_BLOCK])c, n, b, sums);
     return 0;
 }
 
 static int stats(const aw_particles *p, size_t i, size_t n, const aw_lanes_reference *r,
-                 aw_lanes_sums *sums)
+                 aw_beam_sums *sums)
 {
     return n == AW_BLOCK ? stats_some(p, i, AW_BLOCK, r, sums) : stats_some(p, i, n, r, sums);
 }

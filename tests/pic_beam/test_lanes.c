@@ -236,8 +236,8 @@ static void statistics_in_closed_form_are_those_of_the_search(void **state)
 {
     static const double places[] = {-0.3, 0.25, 2.0}; /* outside, bend, behind */
     /* of the coordinates: how large they are, and a rounding of what they are a difference of */
-    static const double most[AW_LANES_WIDTH] = {0.01, 1e-3, 0.01, 0.2, 100.0};
-    static const double error[AW_LANES_WIDTH] = {4e-16, 4e-16, 4e-16, 4e-16, 2e-13};
+    static const double most[AW_BEAM_WIDTH] = {0.01, 1e-3, 0.01, 0.2, 100.0};
+    static const double error[AW_BEAM_WIDTH] = {4e-16, 4e-16, 4e-16, 4e-16, 2e-13};
     const aw_lanes *lanes = *state;
     aw_lattice *lat = machine(0.3);
     for (int k = 0; k < 3; ++k)
@@ -245,25 +245,25 @@ static void statistics_in_closed_form_are_those_of_the_search(void **state)
             aw_particles *p = beam_at(lat, places[k], n, 0.01, 4);
             const aw_orbit_point at = aw_orbit_at(&lat->orbit, places[k]);
             const aw_lanes_reference ref = {at.z, at.x, at.ct, at.st, at.kappa, -0.2, 0.2, 500.0};
-            aw_lanes_sums got = {{0.0}, {{0.0}}}, want = {{0.0}, {{0.0}}};
+            aw_beam_sums got = {{0.0}, {{0.0}}}, want = {{0.0}, {{0.0}}};
             assert_int_equal(lanes->stats(p, 0, n, &ref, &got), 0);
             for (size_t i = 0; i < n; ++i) {
-                double c[AW_LANES_WIDTH], offset, g = hypot(1.0, momentum_of(p, i));
+                double c[AW_BEAM_WIDTH], offset, g = hypot(1.0, momentum_of(p, i));
                 double S = aw_orbit_project(&lat->orbit, p->z[i], p->x[i], places[k], &offset);
                 S = aw_orbit_project(&lat->orbit, p->z[i], p->x[i], S, &offset);
                 const aw_orbit_point foot = aw_orbit_at(&lat->orbit, S);
-                c[AW_LANES_S] = S - places[k];
-                c[AW_LANES_X] = offset;
-                c[AW_LANES_ANGLE] = (p->px[i] * foot.ct - p->pz[i] * foot.st) /
-                                    (p->pz[i] * foot.ct + p->px[i] * foot.st);
-                c[AW_LANES_DELTA] = (g - 500.0) / 500.0;
-                c[AW_LANES_CHANGE] = g - 500.0;
-                for (int a = 0; a < AW_LANES_WIDTH; ++a) {
+                c[AW_BEAM_S] = S - places[k];
+                c[AW_BEAM_X] = offset;
+                c[AW_BEAM_ANGLE] = (p->px[i] * foot.ct - p->pz[i] * foot.st) /
+                                   (p->pz[i] * foot.ct + p->px[i] * foot.st);
+                c[AW_BEAM_DELTA] = (g - 500.0) / 500.0;
+                c[AW_BEAM_CHANGE] = g - 500.0;
+                for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
                     want.mean[a] += c[a];
                     for (int b = 0; b <= a; ++b) want.product[a][b] += c[a] * c[b];
                 }
             }
-            for (int a = 0; a < AW_LANES_WIDTH; ++a) {
+            for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
                 assert_close(got.mean[a], want.mean[a], 0.0, AW_BLOCK * error[a]);
                 for (int b = 0; b <= a; ++b)
                     assert_close(got.product[a][b], want.product[a][b], 0.0,

@@ -28,23 +28,23 @@ static const aw_grid_view grid = {.ns = NS,
                                   .theta = 0.65,
                                   .tilt = 0.25};
 
-static aw_lanes_grid place(double theta)
+static aw_beam_grid place(double theta)
 {
     const double c = cos(grid.theta), s = sin(grid.theta);
-    return (aw_lanes_grid){.z = grid.z,
-                           .x = grid.x,
-                           .az = c / grid.hs,
-                           .ax = s / grid.hs,
-                           .bz = -s / grid.hx,
-                           .bx = c / grid.hx,
-                           .mid_s = 0.5 * (NS - 1),
-                           .mid_x = 0.5 * (NX - 1),
-                           .ns = NS,
-                           .nx = NX,
-                           .ct = cos(theta),
-                           .st = sin(theta),
-                           .theta = theta,
-                           .beta = beta_of(GAMMA)};
+    return (aw_beam_grid){.z = grid.z,
+                          .x = grid.x,
+                          .az = c / grid.hs,
+                          .ax = s / grid.hs,
+                          .bz = -s / grid.hx,
+                          .bx = c / grid.hx,
+                          .mid_s = 0.5 * (NS - 1),
+                          .mid_x = 0.5 * (NX - 1),
+                          .ns = NS,
+                          .nx = NX,
+                          .ct = cos(theta),
+                          .st = sin(theta),
+                          .theta = theta,
+                          .beta = beta_of(GAMMA)};
 }
 
 static void put(aw_particles *p, size_t i, double u, double w, double gamma, double angle)
@@ -70,7 +70,7 @@ static aw_particles *cloud(size_t n)
 /* Moments of one particle as kernels/view.h defines them, in long double, on a padded grid. */
 static void deposit_plainly(const aw_particles *p, size_t i, double *cells)
 {
-    const aw_lanes_grid g = place(THETA);
+    const aw_beam_grid g = place(THETA);
     double dz = p->z[i] - g.z, dx = p->x[i] - g.x, wu[3], wv[3];
     double a = dz * g.az + dx * g.ax + g.mid_s, b = dz * g.bz + dx * g.bx + g.mid_x;
     int ia = (int)(a + 0.5), ib = (int)(b + 0.5);
@@ -92,7 +92,7 @@ static void blocks_deposit_what_particles_do(void **state)
 {
     static const size_t sizes[] = {1, 7, 63, 64};
     const aw_lanes *lanes = *state;
-    const aw_lanes_grid g = place(THETA);
+    const aw_beam_grid g = place(THETA);
     aw_particles *p = cloud(AW_BLOCK);
     double *got = aw_alloc(PADDED, 32), *want = aw_alloc(PADDED, 32);
     for (size_t k = 0; k < 4; ++k) {
@@ -112,7 +112,7 @@ static void blocks_deposit_what_particles_do(void **state)
 static void a_block_with_one_bad_particle_deposits_nothing(void **state)
 {
     const aw_lanes *lanes = *state;
-    const aw_lanes_grid g = place(THETA);
+    const aw_beam_grid g = place(THETA);
     double *got = aw_alloc(PADDED, 32), *none = aw_alloc(PADDED, 32);
     for (size_t i = 0; i < AW_BLOCK; ++i)
         for (int wrong = 0; wrong < 7; ++wrong) {
@@ -166,7 +166,7 @@ static void blocks_gather_what_particles_do(void **state)
     for (int t = 0; t < 4; ++t) {
         field *f = field_new(turns[t]);
         for (int k = 0; k < 4; ++k) {
-            const aw_lanes_grid g = place(THETA);
+            const aw_beam_grid g = place(THETA);
             aw_particles *p = cloud(sizes[k]);
             if (sizes[k] > 1) put(p, 3, 9.7, -6.2, GAMMA, THETA);
             if (sizes[k] > 1) p->x[5] = NAN;
@@ -189,7 +189,7 @@ static void gathers_agree_to_rounding_on_an_exact_grid(void **state)
 {
     const aw_lanes *lanes = *state;
     const aw_grid_view exact = {.ns = NS, .nx = NX, .hs = 0x1p-16, .hx = 0x1p-15};
-    aw_lanes_grid g = place(THETA);
+    aw_beam_grid g = place(THETA);
     field *f = field_new(0.01);
     aw_particles *p = cloud(AW_BLOCK);
     double got[4][AW_BLOCK], want[4][AW_BLOCK];
