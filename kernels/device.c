@@ -31,6 +31,12 @@ int aw_device_convolves(const aw_device *device)
     return device->ops->convolves ? device->ops->convolves(device->state) : 1;
 }
 
+const aw_device *aw_device_keeper(const aw_device *device)
+{
+    const aw_device *one = device->ops->alone ? device->ops->alone(device->state) : device;
+    return one && one->ops->beam ? one : NULL;
+}
+
 size_t aw_device_cluster_tiles(const aw_device *device)
 {
     return device->ops->cluster_tiles ? device->ops->cluster_tiles(device->state)

@@ -5,6 +5,7 @@
 #define AW_KERNELS_DEVICE_H
 #include <stddef.h>
 
+#include "kernels/beam.h"
 #include "kernels/cuhre.h"
 #include "kernels/genz.h"
 #include "kernels/peak.h"
@@ -215,6 +216,12 @@ typedef struct aw_device_ops {
 
     aw_status (*wait)(void *state);
 
+    /** Particles that stay with the unit (kernels/beam.h). NULL: it keeps none. */
+    const aw_beam_ops *beam;
+
+    /** The unit itself where the device is a set of one; else NULL, as the whole may be. */
+    const struct aw_device *(*alone)(const void *state);
+
     /** What the unit could do at best, as if it were one core with one thread. NULL for units of
      *  the host (aw_peak_measure). @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
     aw_status (*peak)(void *state, aw_peak *out);
@@ -244,6 +251,10 @@ size_t aw_device_list_points(const aw_device *device);
 
 /** Whether the unit has aw_device_ops.convolve now. */
 int aw_device_convolves(const aw_device *device);
+
+/** The unit that may keep particles: a device that is one unit, which has operations for it. Where
+ *  there are several, one may be lost, and the particles must not be lost with it. NULL: none. */
+const aw_device *aw_device_keeper(const aw_device *device);
 
 /** Table of the i-th kind of unit; NULL past the last. */
 const aw_device_ops *aw_device_kind(int i);

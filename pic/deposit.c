@@ -132,15 +132,13 @@ static int grids_for(const aw_deposit *d, size_t particles)
     return scarce && d->grids > AW_DEPOSIT_GRIDS / 2 ? AW_DEPOSIT_GRIDS / 2 : d->grids;
 }
 
-aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *frame, int single,
-                         void *cells, double *charge)
+/* On the workspace's private grids. @return the first particle that cannot be deposited */
+static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_beam_grid *place,
+                           int grids)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    const aw_beam_grid place = place_of(frame);
     const size_t n = d->cells * AW_COMPONENTS;
-    int grids = grids_for(d, p->n);
     size_t lost = SIZE_MAX;
-    aw_status status = AW_OK;
 #pragma omp parallel for schedule(dynamic) reduction(min : lost)
     for (int g = 0; g < grids; ++g) {
         const size_t end = aw_piece_begin(p->n, grids, g + 1);
@@ -148,16 +146,43 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
         memset(mine, 0, n * sizeof *mine);
         for (size_t i = aw_piece_begin(p->n, grids, g); i < end; i += AW_BLOCK) {
             const size_t m = aw_block_size(i, end);
-            if (!lanes->deposit(p, i, m, &place, mine)) continue;
-            const size_t first = find_lost(lanes, p, i, m, &place, mine);
+            if (!lanes->deposit(p, i, m, place, mine)) continue;
+            const size_t first = find_lost(lanes, p, i, m, place, mine);
             if (first < lost) lost = first;
             break;
         }
     }
-    AW_TRY(aw_particles_agree(p, lost == SIZE_MAX ? AW_OK : refuse(p, lost, frame)));
+    return lost;
+}
+
+/* By the unit that keeps the particles, on the first of the grids. */
+static aw_status kept_deposit(aw_deposit *d, const aw_particles *p, const aw_beam_grid *place,
+                              size_t *lost)
+{
+    const aw_device *keeper = p->keeper;
+    aw_status status = AW_OK;
+    AW_TRY(keeper->ops->beam->deposit(keeper->state, place, d->grid, lost));
+    if (*lost != SIZE_MAX) AW_TRY(aw_particles_fetch(p)); /* to say where it is */
+done:
+    return status;
+}
+
+aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *frame, int single,
+                         void *cells, double *charge)
+{
+    const aw_beam_grid place = place_of(frame);
+    int grids = p->keeper ? 1 : grids_for(d, p->n);
+    size_t lost = SIZE_MAX;
+    aw_status status = AW_OK;
+    if (p->keeper)
+        status = kept_deposit(d, p, &place, &lost);
+    else
+        lost = host_deposit(d, p, &place, grids);
+    if (status == AW_OK && lost != SIZE_MAX) status = refuse(p, lost, frame);
+    AW_TRY(aw_particles_agree(p, status));
     if (p->shared) { /* the sum of this rank's grids, and then of all ranks' */
         for (int g = 1; g < grids; ++g) add_grid(d, g);
-        aw_particles_sum(p, d->grid, n);
+        aw_particles_sum(p, d->grid, d->cells * AW_COMPONENTS);
         grids = 1;
     }
     reduce(d, grids, p->charge / (frame->grid.hs * frame->grid.hx), single, cells, charge);

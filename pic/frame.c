@@ -49,10 +49,10 @@ typedef struct sums {
     double z, x, zz, zx, xx;
 } sums;
 
-static sums beam_sums(const aw_particles *p, double z, double x)
+static void host_sums(const aw_particles *p, double z, double x, double total[5])
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    double part[AW_PIECES][5], total[5] = {0.0};
+    double part[AW_PIECES][5];
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < AW_PIECES; ++k) {
         const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
@@ -63,30 +63,38 @@ static sums beam_sums(const aw_particles *p, double z, double x)
     }
     for (int k = 0; k < AW_PIECES; ++k)
         for (int i = 0; i < 5; ++i) total[i] += part[k][i];
+}
+
+static aw_status beam_sums(const aw_particles *p, double z, double x, sums *out)
+{
+    const aw_device *keeper = p->keeper;
+    double total[5] = {0.0};
+    aw_status status = AW_OK;
+    if (keeper)
+        status = keeper->ops->beam->moments(keeper->state, z, x, total);
+    else
+        host_sums(p, z, x, total);
+    AW_TRY(aw_particles_agree(p, status));
     aw_particles_sum(p, total, 5);
-    return (sums){.z = total[0], .x = total[1], .zz = total[2], .zx = total[3], .xx = total[4]};
+    *out = (sums){.z = total[0], .x = total[1], .zz = total[2], .zx = total[3], .xx = total[4]};
+done:
+    return status;
 }
 
 /* The same about the mean of what was summed about another point. Where that point lies so far off
  * that the difference would lose digits, by a second pass. */
-static sums central_sums(const aw_particles *p, const sums *m, double z, double x)
+static aw_status central_sums(const aw_particles *p, const sums *m, double z, double x, sums *out)
 {
     const double n = (double)aw_particles_all(p), mz = m->z / n, mx = m->x / n;
-    const sums about = {.z = 0.0,
-                        .x = 0.0,
-                        .zz = m->zz - mz * m->z,
-                        .zx = m->zx - mz * m->x,
-                        .xx = m->xx - mx * m->x};
-    if (mz * mz + mx * mx <= AW_FAR * fmin(about.zz, about.xx) / n) return about;
-    return beam_sums(p, z, x);
+    *out = (sums){.zz = m->zz - mz * m->z, .zx = m->zx - mz * m->x, .xx = m->xx - mx * m->x};
+    if (mz * mz + mx * mx <= AW_FAR * fmin(out->zz, out->xx) / n) return AW_OK;
+    return beam_sums(p, z, x, out);
 }
 
-/* Largest |u| and |w| of a particle in the axes at angle theta about (z, x). */
-static void beam_reach(const aw_particles *p, double z, double x, double theta, double *u,
-                       double *w)
+/* Largest |u| and |w| of a particle in axes along (c, s) at (z, x); place: z, x, c, s. */
+static void host_reach(const aw_particles *p, const double place[4], double reach[2])
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    const double place[4] = {z, x, cos(theta), sin(theta)};
     double mu = 0.0, mw = 0.0;
 #pragma omp parallel for schedule(static) reduction(max : mu, mw)
     for (int k = 0; k < AW_PIECES; ++k) {
@@ -97,10 +105,24 @@ static void beam_reach(const aw_particles *p, double z, double x, double theta, 
         mu = fmax(mu, most[0]);
         mw = fmax(mw, most[1]);
     }
-    double most[2] = {mu, mw};
-    aw_particles_most(p, most, 2);
-    *u = most[0];
-    *w = most[1];
+    reach[0] = mu;
+    reach[1] = mw;
+}
+
+static aw_status beam_reach(const aw_particles *p, double z, double x, double theta,
+                            double reach[2])
+{
+    const aw_device *keeper = p->keeper;
+    const double place[4] = {z, x, cos(theta), sin(theta)};
+    aw_status status = AW_OK;
+    if (keeper)
+        status = keeper->ops->beam->reach(keeper->state, place, reach);
+    else
+        host_reach(p, place, reach);
+    AW_TRY(aw_particles_agree(p, status));
+    aw_particles_most(p, reach, 2);
+done:
+    return status;
 }
 
 /* Tilt of the principal axes against the tangent, nearest to `last`; `last` for a round bunch. */
@@ -132,8 +154,10 @@ aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
                           const aw_particles *particles, double S_guess)
 {
     aw_orbit_point near = aw_orbit_at(orbit, S_guess);
-    sums first = beam_sums(particles, near.z, near.x);
-    double n = (double)aw_particles_all(particles), offset, reach_s, reach_x;
+    double n = (double)aw_particles_all(particles), offset, reach[2];
+    sums first, about;
+    aw_status status = AW_OK;
+    AW_TRY(beam_sums(particles, near.z, near.x, &first));
     double z = near.z + first.z / n, x = near.x + first.x / n;
     double S = aw_orbit_project(orbit, z, x, S_guess + first.z / n * near.ct, &offset);
     if (!isfinite(S) || !isfinite(offset))
@@ -142,13 +166,13 @@ aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
                         "are not finite (a smaller numerics.step_m?)",
                         S_guess);
     aw_orbit_point at = aw_orbit_at(orbit, S);
-    sums about = central_sums(particles, &first, z, x);
+    AW_TRY(central_sums(particles, &first, z, x, &about));
     double last = frame->begun ? frame->grid.tilt : 0.0;
     double tilt = principal_tilt(&about, n, at.theta, last, frame->begun ? AW_TURN_MAX : AW_PI);
-    beam_reach(particles, z, x, at.theta + tilt, &reach_s, &reach_x);
+    AW_TRY(beam_reach(particles, z, x, at.theta + tilt, reach));
     /* A lone particle has no extent: a nanometre keeps its grid a grid. */
-    double need_s = spacing_for(fmax(reach_s, 1e-9), frame->grid.ns);
-    double need_x = spacing_for(fmax(reach_x, 1e-9), frame->grid.nx);
+    double need_s = spacing_for(fmax(reach[0], 1e-9), frame->grid.ns);
+    double need_x = spacing_for(fmax(reach[1], 1e-9), frame->grid.nx);
     if (!frame->begun) {
         if (frame->base_s == 0.0) frame->base_s = AW_HEADROOM * need_s;
         if (frame->base_x == 0.0) frame->base_x = AW_HEADROOM * need_x;
@@ -156,7 +180,8 @@ aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
     frame->rung_s = rung_for(need_s, frame->base_s, frame->rung_s);
     frame->rung_x = rung_for(need_x, frame->base_x, frame->rung_x);
     place(frame, orbit, S, offset, tilt);
-    return AW_OK;
+done:
+    return status;
 }
 
 aw_field_point aw_frame_point(const aw_grid_view *grid, const aw_orbit_view *orbit, double gamma,

@@ -128,21 +128,19 @@ static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const a
 
 static double peak(double least, double most) { return -least > most ? least : most; }
 
-aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *p,
-                         double *Fz, double *Fx, aw_gather_stats *stats)
+/* All pieces; sums, least and greatest as step_piece. @return likewise */
+static size_t host_step(const aw_gather *gather, const aw_beam_grid *place, double factor,
+                        aw_particles *p, double *Fz, double *Fx, double all[2][3])
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
-    const aw_beam_grid place = place_of(params);
-    const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
-    double sum[AW_PIECES][2][3], all[2][3] = {{0.0}, {0.0}};
+    double sum[AW_PIECES][2][3];
     size_t bad = SIZE_MAX;
-    pack(gather, params->forces);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int k = 0; k < AW_PIECES; ++k) {
         const size_t range[2] = {aw_piece_begin(p->n, AW_PIECES, k),
                                  aw_piece_begin(p->n, AW_PIECES, k + 1)};
         double mine[2][3] = {{0.0}, {0.0}};
-        const size_t first = step_piece(gather, lanes, &place, factor, p, range, Fz, Fx, mine);
+        const size_t first = step_piece(gather, lanes, place, factor, p, range, Fz, Fx, mine);
         memcpy(sum[k], mine, sizeof mine);
         if (first < bad) bad = first;
     }
@@ -152,6 +150,25 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
             all[a][1] = fmin(all[a][1], sum[k][a][1]);
             all[a][2] = fmax(all[a][2], sum[k][a][2]);
         }
+    return bad;
+}
+
+aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *p,
+                         double *Fz, double *Fx, aw_gather_stats *stats)
+{
+    const aw_device *keeper = p->keeper;
+    const aw_beam_grid place = place_of(params);
+    const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
+    double all[2][3] = {{0.0}, {0.0}};
+    size_t bad = SIZE_MAX;
+    aw_status status = AW_OK;
+    pack(gather, params->forces);
+    if (keeper)
+        status = keeper->ops->beam->gather(keeper->state, &place, gather->field, factor, all, &bad);
+    else
+        bad = host_step(gather, &place, factor, p, Fz, Fx, all);
+    if (status == AW_OK && bad != SIZE_MAX) status = aw_push_kick_lost(p, bad, Fz, Fx);
+    AW_TRY(aw_particles_agree(p, status));
     double total[2] = {all[0][0], all[1][0]};
     double most[4] = {-all[0][1], all[0][2], -all[1][1], all[1][2]};
     aw_particles_sum(p, total, 2);
@@ -160,5 +177,6 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
                                .peak_s = peak(-most[0], most[1]),
                                .mean_n = total[1] / n,
                                .peak_n = peak(-most[2], most[3])};
-    return aw_particles_agree(p, bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx));
+done:
+    return status;
 }

@@ -46,7 +46,8 @@ typedef struct aw_gather_params {
 /** aw_gather_run with short vectors, followed by aw_push_kick while the particles are at hand.
  *  Agrees with them to rounding; the same bits for any number of threads; allocates nothing.
  *  @param[in,out] particles  momenta change if params->kick is not 0
- *  @param[out] Fz, Fx  [n], lab axes, of the momenta before the kick
+ *  @param[out] Fz, Fx  [n], lab axes, of the momenta before the kick; of lent particles nothing:
+ *  the unit has them, for the next kick
  *  @param[out] stats   along the design tangent and normal
  *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum; the message of aw_push_kick). */
 aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *particles,

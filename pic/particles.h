@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/device.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -20,6 +21,8 @@ typedef struct aw_particles {
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
     double *gamma0;    /* gamma at the start, for the energy change */
     int32_t *element;  /* region of the lattice in which the particle is (pic/lattice.h) */
+    const aw_device *keeper; /* which has z, x, pz, px and element as they are now; NULL: they are
+                              * here (aw_particles_lend) */
 } aw_particles;
 
 /** What `beam:` of a run file says (docs: README). Lengths in m. */
@@ -50,6 +53,18 @@ aw_status aw_particles_share(aw_particles **particles);
 /** The whole beam on rank 0, elsewhere none (NULL), from what the ranks have of it; all of them
  *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_collect(const aw_particles *share, aw_particles **all);
+
+/** Lend the particles to a unit that is to keep them, if it can and they are many: then frame,
+ *  deposit, aw_gather_step, kicks, transport and statistics are its work, and nothing else may be
+ *  done with them. Where it has no room, a line says so, and they stay. `fields` and `orbit` are
+ *  what they will meet; the device has to outlive the loan.
+ *  @return AW_OK, AW_ERR_BACKEND; of ranks that share the beam, the worst */
+aw_status aw_particles_lend(aw_particles *particles, const aw_fields_view *fields,
+                            const aw_orbit_view *orbit, const aw_device *device);
+
+/** Copy them here, as they are now; the unit goes on keeping them. Nothing for those that are here.
+ *  @return AW_OK, AW_ERR_BACKEND */
+aw_status aw_particles_fetch(const aw_particles *particles);
 
 /** Particles of the beam, whoever has them. */
 static inline size_t aw_particles_all(const aw_particles *particles)

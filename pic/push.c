@@ -9,11 +9,6 @@
 #include "src/base/log.h"
 #include "src/base/units.h"
 
-/* First particle of each kind of trouble; SIZE_MAX where there is none. */
-typedef struct aw_casualty {
-    size_t turned, nonfinite;
-} aw_casualty;
-
 static aw_body body_of(const aw_particles *p, size_t i)
 {
     return (aw_body){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
@@ -42,7 +37,7 @@ static aw_trouble transport_one(const aw_fields_view *fields, aw_particles *p, s
     return trouble;
 }
 
-static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, aw_casualty lost,
+static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, aw_beam_lost lost,
                                  const char *what)
 {
     size_t i = lost.nonfinite != SIZE_MAX ? lost.nonfinite : lost.turned;
@@ -61,6 +56,21 @@ static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, a
                     r->S + r->length);
 }
 
+/* Kick and transport by the unit that keeps the particles. */
+static aw_status kept_push(const aw_lattice *lattice, const aw_particles *p, double factor,
+                           double cdt)
+{
+    const aw_device *keeper = p->keeper;
+    aw_beam_lost lost;
+    aw_status status = AW_OK;
+    AW_TRY(keeper->ops->beam->push(keeper->state, factor, cdt, &lost));
+    if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
+    AW_TRY(aw_particles_fetch(p)); /* to say where it is */
+    status = casualty_report(lattice, p, lost, "transport");
+done:
+    return status;
+}
+
 /* Whether the block lies in one region, and one of those that blocks know. */
 static int common_region(const aw_lattice *lat, const int32_t *element, size_t n,
                          aw_lanes_region *out)
@@ -77,7 +87,7 @@ static int common_region(const aw_lattice *lat, const int32_t *element, size_t n
 
 /* Particles that stay in the region go all together, the others one by one. */
 static void transport_block(const aw_lanes *lanes, const aw_lattice *lat, aw_particles *p, size_t i,
-                            size_t n, double cdt, aw_casualty *lost)
+                            size_t n, double cdt, aw_beam_lost *lost)
 {
     const aw_fields_view fields = aw_lattice_fields(lat);
     aw_lanes_region region;
@@ -99,10 +109,11 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX, kicked = SIZE_MAX;
     if (!(cdt >= 0.0) || !isfinite(cdt))
         return aw_error(AW_ERR_ARG, "transport: c dt = %g m (expected >= 0)", cdt);
+    if (p->keeper) return kept_push(lattice, p, factor, cdt);
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite, kicked)
     for (int k = 0; k < AW_PIECES; ++k) {
         const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
-        aw_casualty lost = {SIZE_MAX, SIZE_MAX};
+        aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
         for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i)) {
@@ -116,7 +127,7 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
         if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;
     }
     if (kicked != SIZE_MAX) return aw_push_kick_lost(p, kicked, Fz, Fx);
-    return casualty_report(lattice, p, (aw_casualty){turned, nonfinite}, "transport");
+    return casualty_report(lattice, p, (aw_beam_lost){turned, nonfinite}, "transport");
 }
 
 aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt)
@@ -134,7 +145,7 @@ static int32_t region_of(const aw_lattice *lat, double z, double x)
 
 aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
 {
-    aw_casualty lost = {SIZE_MAX, SIZE_MAX};
+    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(min : nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
@@ -183,7 +194,7 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
 {
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX;
     int steady = lattice->region[0].kind == AW_BEND;
-    aw_casualty lost;
+    aw_beam_lost lost;
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
         aw_body b = body_of(particles, i);
@@ -209,10 +220,30 @@ size_t aw_push_first_lost(const aw_particles *particles, size_t i, size_t n)
 
 aw_status aw_push_kick_lost(const aw_particles *p, size_t lost, const double *Fz, const double *Fx)
 {
+    if (p->keeper) { /* which has the force, too */
+        const aw_status status = aw_particles_fetch(p);
+        return status != AW_OK ? status
+                               : aw_error(AW_ERR_NONFINITE,
+                                          "kick: particle %zu at z = %g m, x = %g m met a force "
+                                          "that is not finite",
+                                          p->first + lost, p->z[lost], p->x[lost]);
+    }
     return aw_error(AW_ERR_NONFINITE,
                     "kick: particle %zu at z = %g m, x = %g m met a force of "
                     "(%g, %g) eV/m: not finite",
                     p->first + lost, p->z[lost], p->x[lost], Fz[lost], Fx[lost]);
+}
+
+/* A push that takes no time. */
+static aw_status kept_kick(const aw_particles *p, double factor)
+{
+    const aw_device *keeper = p->keeper;
+    aw_beam_lost lost;
+    aw_status status = AW_OK;
+    AW_TRY(keeper->ops->beam->push(keeper->state, factor, 0.0, &lost));
+    if (lost.nonfinite != SIZE_MAX) status = aw_push_kick_lost(p, lost.nonfinite, NULL, NULL);
+done:
+    return status;
 }
 
 aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, double cdt)
@@ -220,6 +251,7 @@ aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, doub
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const double factor = aw_push_kick_factor(cdt);
     size_t bad = SIZE_MAX;
+    if (p->keeper) return kept_kick(p, factor);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int k = 0; k < AW_PIECES; ++k) {
         const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
@@ -265,7 +297,7 @@ aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *p, double gamma
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const double momentum = sqrt((gamma - 1.0) * (gamma + 1.0));
-    aw_casualty lost = {SIZE_MAX, SIZE_MAX};
+    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
     if (!(gamma > 1.0) || !isfinite(gamma))
         return aw_error(AW_ERR_ARG, "rigid motion: gamma = %g (expected > 1)", gamma);

@@ -2,6 +2,7 @@
 #include "pic/stats.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "pic/pieces.h"
 #include "src/base/units.h"
@@ -36,8 +37,8 @@ static void add(aw_beam_sums *to, const aw_beam_sums *more)
     }
 }
 
-static aw_beam_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
-                            double gamma)
+static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
+                              double gamma)
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
     aw_lanes_reference ref = aw_lanes_reference_at(orbit, S_ref);
@@ -56,6 +57,18 @@ static aw_beam_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, d
         part[k] = t;
     }
     for (int k = 0; k < AW_PIECES; ++k) add(&m, &part[k]);
+    return m;
+}
+
+static aw_beam_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
+                            double gamma)
+{
+    const aw_device *keeper = p->keeper;
+    aw_beam_sums m;
+    if (!keeper)
+        m = host_sums(p, orbit, S_ref, gamma);
+    else if (keeper->ops->beam->stats(keeper->state, S_ref, gamma, &m) != AW_OK)
+        memset(&m, 0xff, sizeof m); /* NaN */
     aw_particles_sum(p, m.mean, AW_BEAM_WIDTH);
     aw_particles_sum(p, m.product[0], (size_t)AW_BEAM_WIDTH * AW_BEAM_WIDTH);
     return m;

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
+#include "kernels/gpu/beam.h"
 #include "kernels/gpu/clusters.h"
 #include "kernels/gpu/cuhre.h"
 #include "kernels/gpu/lists.h"

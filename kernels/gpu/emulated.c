@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/gpu/beam.h"
 #include "kernels/gpu/clusters.h"
 #include "kernels/gpu/cuhre.h"
 #include "kernels/gpu/lists.h"

@@ -23,6 +23,13 @@ AW_BEGIN_DECLS
     S(cuhre_apply, cuhre)    \
     S(cuhre_cut, cuhre)      \
     X(narrow, narrow)        \
+    S(beam_moments, beam)    \
+    S(beam_reach, beam)      \
+    S(beam_look, beam)       \
+    X(beam_deposit, beam)    \
+    S(beam_gather, beam)     \
+    S(beam_push, beam)       \
+    S(beam_stats, beam)      \
     X(multiply, multiply)    \
     X(read_all, read_all)
 

@@ -90,6 +90,7 @@ static void gpu_close(void *state)
     }
     if (g->context) {
         aw_gpu_upload_free(g);
+        aw_gpu_beam_free(g);
         aw_gpu_drop(g, &g->node);
         aw_gpu_drop(g, &g->edge);
         g->runtime->close(g->context);
@@ -183,7 +184,15 @@ static aw_status emulated_open(const aw_device_params *params, void **state)
     .cuhre_cut = aw_gpu_unit_cuhre_cut, .wait = gpu_wait, .peak = aw_gpu_unit_peak
 
 extern const aw_device_ops aw_cuda_ops, aw_emulated_ops;
-const aw_device_ops aw_cuda_ops = {
-    .kind = "cuda", .heavy = 1, .count = cuda_count, .open = cuda_open, AW_GPU_OPERATIONS};
-const aw_device_ops aw_emulated_ops = {
-    .kind = "emulated", .heavy = 1, .on_host = 1, .open = emulated_open, AW_GPU_OPERATIONS};
+const aw_device_ops aw_cuda_ops = {.kind = "cuda",
+                                   .heavy = 1,
+                                   .count = cuda_count,
+                                   .open = cuda_open,
+                                   .beam = &aw_cuda_beam,
+                                   AW_GPU_OPERATIONS};
+const aw_device_ops aw_emulated_ops = {.kind = "emulated",
+                                       .heavy = 1,
+                                       .on_host = 1,
+                                       .open = emulated_open,
+                                       .beam = &aw_emulated_beam,
+                                       AW_GPU_OPERATIONS};

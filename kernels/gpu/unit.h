@@ -32,6 +32,8 @@ typedef struct aw_gpu_desk {
     size_t first, n, pieces; /* what is under way, if n > 0 */
 } aw_gpu_desk;
 
+typedef struct aw_gpu_kept aw_gpu_kept; /* particles (kernels/gpu/beam.c) */
+
 typedef struct aw_gpu_state {
     const aw_gpu_runtime *runtime;
     void *context;
@@ -49,6 +51,7 @@ typedef struct aw_gpu_state {
     aw_gpu_array at, orbit, slices, narrows, staging;
     aw_gpu_array node, edge; /* shared nodes; cells of refinement */
     aw_gpu_desk desk[AW_GPU_QUEUES];
+    aw_gpu_kept *kept; /* owned; or NULL */
 } aw_gpu_state;
 
 /** Open device `index` of a runtime as a unit that is called `kind` ("cuda"). With `tried`, it has
@@ -87,6 +90,10 @@ aw_status aw_gpu_narrow_view(aw_gpu_state *g, aw_history_view *view);
 aw_status aw_gpu_upload(void *state, const aw_history_view *history, const aw_field_point *point,
                         size_t points);
 void aw_gpu_upload_free(aw_gpu_state *g);
+
+/** Operations on particles (kernels/beam.h). */
+extern const aw_beam_ops aw_cuda_beam, aw_emulated_beam;
+void aw_gpu_beam_free(aw_gpu_state *g);
 
 /* Operations with files of their own (device.h). */
 aw_status aw_gpu_unit_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,

@@ -281,6 +281,12 @@ static size_t units_list_points(const void *state)
     return ((const aw_unit_set *)state)->list_points;
 }
 
+static const aw_device *units_alone(const void *state)
+{
+    const aw_unit_set *u = state;
+    return u->n == 1 ? &u->member[0].unit.device : NULL;
+}
+
 static const char *units_describe(const void *state) { return ((const aw_unit_set *)state)->text; }
 
 static void units_close(void *state)
@@ -311,6 +317,7 @@ static const aw_device_ops set_ops = {
     .convolve = aw_set_convolve,
     .convolves = units_convolves,
     .wait = aw_set_wait,
+    .alone = units_alone,
 };
 
 /* "cpu:0 = cpu: 1 thread, avx512; cpu:1 = ..., 2 times slower" */

@@ -66,6 +66,7 @@ static aw_status measure(const aw_bench *b, const char *solver, long grid, long 
         AW_TRY(aw_simulation_advance(sim));
     }
     config->motion = AW_MOTION_SELF_CONSISTENT;
+    AW_TRY(aw_simulation_lend(sim));
     /* With --hold the step that solves does not count. */
     for (int solved = 0; sim->step <= last + b->hold; ++solved) {
         double seconds[PARTS];

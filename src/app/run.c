@@ -236,6 +236,7 @@ aw_status aw_run_command(int argc, char **argv)
     AW_TRY(aw_diag_new(r.sim, r.text, &r.diag));
     AW_TRY(open_output(&r, options.force));
     aw_summary_begin(r.sim);
+    AW_TRY(aw_simulation_lend(r.sim));
     aw_plan_warn(config, &plan);
     catch_signals();
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);

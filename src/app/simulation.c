@@ -120,6 +120,15 @@ void aw_simulation_free(aw_simulation *sim)
     aw_free(sim);
 }
 
+aw_status aw_simulation_lend(aw_simulation *sim)
+{
+    const aw_lattice *lattice = sim->config->lattice;
+    const aw_fields_view fields = aw_lattice_fields(lattice);
+    if (sim->config->motion == AW_MOTION_RIGID) return AW_OK;
+    aw_simulation_tell(sim, AW_LEND);
+    return aw_particles_lend(sim->particles, &fields, &lattice->orbit, &sim->device);
+}
+
 /* Where something went wrong: said once, not by every rank. */
 static aw_status blame(const aw_simulation *sim, aw_status status, const char *what)
 {
@@ -274,8 +283,9 @@ aw_status aw_simulation_collect(aw_simulation *sim, const aw_particles **out)
 {
     aw_status status = AW_OK;
     *out = sim->particles;
-    if (!sim->particles->shared) return AW_OK;
     aw_simulation_tell(sim, AW_COLLECT);
+    AW_TRY(aw_particles_agree(sim->particles, aw_particles_fetch(sim->particles)));
+    if (!sim->particles->shared) return AW_OK;
     aw_particles_free(sim->collected);
     sim->collected = NULL;
     AW_TRY(aw_particles_collect(sim->particles, &sim->collected));

@@ -75,6 +75,12 @@ typedef struct aw_simulation {
 aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_simulation **out);
 void aw_simulation_free(aw_simulation *simulation);
 
+/** Let the simulation's unit keep the particles from now on, where it can and they are many
+ *  (pic/particles.h, aw_particles_lend); not in rigid motion. Those who read the particles call
+ *  aw_simulation_collect then; Fz and Fx are not filled.
+ *  @return AW_OK, AW_ERR_BACKEND */
+aw_status aw_simulation_lend(aw_simulation *simulation);
+
 /** Place the grid, deposit, and add the slice to the history. Once per step. */
 aw_status aw_simulation_deposit(aw_simulation *simulation);
 

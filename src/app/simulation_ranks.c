@@ -45,6 +45,7 @@ void aw_simulation_follow(aw_simulation *sim)
         aw_comm_share(&what, sizeof what);
         switch ((aw_order)what) {
         case AW_LET_GO: break;
+        case AW_LEND: aw_simulation_lend(sim); break;
         case AW_DEPOSIT: aw_simulation_deposit(sim); break;
         case AW_SOLVE: aw_simulation_solve(sim); break;
         case AW_SYNCHRONISE: aw_simulation_synchronise(sim); break;

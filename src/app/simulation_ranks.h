@@ -9,6 +9,7 @@ AW_BEGIN_DECLS
 /** Functions of the simulation in which the ranks exchange something. */
 typedef enum aw_order {
     AW_LET_GO,
+    AW_LEND,
     AW_DEPOSIT,
     AW_SOLVE,
     AW_SYNCHRONISE,

@@ -9,6 +9,7 @@ static pthread_barrier_t barrier;
 
 static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 
+#include "kernels/gpu/beam.h"
 #include "kernels/gpu/clusters.h"
 #include "kernels/gpu/cuhre.h"
 #include "kernels/gpu/lists.h"
@@ -42,6 +43,12 @@ static union {
     aw_gpu_shared_space shared;
     aw_gpu_cuhre_apply_space cuhre_apply;
     aw_gpu_cuhre_cut_space cuhre_cut;
+    aw_gpu_beam_moments_space beam_moments;
+    aw_gpu_beam_reach_space beam_reach;
+    aw_gpu_beam_look_space beam_look;
+    aw_gpu_beam_gather_space beam_gather;
+    aw_gpu_beam_push_space beam_push;
+    aw_gpu_beam_stats_space beam_stats;
 } space;
 
 #define ALONE(name, arguments)                                    \

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPU units: particles that stay on the device from step to step. Of a step, the grid's charge
+ * comes from there and its forces go there; of the particles, a few sums come. */
+#include "kernels/gpu/beam.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/gpu/unit.h"
+#include "src/base/memory.h"
+
+/* Whole numbers of a deposit: their sum over all particles stays below 2^62. */
+#define AW_GPU_BITS 62
+
+struct aw_gpu_kept {
+    aw_gpu_beam call;           /* what is the same in all calls */
+    size_t blocks;              /* of each */
+    void *particle;             /* on the device, owned: all arrays of the particles */
+    size_t bytes;               /* of it */
+    aw_gpu_array fields, orbit; /* owned */
+    aw_gpu_array found, cells, field;
+};
+
+void aw_gpu_beam_free(aw_gpu_state *g)
+{
+    aw_gpu_kept *k = g->kept;
+    if (!k) return;
+    aw_gpu_array *const all[] = {&k->fields, &k->orbit, &k->found, &k->cells, &k->field};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_drop(g, all[i]);
+    if (k->particle) g->runtime->give(g->context, k->particle);
+    g->info.memory += k->bytes;
+    aw_free(k);
+    g->kept = NULL;
+}
+
+/* Positions, momenta, forces and first gammas, and then regions, in one piece of memory: half of
+ * what is free at most, for slices and work need some as well. */
+static aw_status take_particles(aw_gpu_state *g, aw_gpu_kept *k, size_t n)
+{
+    double **const array[] = {&k->call.beam.z,     &k->call.beam.x, &k->call.beam.pz,
+                              &k->call.beam.px,    &k->call.Fz,     &k->call.Fx,
+                              &k->call.beam.gamma0};
+    const size_t arrays = sizeof array / sizeof array[0];
+    const size_t bytes = n * (arrays * sizeof(double) + sizeof(int32_t));
+    aw_status status = AW_OK;
+    if (bytes > g->info.memory / 2) return AW_ERR_NOMEM;
+    AW_TRY(g->runtime->take(g->context, bytes, &k->particle));
+    k->bytes = bytes;
+    g->info.memory -= bytes;
+    k->call.beam.n = n;
+    for (size_t i = 0; i < arrays; ++i) *array[i] = (double *)k->particle + i * n;
+    k->call.beam.element = (int32_t *)((double *)k->particle + arrays * n);
+done:
+    return status;
+}
+
+/* Bring `bytes` of the host's memory. */
+static aw_status bring(aw_gpu_state *g, aw_gpu_array *array, const void *from, size_t bytes)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_grow(g, array, bytes));
+    memcpy(array->host, from, bytes);
+    AW_TRY(aw_gpu_push(g, 0, array, bytes));
+done:
+    return status;
+}
+
+static aw_status bring_machine(aw_gpu_state *g, aw_gpu_kept *k, const aw_fields_view *fields,
+                               const aw_orbit_view *orbit)
+{
+    aw_status status = AW_OK;
+    AW_TRY(bring(g, &k->fields, fields->region, (size_t)fields->n * sizeof *fields->region));
+    AW_TRY(bring(g, &k->orbit, orbit->piece, (size_t)orbit->n * sizeof *orbit->piece));
+    k->call.fields = *fields;
+    k->call.fields.region = k->fields.device;
+    k->call.orbit = *orbit;
+    k->call.orbit.piece = k->orbit.device;
+done:
+    return status;
+}
+
+static aw_status beam_keep(void *state, const aw_beam_view *beam, const aw_fields_view *fields,
+                           const aw_orbit_view *orbit)
+{
+    aw_gpu_state *g = state;
+    const size_t bytes = beam->n * sizeof(double);
+    aw_status status = AW_OK;
+    aw_gpu_beam_free(g);
+    aw_gpu_kept *k = g->kept = aw_alloc(1, sizeof *k);
+    if (!k) return AW_ERR_NOMEM;
+    AW_TRY(take_particles(g, k, beam->n));
+    const aw_beam_view *to = &k->call.beam;
+    const double *const from[] = {beam->z, beam->x, beam->pz, beam->px, beam->gamma0};
+    double *const there[] = {to->z, to->x, to->pz, to->px, to->gamma0};
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; ++i)
+        AW_TRY(g->runtime->up(g->context, 0, there[i], from[i], bytes));
+    AW_TRY(
+        g->runtime->up(g->context, 0, to->element, beam->element, beam->n * sizeof *beam->element));
+    AW_TRY(bring_machine(g, k, fields, orbit));
+    AW_TRY(aw_gpu_wait(g, 0));
+    k->blocks = (beam->n + AW_GPU_THREADS - 1) / AW_GPU_THREADS;
+    if (k->blocks > AW_GPU_BEAM_BLOCKS) k->blocks = AW_GPU_BEAM_BLOCKS;
+    k->call.stride = k->blocks * AW_GPU_THREADS;
+done:
+    if (status != AW_OK) aw_gpu_beam_free(g);
+    return status;
+}
+
+static aw_status beam_fetch(void *state, const aw_beam_view *to)
+{
+    aw_gpu_state *g = state;
+    const aw_beam_view *from = &g->kept->call.beam;
+    const double *const there[] = {from->z, from->x, from->pz, from->px};
+    double *const here[] = {to->z, to->x, to->pz, to->px};
+    aw_status status = AW_OK;
+    for (size_t i = 0; i < sizeof here / sizeof here[0]; ++i)
+        AW_TRY(g->runtime->down(g->context, 0, here[i], there[i], to->n * sizeof(double)));
+    AW_TRY(
+        g->runtime->down(g->context, 0, to->element, from->element, to->n * sizeof *to->element));
+    AW_TRY(aw_gpu_wait(g, 0));
+done:
+    return status;
+}
+
+/* Go through the particles, and add up what blocks have found: sums first, then what is largest. */
+static aw_status look_through(aw_gpu_state *g, aw_gpu_kernel kernel, aw_gpu_beam *call, int sums,
+                              int rows, double *out)
+{
+    aw_gpu_kept *k = g->kept;
+    const size_t bytes = k->blocks * (size_t)rows * sizeof(double);
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_grow(g, &k->found, bytes));
+    call->found = k->found.device;
+    AW_TRY(aw_gpu_launch(g, 0, kernel, k->blocks, call));
+    AW_TRY(aw_gpu_pull(g, 0, &k->found, bytes));
+    AW_TRY(aw_gpu_wait(g, 0));
+    const double *of = k->found.host;
+    memset(out, 0, (size_t)rows * sizeof *out);
+    for (size_t b = 0; b < k->blocks; ++b)
+        for (int r = 0; r < rows; ++r, ++of) out[r] = r < sums ? out[r] + *of : fmax(out[r], *of);
+done:
+    return status;
+}
+
+/* The particle so far from the end; SIZE_MAX: none. */
+static size_t particle_at(const aw_gpu_beam *c, double from_end)
+{
+    return from_end > 0.0 ? c->beam.n - (size_t)from_end : SIZE_MAX;
+}
+
+static aw_status beam_moments(void *state, double z, double x, double sum[5])
+{
+    aw_gpu_state *g = state;
+    aw_gpu_beam call = g->kept->call;
+    call.place[0] = z;
+    call.place[1] = x;
+    return look_through(g, AW_GPU_beam_moments, &call, AW_GPU_MOMENTS, AW_GPU_MOMENTS, sum);
+}
+
+static aw_status beam_reach(void *state, const double place[4], double reach[2])
+{
+    aw_gpu_state *g = state;
+    aw_gpu_beam call = g->kept->call;
+    memcpy(call.place, place, sizeof call.place);
+    return look_through(g, AW_GPU_beam_reach, &call, 0, AW_GPU_REACH, reach);
+}
+
+/* How many are 1, if n particles deposit no more than `most` each: a power of two. */
+static double units_of(size_t n, double most)
+{
+    int bits;
+    if (!(most > 0.0)) return 1.0;
+    frexp((double)n * most, &bits);
+    return ldexp(1.0, AW_GPU_BITS - bits);
+}
+
+/* From whole numbers to cells. */
+static void spread(const uint64_t *from, const double unit[AW_GPU_DEPOSITED], size_t n,
+                   double *cells)
+{
+    for (size_t i = 0; i < n; ++i, from += AW_GPU_DEPOSITED, cells += AW_COMPONENTS) {
+        for (int k = 0; k < AW_GPU_DEPOSITED; ++k) cells[k] = (double)(int64_t)from[k] / unit[k];
+        cells[AW_GPU_DEPOSITED] = 0.0;
+    }
+}
+
+static aw_status beam_deposit(void *state, const aw_beam_grid *grid, double *cells, size_t *lost)
+{
+    aw_gpu_state *g = state;
+    aw_gpu_kept *k = g->kept;
+    aw_gpu_beam call = k->call;
+    const size_t n = aw_slice_bytes(grid->ns, grid->nx, 0) / (AW_COMPONENTS * sizeof(double));
+    const size_t bytes = n * AW_GPU_DEPOSITED * sizeof(uint64_t);
+    double most[AW_GPU_LOOK];
+    aw_status status = AW_OK;
+    call.grid = *grid;
+    AW_TRY(aw_gpu_grow(g, &k->cells, bytes));
+    AW_TRY(look_through(g, AW_GPU_beam_look, &call, 0, AW_GPU_LOOK, most));
+    *lost = particle_at(&call, most[AW_GPU_OFF]);
+    if (*lost != SIZE_MAX) return AW_OK;
+    call.unit[0] = units_of(call.beam.n, 1.0);
+    call.unit[1] = units_of(call.beam.n, most[AW_GPU_LATE]);
+    call.unit[2] = units_of(call.beam.n, most[AW_GPU_PERP]);
+    call.cells = k->cells.device;
+    memset(k->cells.host, 0, bytes);
+    AW_TRY(aw_gpu_push(g, 0, &k->cells, bytes));
+    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_beam_deposit, k->blocks, &call));
+    AW_TRY(aw_gpu_pull(g, 0, &k->cells, bytes));
+    AW_TRY(aw_gpu_wait(g, 0));
+    spread(k->cells.host, call.unit, n, cells);
+done:
+    return status;
+}
+
+static aw_status beam_gather(void *state, const aw_beam_grid *grid, const double *field,
+                             double factor, double sum[2][3], size_t *lost)
+{
+    aw_gpu_state *g = state;
+    aw_gpu_kept *k = g->kept;
+    aw_gpu_beam call = k->call;
+    double found[AW_GPU_GATHER];
+    aw_status status = AW_OK;
+    AW_TRY(bring(g, &k->field, field, 4 * (size_t)grid->ns * (size_t)grid->nx * sizeof *field));
+    call.grid = *grid;
+    call.field = k->field.device;
+    call.factor = factor;
+    AW_TRY(look_through(g, AW_GPU_beam_gather, &call, AW_GPU_LEAST_S, AW_GPU_GATHER, found));
+    sum[0][0] = found[AW_GPU_SUM_S];
+    sum[0][1] = -found[AW_GPU_LEAST_S];
+    sum[0][2] = found[AW_GPU_MOST_S];
+    sum[1][0] = found[AW_GPU_SUM_N];
+    sum[1][1] = -found[AW_GPU_LEAST_N];
+    sum[1][2] = found[AW_GPU_MOST_N];
+    *lost = particle_at(&call, found[AW_GPU_GATHER_LOST]);
+done:
+    return status;
+}
+
+static aw_status beam_push(void *state, double factor, double cdt, aw_beam_lost *lost)
+{
+    aw_gpu_state *g = state;
+    aw_gpu_beam call = g->kept->call;
+    double found[AW_GPU_PUSH];
+    aw_status status = AW_OK;
+    call.factor = factor;
+    call.cdt = cdt;
+    AW_TRY(look_through(g, AW_GPU_beam_push, &call, 0, AW_GPU_PUSH, found));
+    lost->turned = particle_at(&call, found[AW_GPU_TURNED]);
+    lost->nonfinite = particle_at(&call, found[AW_GPU_NONFINITE]);
+done:
+    return status;
+}
+
+static aw_status beam_stats(void *state, double S, double gamma, aw_beam_sums *sums)
+{
+    aw_gpu_state *g = state;
+    aw_gpu_kept *k = g->kept;
+    aw_gpu_beam call = k->call;
+    const aw_orbit_view orbit = {k->orbit.host, call.orbit.n};
+    double found[AW_GPU_STATS];
+    aw_status status = AW_OK;
+    call.ref = aw_orbit_at(&orbit, S);
+    call.gamma = gamma;
+    AW_TRY(look_through(g, AW_GPU_beam_stats, &call, AW_GPU_STATS, AW_GPU_STATS, found));
+    const double *product = &found[AW_BEAM_WIDTH];
+    memset(sums, 0, sizeof *sums);
+    for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
+        sums->mean[a] = found[a];
+        for (int b = 0; b <= a; ++b) sums->product[a][b] = *product++;
+    }
+done:
+    return status;
+}
+
+#define AW_GPU_BEAM_OPERATIONS                                                            \
+    .keep = beam_keep, .fetch = beam_fetch, .moments = beam_moments, .reach = beam_reach, \
+    .deposit = beam_deposit, .gather = beam_gather, .push = beam_push, .stats = beam_stats
+
+/* Some ten launches and transfers of a step, of 10 us or so each, against a nanosecond or two of
+ * sixteen cores for a particle. An emulated device keeps any, for tests. */
+const aw_beam_ops aw_cuda_beam = {.many = 100000, AW_GPU_BEAM_OPERATIONS};
+const aw_beam_ops aw_emulated_beam = {AW_GPU_BEAM_OPERATIONS};
