@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
+#include "kernels/gpu/trial.h"
 #include "kernels/tile.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -14,9 +14,6 @@ enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of a queue, and of its space */
 #define H 1e-5
 #define CDT 2e-4
 #define BETA 0.99995
-/* Both do the same operations, but for cosines in the last digit, and products that are added
- * without being rounded; the nodes of an arc lie some hundred cells from its centre. */
-#define ALIKE 1e-9
 /* Shared nodes are summed in single precision; a rate is what much larger ones leave. */
 #define ROUNDED 1e-6
 #define ROUNDED_RATES 1e-4
@@ -38,6 +35,7 @@ typedef struct found {
     double shared[POINTS][AW_RESULTS];
     aw_cuhre_region box[BOXES + CUTS];
     double integral;
+    aw_gpu_tried_beam beam;
 } found;
 
 static void fill_slice(trial *t, int i)
@@ -161,40 +159,26 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
     AW_TRY(aw_gpu_unit_evaluate(g, &cluster, 1, &scales, 0, &out, &work));
     AW_TRY(aw_gpu_unit_integrate(g, &shared, &scales, &work));
     AW_TRY(run_boxes(g, f));
+    AW_TRY(aw_gpu_try_beam(g, &t->history.orbit, &f->beam));
 done:
     return status;
 }
 
-/* Numbers `stride` apart, against the largest. */
-static int alike_within(double allowed, const double *a, const double *b, size_t n, size_t stride)
-{
-    double largest = 0.0, off = 0.0;
-    for (size_t i = 0; i < n; ++i) {
-        largest = fmax(largest, fabs(b[i * stride]));
-        if (!(fabs(a[i * stride] - b[i * stride]) <= off))
-            off = fabs(a[i * stride] - b[i * stride]);
-    }
-    return off <= allowed * largest;
-}
-
-static int alike(const double *a, const double *b, size_t n, size_t stride)
-{
-    return alike_within(ALIKE, a, b, n, stride);
-}
-
 static int agree(const found *a, const found *b)
 {
-    int yes = alike(&a->integral, &b->integral, 1, 1);
-    yes = yes && alike(&a->box->error, &b->box->error, BOXES + CUTS,
-                       sizeof(aw_cuhre_region) / sizeof(double));
+    int yes =
+        aw_gpu_alike(&a->integral, &b->integral, 1, 1) && aw_gpu_beams_agree(&a->beam, &b->beam);
+    yes = yes && aw_gpu_alike(&a->box->error, &b->box->error, BOXES + CUTS,
+                              sizeof(aw_cuhre_region) / sizeof(double));
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         for (int m = 0; m < 5; ++m)
-            yes = yes && alike(&a->region->f[m][k], &b->region->f[m][k], (size_t)POINTS * REGIONS,
-                               sizeof(aw_region) / sizeof(double));
-        yes = yes && alike(&a->job->I[k], &b->job->I[k], JOBS, sizeof(aw_job) / sizeof(double));
-        yes = yes && alike(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS);
-        yes = yes && alike_within(k < AW_DPHI ? ROUNDED : ROUNDED_RATES, &a->shared[0][k],
-                                  &b->shared[0][k], POINTS, AW_RESULTS);
+            yes = yes && aw_gpu_alike(&a->region->f[m][k], &b->region->f[m][k],
+                                      (size_t)POINTS * REGIONS, sizeof(aw_region) / sizeof(double));
+        yes = yes &&
+              aw_gpu_alike(&a->job->I[k], &b->job->I[k], JOBS, sizeof(aw_job) / sizeof(double));
+        yes = yes && aw_gpu_alike(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS);
+        yes = yes && aw_gpu_alike_within(k < AW_DPHI ? ROUNDED : ROUNDED_RATES, &a->shared[0][k],
+                                         &b->shared[0][k], POINTS, AW_RESULTS);
     }
     return yes;
 }
