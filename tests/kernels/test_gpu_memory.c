@@ -314,6 +314,43 @@ static void devices_are_tried_out(void **state)
     assert_null(unit);
 }
 
+/* They get half of the memory at most, of which slices then have less; and are dropped whole. */
+static void particles_leave_room_for_slices(void **state)
+{
+    enum { N = 1000, BYTES = N * (7 * sizeof(double) + sizeof(int32_t)) };
+    static double number[N];
+    static int32_t element[N];
+    const aw_beam_view beam = {N, number, number, number, number, number, element};
+    const aw_region_field region = {.kind = AW_DRIFT, .ct = 1.0};
+    const aw_fields_view fields = {&region, 1, 100.0};
+    const aw_orbit_view orbit = {&arc, 1};
+    bench b;
+    (void)state;
+    open_bench(&b);
+    aw_gpu_state *g = b.gpu.state;
+    const aw_beam_ops *ops = b.gpu.ops->beam;
+    g->info.memory = 2 * BYTES - 1;
+    assert_status(ops->keep(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
+    assert_true(g->kept == NULL && g->info.memory == 2 * BYTES - 1);
+    g->info.memory = 2 * BYTES;
+    others_left = BYTES - 1; /* less than the device said */
+    assert_status(ops->keep(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
+    assert_true(g->kept == NULL && g->info.memory == 2 * BYTES);
+    others_left = (size_t)1 << 40;
+    for (int call = 1; call <= 8; ++call) {
+        calls_left = call; /* six arrays, fields and orbit */
+        assert_status(ops->keep(g, &beam, &fields, &orbit), AW_ERR_BACKEND);
+        assert_true(g->kept == NULL && g->info.memory == 2 * BYTES);
+    }
+    calls_left = 0;
+    assert_ok(ops->keep(g, &beam, &fields, &orbit));
+    assert_ok(ops->keep(g, &beam, &fields, &orbit)); /* instead of the others */
+    assert_true(g->kept != NULL && g->info.memory == BYTES);
+    aw_gpu_beam_free(g);
+    assert_true(g->kept == NULL && g->info.memory == 2 * BYTES);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_new_slice_goes_up),
@@ -321,6 +358,7 @@ int main(void)
                                        cmocka_unit_test(without_room_for_a_step_there_is_an_error),
                                        cmocka_unit_test(a_call_that_fails_is_reported),
                                        cmocka_unit_test(devices_that_are_not_there_are_refused),
-                                       cmocka_unit_test(devices_are_tried_out)};
+                                       cmocka_unit_test(devices_are_tried_out),
+                                       cmocka_unit_test(particles_leave_room_for_slices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
