@@ -78,6 +78,12 @@ ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lon
 ranks 2 --device cpu,manycore --solver heterogeneous -o units
 ranks 2 --set motion=external -o external
 
+# Particles that each rank's unit keeps go where those of the host go: units of one rank keep none.
+"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o not-kept \
+    >stdout 2>stderr || complain "two emulated units: $(cat stderr)"
+ranks 2 --solver predictive --device emulated -o kept
+same not-kept kept 1e-9
+
 # Commands that ranks do not share are rank 0's.
 "$mpiexec" -n 2 "$arcwake" validate charge >stdout 2>stderr || complain "validate: $(cat stderr)"
 [ "$(grep -c 'checks passed' stdout)" -eq 1 ] || complain "validate on two ranks: $(cat stdout)"
