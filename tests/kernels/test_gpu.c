@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A GPU unit against the CPU unit, node by node: what its threads do, done by the host's threads
  * (unit `emulated`), the same with the threads of a block in the opposite order (`backwards`: what
- * two threads want at a time would come out otherwise), or on a GPU (unit `cuda`). */
+ * two threads want at a time would come out otherwise), on a device of its own memory (`apart`:
+ * gpu_apart.h), or on a GPU (unit `cuda`). */
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
 #include "kernels/tile.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
+#include "tests/kernels/gpu_apart.h"
 #include "tests/slice_fixture.h"
 #include "tests/unit_fixture.h"
 
@@ -59,6 +61,11 @@ static void open_bench(bench *b, const char *kind, int mixed, int single)
     if (strcmp(kind, "backwards") == 0) {
         b->unit[1].ops = &aw_emulated_ops;
         assert_ok(aw_gpu_open(&aw_backwards_runtime, kind, 1, &params, &b->unit[1].state));
+    } else if (strcmp(kind, "apart") == 0) {
+        static aw_gpu_runtime apart;
+        apart = gpu_apart((size_t)1 << 30);
+        b->unit[1].ops = &aw_emulated_ops;
+        assert_ok(aw_gpu_open(&apart, kind, 1, &params, &b->unit[1].state));
     } else {
         assert_ok(aw_device_open(kind, &params, &b->unit[1]));
     }

@@ -9,25 +9,18 @@ static pthread_barrier_t barrier;
 
 static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 
-#include "kernels/gpu/beam.h"
-#include "kernels/gpu/clusters.h"
-#include "kernels/gpu/cuhre.h"
-#include "kernels/gpu/lists.h"
-#include "kernels/gpu/peak.h"
-#include "kernels/gpu/shared.h"
 #include "kernels/gpu/unit.h"
-#include "kernels/gpu/upload.h"
 #include "tests/assert_close.h"
+#include "tests/kernels/gpu_bodies.h"
 
 extern const aw_gpu_runtime aw_emulated_runtime;
 extern const aw_device_ops aw_emulated_ops;
 
 /* What the threads of a block have in common. */
 typedef struct block {
-    void (*run)(const void *call, int block, void *space);
+    gpu_body run;
     const void *call;
     int number;
-    void *space;
 } block;
 
 typedef struct thread {
@@ -35,57 +28,25 @@ typedef struct thread {
     int t;
 } thread;
 
-static union {
-    aw_gpu_sweep_space sweep;
-    aw_gpu_refine_space refine;
-    aw_gpu_evaluate_space evaluate;
-    aw_gpu_accept_space accept;
-    aw_gpu_shared_space shared;
-    aw_gpu_cuhre_apply_space cuhre_apply;
-    aw_gpu_cuhre_cut_space cuhre_cut;
-    aw_gpu_beam_moments_space beam_moments;
-    aw_gpu_beam_reach_space beam_reach;
-    aw_gpu_beam_look_space beam_look;
-    aw_gpu_beam_gather_space beam_gather;
-    aw_gpu_beam_push_space beam_push;
-    aw_gpu_beam_stats_space beam_stats;
-} space;
-
-#define ALONE(name, arguments)                                    \
-    static void run_##name(const void *call, int number, void *s) \
-    {                                                             \
-        const aw_gpu_##arguments *c = call;                       \
-        (void)s;                                                  \
-        aw_gpu_##name##_block(c, number);                         \
-    }
-#define SHARING(name, arguments)                                  \
-    static void run_##name(const void *call, int number, void *s) \
-    {                                                             \
-        const aw_gpu_##arguments *c = call;                       \
-        aw_gpu_##name##_space *mine = s;                          \
-        aw_gpu_##name##_block(c, mine, number);                   \
-    }
-AW_GPU_KERNELS(ALONE, SHARING)
+static gpu_space space;
 
 static void *be_a_thread(void *argument)
 {
     const thread *me = argument;
     aw_gpu_thread = me->t;
-    me->block->run(me->block->call, me->block->number, me->block->space);
+    me->block->run(me->block->call, me->block->number, &space);
     return NULL;
 }
 
 static aw_status threaded_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
                                  const void *arguments)
 {
-#define ENTRY(name, arguments) run_##name,
-    static void (*const run[])(const void *, int, void *) = {AW_GPU_KERNELS(ENTRY, ENTRY)};
     pthread_t id[AW_GPU_THREADS];
     thread each[AW_GPU_THREADS];
     (void)context;
     (void)queue;
     for (size_t b = 0; b < blocks; ++b) {
-        const block mine = {run[kernel], arguments, (int)b, &space};
+        const block mine = {gpu_bodies[kernel], arguments, (int)b};
         memset(&space, 0xa5, sizeof space);
         for (int t = 0; t < AW_GPU_THREADS; ++t) {
             each[t] = (thread){&mine, t};

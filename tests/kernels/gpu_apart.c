@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/kernels/gpu_apart.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "tests/assert_close.h"
+#include "tests/kernels/gpu_bodies.h"
+
+extern const aw_gpu_runtime aw_emulated_runtime;
+
+/* ------------------------------------------------------------------------------ two memories */
+
+/* Memory with two addresses, each for one side; rooms are taken from it and never given back. */
+typedef struct arena {
+    char *host, *device;
+    size_t used;
+} arena;
+
+enum { ARENA = 1 << 30, ALIGNMENT = 256 };
+
+static arena own, common; /* the device's; pinned memory of the host */
+
+static void arena_open(arena *a)
+{
+    const int file = memfd_create("arena", 0);
+    assert_true(file >= 0 && ftruncate(file, ARENA) == 0);
+    a->host = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    a->device = mmap(NULL, ARENA, PROT_NONE, MAP_SHARED, file, 0);
+    assert_true(a->host != MAP_FAILED && a->device != MAP_FAILED);
+    close(file);
+}
+
+/* @return the offset of a room filled with anything; ARENA: there is none */
+static size_t arena_take(arena *a, size_t bytes)
+{
+    const size_t at = a->used;
+    if (bytes > ARENA - at) return ARENA;
+    memset(a->host + at, 0xa5, bytes);
+    a->used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+/* The host's address of a place on the device. */
+static char *inside(const void *device) { return own.host + ((const char *)device - own.device); }
+
+/* ------------------------------------------------------------------------------ what is queued */
+
+enum { CALL_BYTES = 1024, WAITING = 4096 };
+
+typedef struct order {
+    enum { UP, DOWN, LAUNCH } what;
+    void *to;
+    const void *from;
+    size_t bytes; /* of a launch: blocks */
+    aw_gpu_kernel kernel;
+    char call[CALL_BYTES];
+} order;
+
+static order *waiting[AW_GPU_QUEUES]; /* [WAITING] */
+static size_t orders[AW_GPU_QUEUES];
+
+static order *put(int queue)
+{
+    assert_true(orders[queue] < WAITING);
+    return &waiting[queue][orders[queue]++];
+}
+
+static aw_status apart_up(void *context, int queue, void *device, const void *host, size_t bytes)
+{
+    (void)context;
+    *put(queue) = (order){.what = UP, .to = device, .from = host, .bytes = bytes};
+    return AW_OK;
+}
+
+static aw_status apart_down(void *context, int queue, void *host, const void *device, size_t bytes)
+{
+    (void)context;
+    *put(queue) = (order){.what = DOWN, .to = host, .from = device, .bytes = bytes};
+    return AW_OK;
+}
+
+#define CALL_SIZE(name, arguments) sizeof(aw_gpu_##arguments),
+
+static aw_status apart_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+                              const void *arguments)
+{
+    static const size_t size[] = {AW_GPU_KERNELS(CALL_SIZE, CALL_SIZE)};
+    order *o = put(queue);
+    (void)context;
+    assert_true(size[kernel] <= CALL_BYTES);
+    o->what = LAUNCH;
+    o->bytes = blocks;
+    o->kernel = kernel;
+    memcpy(o->call, arguments, size[kernel]);
+    return AW_OK;
+}
+
+/* ------------------------------------------------------------------------------ the device */
+
+static order launched; /* in the program's own data, which stays readable */
+static gpu_space space;
+static ucontext_t device_thread;
+static char device_stack[1 << 18];
+static _Thread_local int of_this_thread;
+
+static void hide(char *begin, char *end)
+{
+    if (mprotect(begin, (size_t)(end - begin), PROT_NONE) != 0) _exit(3);
+}
+
+/* Whether a piece of memory has what no function can do without. */
+static int needed(const char *begin, const char *end)
+{
+    const char *const keep[] = {(char *)&of_this_thread, (char *)&space, device_stack};
+    for (size_t i = 0; i < sizeof keep / sizeof keep[0]; ++i)
+        if (keep[i] >= begin && keep[i] < end) return 1;
+    return 0;
+}
+
+/* Hide heap, stack and whatever memory else the host has taken; not data of program and libraries,
+ * which what is anonymous right behind a file's data belongs to. */
+static void hide_the_host(void)
+{
+    static char maps[1 << 16];
+    const int file = open("/proc/self/maps", O_RDONLY);
+    size_t n = 0;
+    char *behind = NULL;
+    for (ssize_t got; (got = read(file, maps + n, sizeof maps - 1 - n)) > 0;) n += (size_t)got;
+    close(file);
+    for (char *line = maps, *next; line < maps + n; line = next + 1) {
+        char *at;
+        next = memchr(line, '\n', (size_t)(maps + n - line));
+        *next = '\0';
+        char *const begin = (char *)strtoull(line, &at, 16);
+        char *const end = (char *)strtoull(at + 1, &at, 16);
+        const int private = strncmp(at + 1, "rw-p", 4) == 0, file_of = strchr(line, '/') != NULL;
+        const int data = file_of || begin == behind;
+        behind = data ? end : NULL;
+        if (private && !data && !strstr(line, "[v") && !needed(begin, end)) hide(begin, end);
+    }
+    hide(own.host, own.host + ARENA);
+    hide(common.host, common.host + ARENA);
+}
+
+static void do_blocks(void)
+{
+    hide_the_host();
+    for (size_t b = 0; b < launched.bytes; ++b) {
+        memset(&space, 0xa5, sizeof space);
+        gpu_bodies[launched.kernel](launched.call, (int)b, &space);
+    }
+    _exit(0);
+}
+
+/* Blocks of a kernel, by a process that sees the device's memory alone. */
+static aw_status run_kernel(const order *o)
+{
+    int how = 0;
+    launched = *o;
+    const pid_t child = fork();
+    if (child == 0) {
+        mprotect(own.device, ARENA, PROT_READ | PROT_WRITE);
+        mprotect(common.device, ARENA, PROT_READ | PROT_WRITE);
+        getcontext(&device_thread);
+        device_thread.uc_stack.ss_sp = device_stack;
+        device_thread.uc_stack.ss_size = sizeof device_stack;
+        makecontext(&device_thread, do_blocks, 0);
+        setcontext(&device_thread);
+    }
+    if (child < 0 || waitpid(child, &how, 0) != child) return AW_ERR_IO;
+    return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? AW_OK : AW_ERR_BACKEND;
+}
+
+static aw_status apart_wait(void *context, int queue)
+{
+    aw_status status = AW_OK;
+    (void)context;
+    for (size_t i = 0; i < orders[queue] && status == AW_OK; ++i) {
+        const order *o = &waiting[queue][i];
+        if (o->what == UP) memcpy(inside(o->to), o->from, o->bytes);
+        if (o->what == DOWN) memcpy(o->to, inside(o->from), o->bytes);
+        if (o->what == LAUNCH) status = run_kernel(o);
+        if (status != AW_OK) print_error("kernel %d did what a GPU cannot do\n", (int)o->kernel);
+    }
+    orders[queue] = 0;
+    return status;
+}
+
+static aw_status apart_take(void *context, size_t bytes, void **room)
+{
+    const size_t at = arena_take(&own, bytes);
+    (void)context;
+    *room = at < ARENA ? own.device + at : NULL;
+    return *room ? AW_OK : AW_ERR_NOMEM;
+}
+
+/* CUDA waits for what is queued before it gives memory back. */
+static void apart_give(void *context, void *room)
+{
+    (void)room;
+    for (int q = 0; q < AW_GPU_QUEUES; ++q) apart_wait(context, q);
+}
+
+static aw_status apart_take_host(void *context, size_t bytes, void **room, void **seen)
+{
+    const size_t at = arena_take(&common, bytes);
+    (void)context;
+    *room = at < ARENA ? common.host + at : NULL;
+    *seen = at < ARENA ? common.device + at : NULL;
+    return *room ? AW_OK : AW_ERR_NOMEM;
+}
+
+static size_t memory; /* that the device says it has */
+
+static aw_status apart_open(int index, int threads, aw_gpu_info *info, void **context)
+{
+    const aw_status status = aw_emulated_runtime.open(index, threads, info, context);
+    info->memory = memory;
+    return status;
+}
+
+static void take_all(size_t bytes)
+{
+    memory = bytes;
+    if (own.host) return;
+    arena_open(&own);
+    arena_open(&common);
+    for (int q = 0; q < AW_GPU_QUEUES; ++q)
+        assert_non_null(waiting[q] = calloc(WAITING, sizeof **waiting));
+}
+
+aw_gpu_runtime gpu_apart(size_t bytes)
+{
+    aw_gpu_runtime r = aw_emulated_runtime;
+    take_all(bytes);
+    own.used = common.used = 0;
+    r.open = apart_open;
+    r.take = apart_take;
+    r.give = apart_give;
+    r.take_host = apart_take_host;
+    r.give_host = apart_give;
+    r.up = apart_up;
+    r.down = apart_down;
+    r.launch = apart_launch;
+    r.wait = apart_wait;
+    return r;
+}

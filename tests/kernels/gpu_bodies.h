@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The bodies of all GPU kernels as functions of one kind, for tests that launch them themselves. */
+#ifndef AW_TESTS_KERNELS_GPU_BODIES_H
+#define AW_TESTS_KERNELS_GPU_BODIES_H
+#include "kernels/gpu/beam.h"
+#include "kernels/gpu/clusters.h"
+#include "kernels/gpu/cuhre.h"
+#include "kernels/gpu/lists.h"
+#include "kernels/gpu/peak.h"
+#include "kernels/gpu/runtime.h"
+#include "kernels/gpu/shared.h"
+#include "kernels/gpu/upload.h"
+
+/* What a block's threads share, of whichever kernel. */
+typedef union gpu_space {
+#define GPU_NO_SPACE(name, arguments)
+#define GPU_SPACE(name, arguments) aw_gpu_##name##_space name;
+    AW_GPU_KERNELS(GPU_NO_SPACE, GPU_SPACE)
+} gpu_space;
+
+typedef void (*gpu_body)(const void *call, int block, gpu_space *space);
+
+#define GPU_ALONE(name, arguments)                                        \
+    static void run_##name(const void *call, int block, gpu_space *space) \
+    {                                                                     \
+        const aw_gpu_##arguments *c = call;                               \
+        (void)space;                                                      \
+        aw_gpu_##name##_block(c, block);                                  \
+    }
+#define GPU_SHARING(name, arguments)                                      \
+    static void run_##name(const void *call, int block, gpu_space *space) \
+    {                                                                     \
+        const aw_gpu_##arguments *c = call;                               \
+        aw_gpu_##name##_block(c, &space->name, block);                    \
+    }
+AW_GPU_KERNELS(GPU_ALONE, GPU_SHARING)
+
+/* [kernel] */
+#define GPU_BODY(name, arguments) run_##name,
+static const gpu_body gpu_bodies[] = {AW_GPU_KERNELS(GPU_BODY, GPU_BODY)};
+
+#endif
