@@ -137,6 +137,7 @@ AW_FN void aw_beam_coordinates(const aw_orbit_view *orbit, const aw_orbit_point 
 
 /** The first particle in trouble of each kind; SIZE_MAX: none. */
 typedef struct aw_beam_lost {
+    size_t kicked; /* its momentum is not finite after the kick; it was not moved */
     size_t turned, nonfinite;
 } aw_beam_lost;
 
@@ -155,10 +156,10 @@ typedef struct aw_beam_ops {
     aw_status (*fetch)(void *state, const aw_beam_view *to);
 
     /** dz, dx, dz dz, dz dx, dx dx about (z, x), summed. */
-    aw_status (*moments)(void *state, double z, double x, double sum[5]);
+    aw_status (*places)(void *state, double z, double x, double sum[5]);
 
-    /** Largest |u| and |w| in axes along (c, s) at (z, x), place = z, x, c, s; particles that are
-     *  not finite do not count. */
+    /** Largest |u| and |w| in axes along (c, s) at (z, x), place = z, x, c, s; a NaN
+     *  does not count. */
     aw_status (*reach)(void *state, const double place[4], double reach[2]);
 
     /** Moments of the particles, in units of the charge of one, on a padded grid (kernels/view.h,

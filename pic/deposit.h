@@ -25,7 +25,8 @@ size_t aw_deposit_bytes(const aw_deposit *deposit);
  *  padding zero. D = sigma (1 - beta_par) is formed particle by particle, without cancellation.
  *  @param[out] cells  aw_slice_bytes(), double or float; 32-byte aligned, as aw_alloc gives it
  *  @param[out] charge deposited [C]
- *  @return AW_OK; AW_ERR_RANGE (a particle off the grid, named); AW_ERR_NONFINITE (named). */
+ *  @return AW_OK; AW_ERR_RANGE (a particle off the grid, named); AW_ERR_NONFINITE (named); of lent
+ *  particles also AW_ERR_NOMEM, AW_ERR_BACKEND */
 aw_status aw_deposit_run(aw_deposit *deposit, const aw_particles *particles, const aw_frame *frame,
                          int single, void *cells, double *charge);
 

@@ -71,7 +71,7 @@ static aw_status beam_sums(const aw_particles *p, double z, double x, sums *out)
     double total[5] = {0.0};
     aw_status status = AW_OK;
     if (keeper)
-        status = keeper->ops->beam->moments(keeper->state, z, x, total);
+        status = keeper->ops->beam->places(keeper->state, z, x, total);
     else
         host_sums(p, z, x, total);
     AW_TRY(aw_particles_agree(p, status));

@@ -31,7 +31,8 @@ void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, doubl
  *  neighbouring slices share them (dissertation eqs. 10 and 11, with the tilt against the design
  *  tangent).
  *  @param[in] S_guess  arc length near the centre [m]
- *  @return AW_OK, AW_ERR_NONFINITE (message). */
+ *  @return AW_OK, AW_ERR_NONFINITE (message); of lent particles also AW_ERR_NOMEM and
+ *  AW_ERR_BACKEND. */
 aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
                           const aw_particles *particles, double S_guess);
 

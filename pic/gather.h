@@ -49,7 +49,8 @@ typedef struct aw_gather_params {
  *  @param[out] Fz, Fx  [n], lab axes, of the momenta before the kick; of lent particles nothing:
  *  the unit has them, for the next kick
  *  @param[out] stats   along the design tangent and normal
- *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum; the message of aw_push_kick). */
+ *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum; the message of aw_push_kick); of lent
+ *  particles also AW_ERR_NOMEM, AW_ERR_BACKEND */
 aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *particles,
                          double *Fz, double *Fx, aw_gather_stats *stats);
 

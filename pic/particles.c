@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include "pic/philox.h"
+#include "pic/pieces.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -155,7 +157,7 @@ static size_t draw_random(const aw_draw *d, aw_particles *p)
 #pragma omp parallel for schedule(static) reduction(+ : bad)
     for (size_t i = 0; i < p->n; ++i) {
         double u[AW_DIM];
-        aw_philox_units(d->beam->seed, i, STREAM_PARTICLE, u);
+        aw_philox_units(d->beam->seed, p->first + i, STREAM_PARTICLE, u);
         bad += !place(d, u, i, p);
     }
     return bad;
@@ -170,6 +172,10 @@ static aw_status draw_quiet(const aw_draw *d, aw_particles *p, size_t *bad_out)
     if (!sobol || !point) {
         status = aw_error(AW_ERR_NOMEM, "no memory for the quiet sequence");
         goto done;
+    }
+    for (size_t i = 0; i < p->first; ++i) { /* other ranks' particles */
+        double none[AW_DIM];
+        gsl_qrng_get(sobol, none);
     }
     for (size_t first = 0; first < p->n; first += chunk) {
         size_t m = p->n - first < chunk ? p->n - first : chunk;
@@ -193,31 +199,66 @@ done:
     return status;
 }
 
-aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out)
+/* Particles first .. first + n - 1 of the beam; *bad: how many have no valid energy. */
+static aw_status draw_some(const aw_beam_params *beam, size_t first, size_t n, aw_particles **out,
+                           size_t *bad)
 {
     aw_status status = AW_OK;
     aw_particles *p = NULL;
-    aw_draw d;
-    size_t bad = 0;
-
     *out = NULL;
+    *bad = 0;
     AW_TRY(check_beam(beam));
-    d = draw_setup(beam);
-    AW_TRY(aw_particles_new(beam->particles, beam->charge / (double)beam->particles, &p));
+    AW_TRY(aw_particles_new(n, beam->charge / (double)beam->particles, &p));
+    const aw_draw d = draw_setup(beam);
+    p->first = first;
+    p->all = beam->particles;
     if (beam->quiet)
-        AW_TRY(draw_quiet(&d, p, &bad));
+        AW_TRY(draw_quiet(&d, p, bad));
     else
-        bad = draw_random(&d, p);
-    if (bad > 0) {
-        status = aw_error(AW_ERR_ARG,
-                          "beam: %zu of %zu particles would have gamma <= 1 "
-                          "(expected a smaller chirp_per_m or energy_spread)",
-                          bad, p->n);
-        goto done;
-    }
+        *bad = draw_random(&d, p);
     *out = p;
     p = NULL;
 done:
     aw_particles_free(p);
+    return status;
+}
+
+/* Of a beam that was drawn: whether it is one. */
+static aw_status check_drawn(size_t bad, size_t n)
+{
+    if (bad == 0) return AW_OK;
+    return aw_error(AW_ERR_ARG,
+                    "beam: %zu of %zu particles would have gamma <= 1 "
+                    "(expected a smaller chirp_per_m or energy_spread)",
+                    bad, n);
+}
+
+aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out)
+{
+    size_t bad = 0;
+    aw_status status = draw_some(beam, 0, beam->particles, out, &bad);
+    if (status == AW_OK) status = check_drawn(bad, beam->particles);
+    if (status == AW_OK) return AW_OK;
+    aw_particles_free(*out);
+    *out = NULL;
+    return status;
+}
+
+aw_status aw_particles_draw_share(const aw_beam_params *beam, aw_particles **out)
+{
+    const int rank = aw_comm_rank(), ranks = aw_comm_size();
+    const size_t first = aw_piece_begin(beam->particles, ranks, rank);
+    const size_t n = aw_piece_begin(beam->particles, ranks, rank + 1) - first;
+    size_t bad = 0;
+    aw_status status = aw_comm_agree(draw_some(beam, first, n, out, &bad));
+    if (status == AW_OK) {
+        double all = (double)bad;
+        aw_comm_sum(&all, 1);
+        (*out)->shared = ranks > 1;
+        status = check_drawn((size_t)all, beam->particles);
+    }
+    if (status == AW_OK) return AW_OK;
+    aw_particles_free(*out);
+    *out = NULL;
     return status;
 }

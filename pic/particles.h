@@ -13,7 +13,7 @@ AW_BEGIN_DECLS
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    int shared; /* 1: a rank's share (aw_particles_share); what is said is of the beam then */
+    int shared; /* 1: a rank's share (aw_particles_draw_share); what is said is of the beam then */
     size_t all, first; /* of a share: particles of the beam, and which of them is the first here */
     double charge;     /* per macro-particle [C], a magnitude */
     double *z, *x;     /* lab position [m] */
@@ -45,20 +45,15 @@ typedef struct aw_beam_params {
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
 
-/** Of a beam that every rank has keep this rank's share: neighbouring particles, whole blocks.
- *  Means, extents, charges and fields are those of the whole beam then, for which all ranks have to
- *  call what computes them. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
-aw_status aw_particles_share(aw_particles **particles);
-
 /** The whole beam on rank 0, elsewhere none (NULL), from what the ranks have of it; all of them
  *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_collect(const aw_particles *share, aw_particles **all);
 
 /** Lend the particles to a unit that is to keep them, if it can and they are many: then frame,
  *  deposit, aw_gather_step, kicks, transport and statistics are its work, and nothing else may be
- *  done with them. Where it has no room, a line says so, and they stay. `fields` and `orbit` are
- *  what they will meet; the device has to outlive the loan.
- *  @return AW_OK, AW_ERR_BACKEND; of ranks that share the beam, the worst */
+ *  done with them. Where it has no room, a line says so, and they stay. Those that are lent stay
+ *  with their unit. `fields` and `orbit` are what they will meet; the device has to outlive the
+ *  loan. @return AW_OK, AW_ERR_BACKEND; of ranks that share the beam, the worst */
 aw_status aw_particles_lend(aw_particles *particles, const aw_fields_view *fields,
                             const aw_orbit_view *orbit, const aw_device *device);
 
@@ -83,6 +78,12 @@ aw_status aw_particles_agree(const aw_particles *particles, aw_status mine);
  *  5 sigma changes it by 1e-5. Particle i depends on the seed and i alone.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. */
 aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out);
+
+/** The same of a beam that the ranks share: of each neighbouring particles, in whole blocks. Means,
+ *  extents, charges and fields are those of the whole beam then, for which all ranks have to call
+ *  what computes them, as they have to call this. With one rank, the whole beam.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (on all ranks alike) */
+aw_status aw_particles_draw_share(const aw_beam_params *beam, aw_particles **out);
 
 AW_END_DECLS
 #endif

@@ -20,11 +20,14 @@ aw_status aw_particles_lend(aw_particles *p, const aw_fields_view *fields,
     const aw_device *keeper = aw_device_keeper(device);
     const aw_beam_view beam = view_of(p);
     aw_status status = AW_OK;
-    if (keeper && p->n > 0 && p->n >= keeper->ops->beam->many) {
+    if (keeper && !p->keeper && p->n > 0 && p->n >= keeper->ops->beam->many) {
         status = keeper->ops->beam->keep(keeper->state, &beam, fields, orbit);
-        if (status == AW_OK) p->keeper = keeper;
+        if (status == AW_OK) {
+            p->keeper = keeper;
+            aw_info("%zu particles are kept by %s", p->n, keeper->ops->describe(keeper->state));
+        }
         if (status == AW_ERR_NOMEM) {
-            aw_info("%s has no room for %zu particles besides the history: they stay with the host",
+            aw_warn("%s has no room for %zu particles besides the history: they stay with the host",
                     keeper->ops->describe(keeper->state), p->n);
             status = AW_OK;
         }

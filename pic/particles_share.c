@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A beam that the ranks of a run share: each has some of its particles. */
-#include <string.h>
-
 #include "pic/particles.h"
-#include "pic/pieces.h"
 #include "src/base/comm.h"
 
 /* The arrays of a beam, and the bytes of an item of each. */
@@ -18,30 +15,6 @@ static void arrays_of(const aw_particles *p, char *array[ARRAYS], size_t bytes[A
     }
     array[ARRAYS - 1] = (char *)p->element;
     bytes[ARRAYS - 1] = sizeof *p->element;
-}
-
-aw_status aw_particles_share(aw_particles **particles)
-{
-    aw_particles *whole = *particles, *mine = NULL;
-    const int rank = aw_comm_rank(), ranks = aw_comm_size();
-    const size_t first = aw_piece_begin(whole->n, ranks, rank);
-    const size_t n = aw_piece_begin(whole->n, ranks, rank + 1) - first;
-    char *from[ARRAYS], *to[ARRAYS];
-    size_t bytes[ARRAYS];
-    aw_status status = aw_comm_agree(aw_particles_new(n, whole->charge, &mine));
-    if (status != AW_OK) {
-        aw_particles_free(mine);
-        return status;
-    }
-    arrays_of(whole, from, bytes);
-    arrays_of(mine, to, bytes);
-    for (int k = 0; k < ARRAYS; ++k) memcpy(to[k], from[k] + first * bytes[k], n * bytes[k]);
-    mine->all = whole->n;
-    mine->first = first;
-    mine->shared = 1;
-    aw_particles_free(whole);
-    *particles = mine;
-    return AW_OK;
 }
 
 aw_status aw_particles_collect(const aw_particles *share, aw_particles **all)

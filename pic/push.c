@@ -64,6 +64,7 @@ static aw_status kept_push(const aw_lattice *lattice, const aw_particles *p, dou
     aw_beam_lost lost;
     aw_status status = AW_OK;
     AW_TRY(keeper->ops->beam->push(keeper->state, factor, cdt, &lost));
+    if (lost.kicked != SIZE_MAX) return aw_push_kick_lost(p, lost.kicked, NULL, NULL);
     if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
     AW_TRY(aw_particles_fetch(p)); /* to say where it is */
     status = casualty_report(lattice, p, lost, "transport");
@@ -113,7 +114,7 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite, kicked)
     for (int k = 0; k < AW_PIECES; ++k) {
         const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
-        aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
+        aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
         for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i)) {
@@ -127,7 +128,7 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
         if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;
     }
     if (kicked != SIZE_MAX) return aw_push_kick_lost(p, kicked, Fz, Fx);
-    return casualty_report(lattice, p, (aw_beam_lost){turned, nonfinite}, "transport");
+    return casualty_report(lattice, p, (aw_beam_lost){SIZE_MAX, turned, nonfinite}, "transport");
 }
 
 aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt)
@@ -145,7 +146,7 @@ static int32_t region_of(const aw_lattice *lat, double z, double x)
 
 aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
 {
-    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
+    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(min : nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
@@ -241,7 +242,7 @@ static aw_status kept_kick(const aw_particles *p, double factor)
     aw_beam_lost lost;
     aw_status status = AW_OK;
     AW_TRY(keeper->ops->beam->push(keeper->state, factor, 0.0, &lost));
-    if (lost.nonfinite != SIZE_MAX) status = aw_push_kick_lost(p, lost.nonfinite, NULL, NULL);
+    if (lost.kicked != SIZE_MAX) status = aw_push_kick_lost(p, lost.kicked, NULL, NULL);
 done:
     return status;
 }
@@ -297,7 +298,7 @@ aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *p, double gamma
 {
     const aw_lanes *lanes = aw_lanes_find(NULL);
     const double momentum = sqrt((gamma - 1.0) * (gamma + 1.0));
-    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
+    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
     if (!(gamma > 1.0) || !isfinite(gamma))
         return aw_error(AW_ERR_ARG, "rigid motion: gamma = %g (expected > 1)", gamma);

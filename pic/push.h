@@ -9,7 +9,8 @@
 AW_BEGIN_DECLS
 
 /* All functions work on every particle in parallel, allocate nothing, and give the same bits for
- * any number of threads. The first particle in trouble is named in one message. */
+ * any number of threads. The first particle in trouble is named in one message. Kicks and transport
+ * of lent particles (aw_particles_lend) may return AW_ERR_NOMEM and AW_ERR_BACKEND, too. */
 
 /** Set `element` of each particle to the region that contains it: the first whose exit plane it
  *  has not passed. For particles near the start of the lattice; later, transport keeps `element`.

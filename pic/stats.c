@@ -60,24 +60,29 @@ static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit,
     return m;
 }
 
-static aw_beam_sums sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
-                            double gamma)
+static aw_status sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
+                         double gamma, aw_beam_sums *m)
 {
     const aw_device *keeper = p->keeper;
-    aw_beam_sums m;
-    if (!keeper)
-        m = host_sums(p, orbit, S_ref, gamma);
-    else if (keeper->ops->beam->stats(keeper->state, S_ref, gamma, &m) != AW_OK)
-        memset(&m, 0xff, sizeof m); /* NaN */
-    aw_particles_sum(p, m.mean, AW_BEAM_WIDTH);
-    aw_particles_sum(p, m.product[0], (size_t)AW_BEAM_WIDTH * AW_BEAM_WIDTH);
-    return m;
+    aw_status status = AW_OK;
+    if (keeper)
+        status = keeper->ops->beam->stats(keeper->state, S_ref, gamma, m);
+    else
+        *m = host_sums(p, orbit, S_ref, gamma);
+    AW_TRY(aw_particles_agree(p, status));
+    aw_particles_sum(p, m->mean, AW_BEAM_WIDTH);
+    aw_particles_sum(p, m->product[0], (size_t)AW_BEAM_WIDTH * AW_BEAM_WIDTH);
+done:
+    return status;
 }
 
-aw_beam_stats aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
-                               double gamma)
+aw_status aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
+                           double gamma, aw_beam_stats *out)
 {
-    const aw_beam_sums m = sums_of(p, orbit, S_ref, gamma);
+    aw_status status = AW_OK;
+    aw_beam_sums m;
+    memset(out, 0xff, sizeof *out); /* NaN */
+    AW_TRY(sums_of(p, orbit, S_ref, gamma, &m));
     const double n = (double)aw_particles_all(p);
     double xx = covariance(&m, n, AW_BEAM_X, AW_BEAM_X),
            ax = covariance(&m, n, AW_BEAM_ANGLE, AW_BEAM_X);
@@ -93,5 +98,7 @@ aw_beam_stats aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit
     s.emittance_free = emittance(xx - dx * dx * inv, ax - dx * da * inv, aa - da * da * inv);
     s.energy_mean = AW_ME_EV * m.mean[AW_BEAM_CHANGE] / n;
     s.energy_rms = AW_ME_EV * sqrt(fmax(covariance(&m, n, AW_BEAM_CHANGE, AW_BEAM_CHANGE), 0.0));
-    return s;
+    *out = s;
+done:
+    return status;
 }

@@ -17,9 +17,10 @@ typedef struct aw_beam_stats {
 } aw_beam_stats;
 
 /** @param[in] S_ref  arc length of the reference [m];  @param[in] gamma  for which delta = 0
- *  The result does not depend on the number of threads. */
-aw_beam_stats aw_beam_stats_of(const aw_particles *particles, const aw_orbit_view *orbit,
-                               double S_ref, double gamma);
+ *  The result does not depend on the number of threads.
+ *  @return AW_OK; of lent particles also AW_ERR_NOMEM, AW_ERR_BACKEND; then all numbers are NaN */
+aw_status aw_beam_stats_of(const aw_particles *particles, const aw_orbit_view *orbit, double S_ref,
+                           double gamma, aw_beam_stats *out);
 
 AW_END_DECLS
 #endif

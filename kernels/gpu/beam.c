@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/gpu/unit.h"
+#include "src/base/log.h"
 #include "src/base/memory.h"
 
 /* Whole numbers of a deposit: their sum over all particles stays below 2^62. */
@@ -96,7 +97,7 @@ static aw_status beam_keep(void *state, const aw_beam_view *beam, const aw_field
         AW_TRY(g->runtime->up(g->context, 0, there[i], from[i], bytes));
     AW_TRY(
         g->runtime->up(g->context, 0, to->element, beam->element, beam->n * sizeof *beam->element));
-    AW_TRY(bring_machine(g, k, fields, orbit));
+    if (bring_machine(g, k, fields, orbit) != AW_OK) AW_TRY(AW_ERR_BACKEND); /* it has said so */
     AW_TRY(aw_gpu_wait(g, 0));
     k->blocks = (beam->n + AW_GPU_THREADS - 1) / AW_GPU_THREADS;
     if (k->blocks > AW_GPU_BEAM_BLOCKS) k->blocks = AW_GPU_BEAM_BLOCKS;
@@ -113,6 +114,8 @@ static aw_status beam_fetch(void *state, const aw_beam_view *to)
     const double *const there[] = {from->z, from->x, from->pz, from->px};
     double *const here[] = {to->z, to->x, to->pz, to->px};
     aw_status status = AW_OK;
+    if (to->n != from->n)
+        return aw_error(AW_ERR_BACKEND, "%s: it keeps another beam by now", g->text);
     for (size_t i = 0; i < sizeof here / sizeof here[0]; ++i)
         AW_TRY(g->runtime->down(g->context, 0, here[i], there[i], to->n * sizeof(double)));
     AW_TRY(
@@ -148,13 +151,13 @@ static size_t particle_at(const aw_gpu_beam *c, double from_end)
     return from_end > 0.0 ? c->beam.n - (size_t)from_end : SIZE_MAX;
 }
 
-static aw_status beam_moments(void *state, double z, double x, double sum[5])
+static aw_status beam_places(void *state, double z, double x, double sum[5])
 {
     aw_gpu_state *g = state;
     aw_gpu_beam call = g->kept->call;
     call.place[0] = z;
     call.place[1] = x;
-    return look_through(g, AW_GPU_beam_moments, &call, AW_GPU_MOMENTS, AW_GPU_MOMENTS, sum);
+    return look_through(g, AW_GPU_beam_places, &call, AW_GPU_PLACES, AW_GPU_PLACES, sum);
 }
 
 static aw_status beam_reach(void *state, const double place[4], double reach[2])
@@ -231,7 +234,7 @@ static aw_status beam_gather(void *state, const aw_beam_grid *grid, const double
     sum[1][0] = found[AW_GPU_SUM_N];
     sum[1][1] = -found[AW_GPU_LEAST_N];
     sum[1][2] = found[AW_GPU_MOST_N];
-    *lost = particle_at(&call, found[AW_GPU_GATHER_LOST]);
+    *lost = particle_at(&call, found[AW_GPU_HOT]);
 done:
     return status;
 }
@@ -245,6 +248,7 @@ static aw_status beam_push(void *state, double factor, double cdt, aw_beam_lost 
     call.factor = factor;
     call.cdt = cdt;
     AW_TRY(look_through(g, AW_GPU_beam_push, &call, 0, AW_GPU_PUSH, found));
+    lost->kicked = particle_at(&call, found[AW_GPU_KICKED]);
     lost->turned = particle_at(&call, found[AW_GPU_TURNED]);
     lost->nonfinite = particle_at(&call, found[AW_GPU_NONFINITE]);
 done:
@@ -272,8 +276,8 @@ done:
     return status;
 }
 
-#define AW_GPU_BEAM_OPERATIONS                                                            \
-    .keep = beam_keep, .fetch = beam_fetch, .moments = beam_moments, .reach = beam_reach, \
+#define AW_GPU_BEAM_OPERATIONS                                                          \
+    .keep = beam_keep, .fetch = beam_fetch, .places = beam_places, .reach = beam_reach, \
     .deposit = beam_deposit, .gather = beam_gather, .push = beam_push, .stats = beam_stats
 
 /* Some ten launches and transfers of a step, of 10 us or so each, against a nanosecond or two of

@@ -13,11 +13,19 @@
 /* Numbers that a block finds, as rows of the space in which its threads add them up: sums first,
  * and then what is the largest of all. A particle is told by its distance from the end, so that the
  * largest is the first. */
-enum { AW_GPU_MOMENTS = 5, AW_GPU_REACH = 2 };
+enum { AW_GPU_PLACES = 5, AW_GPU_REACH = 2 };
 enum { AW_GPU_LATE, AW_GPU_PERP, AW_GPU_OFF, AW_GPU_LOOK };
-enum { AW_GPU_SUM_S, AW_GPU_SUM_N, AW_GPU_LEAST_S, AW_GPU_MOST_S, AW_GPU_LEAST_N, AW_GPU_MOST_N };
-enum { AW_GPU_GATHER_LOST = 6, AW_GPU_GATHER };
-enum { AW_GPU_TURNED, AW_GPU_NONFINITE, AW_GPU_PUSH };
+enum {
+    AW_GPU_SUM_S,
+    AW_GPU_SUM_N,
+    AW_GPU_LEAST_S,
+    AW_GPU_MOST_S,
+    AW_GPU_LEAST_N,
+    AW_GPU_MOST_N,
+    AW_GPU_HOT,
+    AW_GPU_GATHER
+};
+enum { AW_GPU_KICKED, AW_GPU_TURNED, AW_GPU_NONFINITE, AW_GPU_PUSH };
 enum { AW_GPU_STATS = AW_BEAM_WIDTH + AW_BEAM_WIDTH * (AW_BEAM_WIDTH + 1) / 2 };
 
 /* Components that particles deposit (kernels/view.h). */
@@ -32,7 +40,7 @@ typedef struct aw_gpu_beam {
     const double *field; /* gather: [nx][ns][4] */
     uint64_t *cells; /* deposit: padded grid, AW_GPU_DEPOSITED numbers a cell, whole multiples */
     double unit[AW_GPU_DEPOSITED]; /* of these: how many are 1 */
-    double place[4];               /* moments: z, x; reach: and an axis */
+    double place[4];               /* places: z, x; reach: and an axis */
     double factor, cdt;            /* gather, push */
     aw_fields_view fields;         /* push */
     aw_orbit_view orbit;           /* stats */
@@ -93,16 +101,16 @@ AW_GPU_FN aw_body aw_gpu_body(const aw_gpu_beam *c, size_t i)
     return body;
 }
 
-typedef struct aw_gpu_beam_moments_space {
-    double v[AW_GPU_MOMENTS][AW_GPU_THREADS];
-} aw_gpu_beam_moments_space;
+typedef struct aw_gpu_beam_places_space {
+    double v[AW_GPU_PLACES][AW_GPU_THREADS];
+} aw_gpu_beam_places_space;
 
-AW_GPU_FN void aw_gpu_beam_moments_block(const aw_gpu_beam *c, aw_gpu_beam_moments_space *s,
-                                         int block)
+AW_GPU_FN void aw_gpu_beam_places_block(const aw_gpu_beam *c, aw_gpu_beam_places_space *s,
+                                        int block)
 {
     AW_GPU_EACH(t)
     {
-        double sum[AW_GPU_MOMENTS] = {0.0, 0.0, 0.0, 0.0, 0.0};
+        double sum[AW_GPU_PLACES] = {0.0, 0.0, 0.0, 0.0, 0.0};
         AW_GPU_PARTICLES(c, i, block, t)
         {
             const double dz = c->beam.z[i] - c->place[0], dx = c->beam.x[i] - c->place[1];
@@ -112,9 +120,9 @@ AW_GPU_FN void aw_gpu_beam_moments_block(const aw_gpu_beam *c, aw_gpu_beam_momen
             sum[3] += dz * dx;
             sum[4] += dx * dx;
         }
-        for (int k = 0; k < AW_GPU_MOMENTS; ++k) s->v[k][t] = sum[k];
+        for (int k = 0; k < AW_GPU_PLACES; ++k) s->v[k][t] = sum[k];
     }
-    aw_gpu_beam_found(c, s->v, AW_GPU_MOMENTS, AW_GPU_MOMENTS, block);
+    aw_gpu_beam_found(c, s->v, AW_GPU_PLACES, AW_GPU_PLACES, block);
 }
 
 typedef struct aw_gpu_beam_reach_space {
@@ -237,7 +245,7 @@ AW_GPU_FN void aw_gpu_beam_gather_block(const aw_gpu_beam *c, aw_gpu_beam_gather
             v[AW_GPU_LEAST_N] = aw_gpu_larger(-f.n, v[AW_GPU_LEAST_N]);
             v[AW_GPU_MOST_N] = aw_gpu_larger(f.n, v[AW_GPU_MOST_N]);
             if (c->factor != 0.0 && aw_gpu_beam_kick(c, i, &b))
-                v[AW_GPU_GATHER_LOST] = aw_gpu_larger(aw_gpu_from_end(c, i), v[AW_GPU_GATHER_LOST]);
+                v[AW_GPU_HOT] = aw_gpu_larger(aw_gpu_from_end(c, i), v[AW_GPU_HOT]);
         }
         for (int k = 0; k < AW_GPU_GATHER; ++k) s->v[k][t] = v[k];
     }
@@ -252,11 +260,14 @@ AW_GPU_FN void aw_gpu_beam_push_block(const aw_gpu_beam *c, aw_gpu_beam_push_spa
 {
     AW_GPU_EACH(t)
     {
-        double lost[AW_GPU_PUSH] = {0.0, 0.0};
+        double lost[AW_GPU_PUSH] = {0.0, 0.0, 0.0};
         AW_GPU_PARTICLES(c, i, block, t)
         {
             aw_body b = aw_gpu_body(c, i);
-            if (c->factor != 0.0) aw_gpu_beam_kick(c, i, &b);
+            if (c->factor != 0.0 && aw_gpu_beam_kick(c, i, &b)) {
+                lost[AW_GPU_KICKED] = aw_gpu_larger(aw_gpu_from_end(c, i), lost[AW_GPU_KICKED]);
+                continue; /* the message is to say where it met the force */
+            }
             const aw_trouble trouble = aw_body_transport(&c->fields, &b, c->cdt);
             if (trouble != AW_FINE) {
                 double *first = &lost[trouble == AW_TURNED ? AW_GPU_TURNED : AW_GPU_NONFINITE];

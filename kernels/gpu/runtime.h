@@ -23,7 +23,7 @@ AW_BEGIN_DECLS
     S(cuhre_apply, cuhre)    \
     S(cuhre_cut, cuhre)      \
     X(narrow, narrow)        \
-    S(beam_moments, beam)    \
+    S(beam_places, beam)     \
     S(beam_reach, beam)      \
     S(beam_look, beam)       \
     X(beam_deposit, beam)    \

@@ -9,11 +9,19 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-enum { NS = 24, NX = 12, SLICES = 5, POINTS = NS, REGIONS = 4, JOBS = 3, NODES = 6 };
+enum {
+    NS = AW_GPU_TRIED_NS,
+    NX = AW_GPU_TRIED_NX,
+    SLICES = 5,
+    POINTS = NS,
+    REGIONS = 4,
+    JOBS = 3,
+    NODES = 6
+};
 enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of a queue, and of its space */
-#define H 1e-5
-#define CDT 2e-4
-#define BETA 0.99995
+#define H AW_GPU_TRIED_H
+#define CDT AW_GPU_TRIED_CDT
+#define BETA AW_GPU_TRIED_BETA
 /* Shared nodes are summed in single precision; a rate is what much larger ones leave. */
 #define ROUNDED 1e-6
 #define ROUNDED_RATES 1e-4

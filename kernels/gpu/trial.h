@@ -30,7 +30,10 @@ AW_FN int aw_gpu_alike(const double *a, const double *b, size_t n, size_t stride
     return aw_gpu_alike_within(AW_GPU_ALIKE, a, b, n, stride);
 }
 
-/** Of particles. */
+/** The beam in an arc of 1 m radius: nodes and spacing of its grid, c times the step [m], speed. */
+#define AW_GPU_TRIED_H 1e-5
+#define AW_GPU_TRIED_CDT 2e-4
+#define AW_GPU_TRIED_BETA 0.99995
 enum { AW_GPU_TRIED = 700, AW_GPU_TRIED_NS = 24, AW_GPU_TRIED_NX = 12 };
 enum { AW_GPU_TRIED_CELLS = (AW_GPU_TRIED_NS + 2 * AW_PAD) * (AW_GPU_TRIED_NX + 2 * AW_PAD) };
 
@@ -40,7 +43,7 @@ typedef struct aw_gpu_tried_beam {
     double gamma0[AW_GPU_TRIED];
     int32_t element[AW_GPU_TRIED];
     double sums[5], reach[2], cells[AW_GPU_TRIED_CELLS][AW_COMPONENTS], felt[2][3];
-    aw_beam_sums moments;
+    aw_beam_sums stats;
     int lost; /* 1: one of them was in trouble, and none should be */
 } aw_gpu_tried_beam;
 

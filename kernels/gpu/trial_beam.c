@@ -6,9 +6,8 @@
 #include "kernels/gpu/trial.h"
 
 enum { NS = AW_GPU_TRIED_NS, NX = AW_GPU_TRIED_NX };
-#define H 1e-5
-#define CDT 2e-4
-#define BETA 0.99995
+#define H AW_GPU_TRIED_H
+#define CDT AW_GPU_TRIED_CDT
 
 /* About the arc, of all momenta, and the grid about them; they leave the arc's field on the way. */
 static void fill_beam(aw_gpu_tried_beam *f, aw_beam_view *beam, aw_beam_grid *grid)
@@ -17,7 +16,7 @@ static void fill_beam(aw_gpu_tried_beam *f, aw_beam_view *beam, aw_beam_grid *gr
     *beam = (aw_beam_view){AW_GPU_TRIED, f->z, f->x, f->pz, f->px, f->gamma0, f->element};
     *grid = aw_beam_grid_of(&nodes);
     grid->ct = 1.0;
-    grid->beta = BETA;
+    grid->beta = AW_GPU_TRIED_BETA;
     for (int i = 0; i < AW_GPU_TRIED; ++i) {
         f->z[i] = 0.8 * H * NS * (i * 7 % AW_GPU_TRIED - 0.5 * AW_GPU_TRIED) / AW_GPU_TRIED;
         f->x[i] = 0.7 * H * NX * (i * 11 % AW_GPU_TRIED - 0.5 * AW_GPU_TRIED) / AW_GPU_TRIED;
@@ -41,22 +40,22 @@ aw_status aw_gpu_try_beam(aw_gpu_state *g, const aw_orbit_view *orbit, aw_gpu_tr
     double field[NS * NX][4];
     aw_beam_view beam;
     aw_beam_grid grid;
-    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX};
+    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t off = SIZE_MAX, hot = SIZE_MAX;
     aw_status status = AW_OK;
     fill_beam(f, &beam, &grid);
     for (int i = 0; i < NS * NX; ++i)
         for (int k = 0; k < 4; ++k) field[i][k] = k < 3 ? i % (7 + k) : 1e-4 * i;
     AW_TRY(ops->keep(g, &beam, &fields, orbit));
-    AW_TRY(ops->moments(g, place[0], place[1], f->sums));
+    AW_TRY(ops->places(g, place[0], place[1], f->sums));
     AW_TRY(ops->reach(g, place, f->reach));
     AW_TRY(ops->deposit(g, &grid, f->cells[0], &off));
     AW_TRY(ops->gather(g, &grid, field[0], 1e-3, f->felt, &hot));
     AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, &lost));
-    AW_TRY(ops->stats(g, 0.0, 100.0, &f->moments));
+    AW_TRY(ops->stats(g, 0.0, 100.0, &f->stats));
     AW_TRY(ops->fetch(g, &beam));
-    f->lost =
-        off != SIZE_MAX || hot != SIZE_MAX || lost.turned != SIZE_MAX || lost.nonfinite != SIZE_MAX;
+    f->lost = off != SIZE_MAX || hot != SIZE_MAX || lost.kicked != SIZE_MAX ||
+              lost.turned != SIZE_MAX || lost.nonfinite != SIZE_MAX;
 done:
     aw_gpu_beam_free(g);
     return status;
@@ -72,8 +71,8 @@ int aw_gpu_beams_agree(const aw_gpu_tried_beam *a, const aw_gpu_tried_beam *b)
         yes = yes &&
               aw_gpu_alike(&a->cells[0][k], &b->cells[0][k], AW_GPU_TRIED_CELLS, AW_COMPONENTS);
     for (int k = 0; k < AW_BEAM_WIDTH; ++k)
-        yes = yes &&
-              aw_gpu_alike(&a->moments.product[k][0], &b->moments.product[k][0], (size_t)k + 1, 1);
+        yes =
+            yes && aw_gpu_alike(&a->stats.product[k][0], &b->stats.product[k][0], (size_t)k + 1, 1);
     yes = yes && aw_gpu_alike(a->z, b->z, AW_GPU_TRIED, 1) &&
           aw_gpu_alike(a->x, b->x, AW_GPU_TRIED, 1);
     yes = yes && aw_gpu_alike(a->pz, b->pz, AW_GPU_TRIED, 1) &&

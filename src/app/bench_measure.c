@@ -25,7 +25,7 @@ aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, lo
     (*config)->threads = b->threads;
     (*config)->tuning = b->tuning;
     (*config)->steps = AW_BENCH_STEPS + b->skip + b->repeat;
-    AW_TRY(aw_simulation_new(*config, NULL, sim));
+    AW_TRY(aw_simulation_new(*config, NULL, 0, sim));
     AW_TRY(aw_bench_beam_shape(b->beam, *sim));
     aw_solver_forecast((*sim)->solver, &b->forecast);
 done:

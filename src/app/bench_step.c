@@ -44,7 +44,7 @@ static aw_status one_step(const aw_bench *b, aw_simulation *sim, int solved, dou
     AW_TRY(b->hold && solved ? aw_simulation_hold(sim) : aw_simulation_solve(sim));
     AW_TRY(aw_simulation_synchronise(sim));
     const double begin = aw_now();
-    aw_simulation_monitor(sim, &row);
+    AW_TRY(aw_simulation_monitor(sim, &row));
     const double statistics = aw_now() - begin;
     AW_TRY(aw_simulation_advance(sim));
     memcpy(seconds, sim->seconds, PARTS * sizeof *seconds);

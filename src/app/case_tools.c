@@ -41,7 +41,7 @@ aw_status aw_case_lcls(const aw_validation *validation, aw_upstream upstream, aw
 
 aw_status aw_case_begin(const aw_config *config, aw_simulation **out)
 {
-    aw_status status = aw_simulation_new(config, NULL, out);
+    aw_status status = aw_simulation_new(config, NULL, 0, out);
     if (status != AW_OK) return status;
     status = aw_simulation_deposit(*out);
     if (status == AW_OK) return AW_OK;

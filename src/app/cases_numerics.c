@@ -179,7 +179,7 @@ static aw_status few_steps(aw_validation *v, aw_motion motion, int threads, doub
     config->step_m = 0.1;
     config->threads = threads;
     config->steps = 3;
-    AW_TRY(aw_simulation_new(config, NULL, &sim));
+    AW_TRY(aw_simulation_new(config, NULL, 0, &sim));
     for (;;) {
         AW_TRY(aw_simulation_deposit(sim));
         AW_TRY(aw_simulation_solve(sim));

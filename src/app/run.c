@@ -101,7 +101,7 @@ static aw_status output_step(run *r, int meshes)
             r->table_kind = kind;
         }
     }
-    aw_simulation_monitor(sim, &row);
+    AW_TRY(aw_simulation_monitor(sim, &row));
     sim->seconds[AW_PART_OUTPUT] = row.seconds[AW_PART_OUTPUT] = aw_now() - begin;
     AW_TRY(aw_monitor_write(r->monitor, &row));
 done:
@@ -226,7 +226,7 @@ aw_status aw_run_command(int argc, char **argv)
     AW_TRY(aw_plan_check(config, &plan));
     r.text = aw_config_text(config);
     if (!r.text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
-    status = aw_simulation_new(config, NULL, &r.sim);
+    status = aw_simulation_new(config, NULL, 1, &r.sim);
     AW_TRY(aw_simulation_lead(r.sim, status));
     if (aw_comm_rank() > 0) {
         follow_on(r.sim);

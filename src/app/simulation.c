@@ -31,11 +31,12 @@ static aw_status make_arrays(aw_simulation *sim)
 }
 
 /* Beam in the machine at step 0. */
-static aw_status place_beam(aw_simulation *sim)
+static aw_status place_beam(aw_simulation *sim, int shared)
 {
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
-    AW_TRY(aw_particles_draw(&config->beam, &sim->particles));
+    AW_TRY(shared ? aw_particles_draw_share(&config->beam, &sim->particles)
+                  : aw_particles_draw(&config->beam, &sim->particles));
     if (config->motion == AW_MOTION_RIGID)
         AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, 0.0));
     else
@@ -55,7 +56,8 @@ static void set_forecast(const aw_config *config, aw_solver *solver)
     aw_solver_forecast(solver, &forecast);
 }
 
-aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_simulation **out)
+aw_status aw_simulation_new(const aw_config *config, const char *variant, int shared,
+                            aw_simulation **out)
 {
     aw_status status = AW_OK;
     aw_simulation *sim = aw_alloc(1, sizeof *sim);
@@ -78,7 +80,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_sim
     AW_TRY(aw_device_open(config->device, &unit, &sim->device));
     AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
     set_forecast(config, sim->solver);
-    AW_TRY(place_beam(sim));
+    AW_TRY(place_beam(sim, shared));
     AW_TRY(make_arrays(sim));
     AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
     AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
@@ -272,11 +274,11 @@ done:
     return status == AW_OK ? AW_OK : blame(sim, status, "the push failed");
 }
 
-aw_beam_stats aw_simulation_stats(const aw_simulation *sim)
+aw_status aw_simulation_stats(const aw_simulation *sim, aw_beam_stats *out)
 {
     aw_simulation_tell(sim, AW_STATS);
     return aw_beam_stats_of(sim->particles, &sim->config->lattice->orbit, sim->S_ref,
-                            sim->config->beam.gamma);
+                            sim->config->beam.gamma, out);
 }
 
 aw_status aw_simulation_collect(aw_simulation *sim, const aw_particles **out)
@@ -294,11 +296,13 @@ done:
     return status;
 }
 
-void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
+aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
 {
     const aw_config *config = sim->config;
-    const aw_beam_stats stats = aw_simulation_stats(sim);
+    aw_status status = AW_OK;
+    aw_beam_stats stats;
     aw_monitor_row_clear(row);
+    AW_TRY(aw_simulation_stats(sim, &stats));
     row->step = sim->step;
     row->time = (double)sim->step * config->step_m / AW_C;
     row->s_ref = sim->S_ref;
@@ -310,7 +314,7 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->emittance_x = stats.emittance;
     row->emittance_x_dispersion_free = stats.emittance_free;
     memcpy(row->seconds, sim->seconds, sizeof row->seconds);
-    if (!sim->solved) return;
+    if (!sim->solved) return AW_OK;
     row->F_s_mean = sim->felt.mean_s;
     row->F_s_peak = sim->felt.peak_s;
     row->F_x_mean = sim->felt.mean_n;
@@ -319,6 +323,8 @@ void aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;
     if (sim->report.samples > 0) row->error_sampled = sim->report.sampled;
+done:
+    return status;
 }
 
 double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)

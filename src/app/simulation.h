@@ -71,8 +71,11 @@ typedef struct aw_simulation {
 
 /** Draw the beam, place it, and make every workspace. The beam stands at step 0, nothing deposited.
  *  @param[in] variant  SIMD variant; NULL: the fastest
+ *  @param[in] shared   1: ranks share the beam (aw_particles_draw_share, so that all have to call
+ *                      this, and then aw_simulation_lead); 0: it is this rank's
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND, AW_ERR_ARG, AW_ERR_RANGE (messages). */
-aw_status aw_simulation_new(const aw_config *config, const char *variant, aw_simulation **out);
+aw_status aw_simulation_new(const aw_config *config, const char *variant, int shared,
+                            aw_simulation **out);
 void aw_simulation_free(aw_simulation *simulation);
 
 /** Let the simulation's unit keep the particles from now on, where it can and they are many
@@ -108,14 +111,14 @@ aw_status aw_simulation_hold(aw_simulation *simulation);
 aw_status aw_simulation_synchronise(aw_simulation *simulation);
 aw_status aw_simulation_advance(aw_simulation *simulation);
 
-/** Of the beam as it stands. */
-aw_beam_stats aw_simulation_stats(const aw_simulation *simulation);
+/** Of the beam as it stands. @return as aw_beam_stats_of */
+aw_status aw_simulation_stats(const aw_simulation *simulation, aw_beam_stats *out);
 
 /** All particles: the simulation's own, or those of all ranks, which are borrowed until the next
  *  call. @return AW_OK, AW_ERR_NOMEM */
 aw_status aw_simulation_collect(aw_simulation *simulation, const aw_particles **out);
 
-/** Let the ranks share the beam and the work: rank 0 leads from now on, and the others follow
+/** Let the ranks share the work: rank 0 leads from now on, and the others follow
  *  (aw_simulation_follow); aw_simulation_free lets them go.
  *  @param[in] status  of this rank so far
  *  @return the worst that a rank gives; the same on all */
@@ -125,8 +128,8 @@ aw_status aw_simulation_lead(aw_simulation *simulation, aw_status status);
  *  it lets go. */
 void aw_simulation_follow(aw_simulation *simulation);
 
-/** Fill a monitor row with what is known at this step. */
-void aw_simulation_monitor(const aw_simulation *simulation, aw_monitor_row *row);
+/** Fill a monitor row with what is known at this step. @return as aw_beam_stats_of */
+aw_status aw_simulation_monitor(const aw_simulation *simulation, aw_monitor_row *row);
 
 /** A grid quantity ([nodes], e.g. simulation->forces.Fs) at bunch coordinates: `s` along the design
  *  orbit ahead of the grid's centre, `x` along the normal [m]. */

@@ -4,7 +4,6 @@
 
 #include "src/base/comm.h"
 #include "src/base/log.h"
-#include "src/base/memory.h"
 
 void aw_simulation_tell(const aw_simulation *sim, aw_order order)
 {
@@ -12,24 +11,9 @@ void aw_simulation_tell(const aw_simulation *sim, aw_order order)
     if (sim->leads) aw_comm_share(&what, sizeof what);
 }
 
-/* A rank's share of the beam, and of the forces on it. */
-static aw_status share_beam(aw_simulation *sim)
-{
-    aw_status status = AW_OK;
-    AW_TRY(aw_particles_share(&sim->particles));
-    aw_free(sim->Fz);
-    aw_free(sim->Fx);
-    sim->Fz = aw_alloc(sim->particles->n, sizeof *sim->Fz);
-    sim->Fx = aw_alloc(sim->particles->n, sizeof *sim->Fx);
-    AW_TRY(aw_comm_agree(sim->Fz && sim->Fx ? AW_OK : AW_ERR_NOMEM));
-done:
-    return status;
-}
-
 aw_status aw_simulation_lead(aw_simulation *sim, aw_status mine)
 {
-    aw_status status = aw_comm_agree(mine);
-    if (status == AW_OK && aw_comm_size() > 1) status = share_beam(sim);
+    const aw_status status = aw_comm_agree(mine);
     if (status != AW_OK && mine == AW_OK && aw_comm_rank() == 0)
         aw_error(status, "another rank could not be set up: %s", aw_status_text(status));
     if (status == AW_OK) sim->leads = aw_comm_size() > 1 && aw_comm_rank() == 0;
@@ -39,6 +23,7 @@ aw_status aw_simulation_lead(aw_simulation *sim, aw_status mine)
 void aw_simulation_follow(aw_simulation *sim)
 {
     const aw_particles *none;
+    aw_beam_stats known;
     int what;
     do { /* what fails here fails on rank 0 too, which ends the run */
         what = AW_LET_GO;
@@ -50,7 +35,7 @@ void aw_simulation_follow(aw_simulation *sim)
         case AW_SOLVE: aw_simulation_solve(sim); break;
         case AW_SYNCHRONISE: aw_simulation_synchronise(sim); break;
         case AW_ADVANCE: aw_simulation_advance(sim); break;
-        case AW_STATS: aw_simulation_stats(sim); break;
+        case AW_STATS: aw_simulation_stats(sim, &known); break;
         case AW_COLLECT: aw_simulation_collect(sim, &none); break;
         }
     } while (what != AW_LET_GO);

@@ -55,7 +55,9 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     const aw_beam_params *beam = &sim->config->beam;
     const aw_grid_view *grid = &sim->frame.grid;
     double kappa = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref).kappa;
-    double sigma = aw_simulation_stats(sim).sigma_s;
+    aw_beam_stats now;
+    if (aw_simulation_stats(sim, &now) != AW_OK) return 0; /* the monitor says so */
+    const double sigma = now.sigma_s;
     aw_line_bunch line = {.charge = beam->charge, .sigma = sigma};
     if (!(3.0 * sigma < 0.5 * (grid->ns - 3) * grid->hs) || fabs(grid->tilt) > 0.5) return 0;
     size_t at =
@@ -80,7 +82,8 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
 void aw_summary_print(const aw_simulation *sim)
 {
     const aw_config *config = sim->config;
-    const aw_beam_stats now = aw_simulation_stats(sim);
+    aw_beam_stats now;
+    if (aw_simulation_stats(sim, &now) != AW_OK) return; /* it has said so */
     double energy = config->beam.gamma * AW_ME_EV;
     aw_info("bunch at S = %.4g m: sigma_s %.5g um, sigma_x %.5g um, emittance %.4g nm (%.4g nm "
             "without dispersion)",

@@ -226,7 +226,7 @@ static aw_status make_case(tune *t)
     snprintf(t->config->device, sizeof t->config->device, "cpu");
     t->config->threads = t->threads;
     t->config->steps = TUNE_STEPS;
-    AW_TRY(aw_simulation_new(t->config, NULL, &t->sim));
+    AW_TRY(aw_simulation_new(t->config, NULL, 0, &t->sim));
     for (;;) {
         AW_TRY(aw_simulation_deposit(t->sim));
         if (t->sim->step == TUNE_STEPS) break;

@@ -80,8 +80,9 @@ ranks 2 --set motion=external -o external
 
 # Particles that each rank's unit keeps go where those of the host go: units of one rank keep none.
 "$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o not-kept \
-    >stdout 2>stderr || complain "two emulated units: $(cat stderr)"
-ranks 2 --solver predictive --device emulated -o kept
+    --set beam.sampling=random     >stdout 2>stderr || complain "two emulated units: $(cat stderr)"
+ranks 2 --solver predictive --device emulated --set beam.sampling=random -o kept
+grep -q 'particles are kept by emulated' stdout || complain "the units keep no particles: $(cat stdout)"
 same not-kept kept 1e-9
 
 # Commands that ranks do not share are rank 0's.

@@ -26,12 +26,12 @@ ROUNDED = {"momentum": 1e-13, "position": 1e-14}
 
 
 def run(device):
-    """Particles of every file that a run wrote: {name: array}."""
+    """What a run said, and the particles of every file that it wrote: {name: array}."""
     settings = ["motion=external", "beam.particles=5000", "numerics.grid=[16, 16]",
                 "numerics.step_m=0.25", "numerics.tolerance=1e-3",
                 f"output.particles_every={EVERY}"]
     command = [ARCWAKE, "run", ROOT / "inputs" / "lcls_bend_tracking.yaml", "--device", device,
-               "--solver", "two-phase", "-o", device, "--threads", "1", "--quiet"]
+               "--solver", "two-phase", "-o", device, "--threads", "1"]
     for setting in settings:
         command += ["--set", setting]
     done = subprocess.run(command, capture_output=True, text=True, cwd=DIRECTORY, check=False)
@@ -44,12 +44,13 @@ def run(device):
             for record in ("position", "momentum"):
                 for axis in ("x", "z"):
                     found[step, record, axis] = species[record][axis][:]
-    return found
+    return done.stdout, found
 
 
 class Kept(unittest.TestCase):
     def test_the_unit_s_are_the_host_s(self):
-        host, kept = run("cpu"), run("emulated")
+        (_, host), (said, kept) = run("cpu"), run("emulated")
+        self.assertIn("5000 particles are kept by emulated", said)
         self.assertEqual(set(host), set(kept))
         for name, want in host.items():
             size = 1.0 if name[1] == "position" else np.abs(host[name[0], "momentum", "z"]).max()

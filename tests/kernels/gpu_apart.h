@@ -7,8 +7,9 @@
 #include "kernels/gpu/runtime.h"
 
 /* The runtime, of devices that say they have so much memory. All rooms that were taken before are
- * given back. A kernel that reads or writes what is the host's makes `wait` return AW_ERR_BACKEND;
- * a host that does so with the device's memory ends the program. */
+ * given back. A kernel that reads or writes what is the host's (heap and stack; static data are not
+ * noticed) makes `wait` return AW_ERR_BACKEND; a host that does so with the device's memory ends
+ * the program. */
 aw_gpu_runtime gpu_apart(size_t memory);
 
 #endif

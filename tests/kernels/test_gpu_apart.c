@@ -2,7 +2,7 @@
 /* A GPU unit needs no more than a GPU gives (gpu_apart.h). */
 #include <stdlib.h>
 
-#include "kernels/gpu/unit.h"
+#include "kernels/gpu/trial.h"
 #include "kernels/gpu/upload.h"
 #include "tests/assert_close.h"
 #include "tests/kernels/gpu_apart.h"
@@ -12,8 +12,10 @@ extern const aw_device_ops aw_emulated_ops;
 /* The trial of a device has every operation (kernels/gpu/trial.c). */
 static void a_unit_needs_no_more_than_a_gpu_gives(void **state)
 {
-    /* room for all slices; for three of five, the others being read from the host's memory */
-    const size_t has[] = {(size_t)1 << 30, 90000};
+    /* Room for all slices; for three of five, the others being read from the host's memory (twice
+     * the room of the particles is what these want). */
+    const size_t particles = 2 * AW_GPU_TRIED * (7 * sizeof(double) + sizeof(int32_t));
+    const size_t has[] = {(size_t)1 << 30, particles + particles / 16};
     const aw_device_params params = {.threads = 1, .inner_density = 1.0};
     (void)state;
     for (size_t i = 0; i < sizeof has / sizeof has[0]; ++i) {

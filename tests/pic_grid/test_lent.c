@@ -18,18 +18,18 @@ enum { PARTICLES = 20011, STEPS = 30 };
 #define GAMMA 1000.0
 #define STEP 0.05 /* [m] */
 
-static const aw_beam_params beam = {.charge = 1e-9,
-                                    .gamma = GAMMA,
-                                    .particles = PARTICLES,
-                                    .seed = 3,
-                                    .cutoff_sigma = 5.0,
-                                    .sigma_s = 2e-4,
-                                    .sigma_x = 1e-4,
-                                    .emittance = 1e-9,
-                                    .beta_x = 10.0,
-                                    .alpha_x = 0.5,
-                                    .energy_spread = 1e-3,
-                                    .chirp = 3.0};
+static const aw_beam_params bunch = {.charge = 1e-9,
+                                     .gamma = GAMMA,
+                                     .particles = PARTICLES,
+                                     .seed = 3,
+                                     .cutoff_sigma = 5.0,
+                                     .sigma_s = 2e-4,
+                                     .sigma_x = 1e-4,
+                                     .emittance = 1e-9,
+                                     .beta_x = 10.0,
+                                     .alpha_x = 0.5,
+                                     .energy_spread = 1e-3,
+                                     .chirp = 3.0};
 
 /* A drift, a bend with edges, a quadrupole of each sign, and a bend the other way. */
 static aw_lattice *machine(void)
@@ -55,8 +55,10 @@ typedef struct side {
     aw_beam_stats stats;
 } side;
 
-static side *side_new(void)
+static side *side_of(size_t particles)
 {
+    aw_beam_params beam = bunch;
+    beam.particles = particles;
     side *s = aw_alloc(1, sizeof *s);
     assert_non_null(s);
     s->lattice = machine();
@@ -68,10 +70,12 @@ static side *side_new(void)
     for (int k = 0; k < 4; ++k) assert_non_null(s->field[k] = aw_alloc(NODES, sizeof(double)));
     s->forces = (aw_forces){
         .Fz_lab = s->field[0], .Fx_lab = s->field[1], .cBy = s->field[2], .theta = s->field[3]};
-    assert_non_null(s->Fz = aw_alloc(PARTICLES, sizeof(double)));
-    assert_non_null(s->Fx = aw_alloc(PARTICLES, sizeof(double)));
+    assert_non_null(s->Fz = aw_alloc(particles, sizeof(double)));
+    assert_non_null(s->Fx = aw_alloc(particles, sizeof(double)));
     return s;
 }
+
+static side *side_new(void) { return side_of(PARTICLES); }
 
 static aw_status lend(side *s, const aw_device *device)
 {
@@ -122,7 +126,7 @@ static aw_status step(side *s, int number)
     fill_forces(s);
     AW_TRY(aw_gather_step(s->gather, &params, s->particles, s->Fz, s->Fx, &s->felt));
     if (params.kick == 0.0) AW_TRY(aw_push_kick(s->particles, s->Fz, s->Fx, half));
-    s->stats = aw_beam_stats_of(s->particles, &s->lattice->orbit, S, GAMMA);
+    AW_TRY(aw_beam_stats_of(s->particles, &s->lattice->orbit, S, GAMMA, &s->stats));
     AW_TRY(aw_push_kick_transport(s->lattice, s->particles, s->Fz, s->Fx, half, STEP));
 done:
     return status;
@@ -160,7 +164,7 @@ static void compare_step(const side *got, const side *want)
 /* Of particles that have been fetched: of the largest of each coordinate. */
 static void compare_particles(const aw_particles *got, const aw_particles *want)
 {
-    for (size_t i = 0; i < PARTICLES; ++i) {
+    for (size_t i = 0; i < want->n; ++i) {
         assert_close(got->z[i], want->z[i], 0.0, 1e-12);
         assert_close(got->x[i], want->x[i], 0.0, 1e-12);
         assert_close(got->pz[i], want->pz[i], 0.0, 1e-11 * GAMMA);
@@ -188,12 +192,12 @@ static void lend_all(side *s, const aw_device *device)
     s->particles->keeper = device;
 }
 
-static void they_go_the_way_of_the_hosts(void **state)
+static void go_both_ways(const char *kind, size_t particles, int steps)
 {
-    aw_device device = open_unit(*state, 2);
-    side *lent = side_new(), *host = side_new();
+    aw_device device = open_unit(kind, 2);
+    side *lent = side_of(particles), *host = side_of(particles);
     lend_all(lent, &device);
-    for (int k = 0; k < STEPS; ++k) {
+    for (int k = 0; k < steps; ++k) {
         assert_ok(step(lent, k));
         assert_ok(step(host, k));
         compare_step(lent, host);
@@ -205,6 +209,11 @@ static void they_go_the_way_of_the_hosts(void **state)
     side_free(host);
     aw_device_close(&device);
 }
+
+static void they_go_the_way_of_the_hosts(void **state) { go_both_ways(*state, PARTICLES, STEPS); }
+
+/* More than all threads of a device's blocks have at a time. */
+static void so_do_many(void **state) { go_both_ways(*state, 300011, 3); }
 
 /* Whatever order threads come in. */
 static void they_go_it_again_to_the_bit(void **state)
@@ -228,8 +237,7 @@ static void they_go_it_again_to_the_bit(void **state)
     for (int i = 0; i < 3; ++i) side_free(s[i]);
 }
 
-/* A particle in the trouble that `spoil` makes is found in the same step as the host finds it, and
- * named. */
+/* A particle in the trouble that `spoil` makes is found in the same step as the host finds it. */
 static void find_trouble(const char *kind, void (*spoil)(side *s, size_t i), aw_status expected)
 {
     aw_device device = open_unit(kind, 2);
@@ -264,6 +272,81 @@ static void trouble_is_found(void **state)
     find_trouble(*state, nowhere, AW_ERR_NONFINITE);
     find_trouble(*state, back, AW_ERR_RANGE);
     find_trouble(*state, too_fast, AW_ERR_NONFINITE);
+}
+
+/* The first particle that reads a node of the grid. */
+static size_t first_at(const side *s, int i, int j)
+{
+    const aw_beam_grid grid = aw_beam_grid_of(&s->frame.grid);
+    const aw_particles *p = s->particles;
+    for (size_t k = 0; k < p->n; ++k) {
+        aw_beam_nodes at;
+        aw_beam_find(&grid, p->z[k], p->x[k], &at);
+        if (i >= at.i && i < at.i + 3 && j >= at.j && j < at.j + 3) return k;
+    }
+    return SIZE_MAX;
+}
+
+enum { HOT_I = 9, HOT_J = 7 }; /* a node away from the bunch's centre */
+
+/* A step on, with a force there that is not finite. */
+static side *side_with_a_hot_node(void)
+{
+    side *s = side_new();
+    assert_ok(step(s, 0));
+    assert_ok(aw_frame_follow(&s->frame, &s->lattice->orbit, s->particles, STEP));
+    fill_forces(s);
+    s->field[1][HOT_J * NS + HOT_I] = (double)INFINITY;
+    return s;
+}
+
+/* The first particle that meets it is named, whichever kick it meets it with. */
+static void a_force_that_is_not_finite_is_found(void **state)
+{
+    aw_device device = open_unit(*state, 2);
+    const aw_beam_ops *ops = device.ops->beam;
+    side *s = side_with_a_hot_node();
+    const size_t first = first_at(s, HOT_I, HOT_J);
+    const aw_beam_grid grid = aw_beam_grid_of(&s->frame.grid);
+    double field[NODES][4], sum[2][3];
+    size_t hot = 0;
+    aw_beam_lost lost;
+    assert_true(first > 0 && first < PARTICLES);
+    for (int k = 0; k < NODES; ++k)
+        for (int c = 0; c < 4; ++c) field[k][c] = s->field[c][k];
+    lend_all(s, &device);
+    assert_ok(ops->gather(device.state, &grid, field[0], 1e-9, sum, &hot)); /* and kick */
+    assert_int_equal(hot, first);
+    lend_all(s, &device);
+    assert_ok(ops->gather(device.state, &grid, field[0], 0.0, sum, &hot));
+    assert_int_equal(hot, SIZE_MAX);
+    assert_ok(ops->push(device.state, 1e-9, STEP, &lost));
+    assert_int_equal(lost.kicked, first);
+    assert_true(lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX);
+    side_free(s);
+    aw_device_close(&device);
+}
+
+static void such_a_force_ends_the_step(void **state)
+{
+    const double half = 0.5 * STEP;
+    aw_device device = open_unit(*state, 2);
+    for (int k = 0; k < 3; ++k) {
+        side *s = side_with_a_hot_node();
+        aw_particles *p = s->particles;
+        const aw_gather_params params = {.grid = &s->frame.grid,
+                                         .forces = &s->forces,
+                                         .gamma = GAMMA,
+                                         .kick = k == 0 ? half : 0.0};
+        lend_all(s, &device);
+        aw_status status = aw_gather_step(s->gather, &params, p, NULL, NULL, &s->felt);
+        if (k > 0) assert_ok(status);
+        if (k == 1) status = aw_push_kick(p, NULL, NULL, half);
+        if (k == 2) status = aw_push_kick_transport(s->lattice, p, NULL, NULL, half, STEP);
+        assert_status(status, AW_ERR_NONFINITE);
+        side_free(s);
+    }
+    aw_device_close(&device);
 }
 
 /* A grid that does not follow loses them. */
@@ -316,8 +399,11 @@ int main(int argc, char **argv)
     char *kind = unit_of(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(they_go_the_way_of_the_hosts, kind),
+        cmocka_unit_test_prestate(so_do_many, kind),
         cmocka_unit_test_prestate(they_go_it_again_to_the_bit, kind),
         cmocka_unit_test_prestate(trouble_is_found, kind),
+        cmocka_unit_test_prestate(a_force_that_is_not_finite_is_found, kind),
+        cmocka_unit_test_prestate(such_a_force_ends_the_step, kind),
         cmocka_unit_test_prestate(a_particle_off_the_grid_is_named, kind),
         cmocka_unit_test_prestate(one_unit_alone_keeps_them, kind),
     };
