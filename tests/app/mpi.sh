@@ -78,11 +78,18 @@ ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lon
 ranks 2 --device cpu,manycore --solver heterogeneous -o units
 ranks 2 --set motion=external -o external
 
+# Each rank draws its own particles of the same beam.
+set -- --solver predictive --set beam.sampling=random
+"$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o random-units >stdout 2>stderr ||
+    complain "a random beam: $(cat stderr)"
+ranks 2 "$@" -o random
+same random-units random 1e-9
+
 # Particles that each rank's unit keeps go where those of the host go: units of one rank keep none.
 "$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o not-kept \
-    --set beam.sampling=random     >stdout 2>stderr || complain "two emulated units: $(cat stderr)"
-ranks 2 --solver predictive --device emulated --set beam.sampling=random -o kept
-grep -q 'particles are kept by emulated' stdout || complain "the units keep no particles: $(cat stdout)"
+    >stdout 2>stderr || complain "two emulated units: $(cat stderr)"
+ranks 2 --solver predictive --device emulated -o kept
+grep -q 'particles are kept by emulated' stdout || complain "no particles are kept: $(cat stdout)"
 same not-kept kept 1e-9
 
 # Commands that ranks do not share are rank 0's.
