@@ -21,6 +21,7 @@ typedef struct aw_worker {
     double speed; /* in, out: weight a second, as far as is known; 0: not known */
     size_t own;   /* 1 + a bin that it does first, and nobody else may do; 0: none */
     double slow;  /* it is made that many times slower, for studies; at most 1: it is not */
+    int on_host;  /* 1: it works itself, and what it waits for a core does not count as that */
     /* What is found: */
     double busy;      /* seconds in `run`, and of being made slower */
     double weight;    /* of the bins that it has done */

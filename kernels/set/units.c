@@ -144,6 +144,7 @@ static aw_status empty_pool(aw_unit_set *u, int kind, const seat *call, size_t b
                                 .heavy = m->unit.heavy || heavy == 0,
                                 .speed = m->speed[kind],
                                 .slow = m->unit.slow,
+                                .on_host = m->unit.device.ops->on_host,
                                 .own = i == convolving ? own + 1 : 0};
         who[n++] = m;
     }

@@ -3,9 +3,13 @@
 
 #include <time.h>
 
-double aw_now(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+double aw_now(void) { return read_clock(CLOCK_MONOTONIC); }
+
+double aw_worked(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
