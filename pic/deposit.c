@@ -58,7 +58,8 @@ size_t aw_deposit_bytes(const aw_deposit *deposit)
 
 static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
 {
-    int finite = isfinite(p->z[i]) && isfinite(p->x[i]) && isfinite(p->pz[i]) && isfinite(p->px[i]);
+    const aw_body body = aw_particles_body(p, i);
+    const int finite = aw_body_finite(&body);
     return aw_error(finite ? AW_ERR_RANGE : AW_ERR_NONFINITE,
                     "particle %zu at z = %.9g m, x = %.9g m is %s at S = %.6g m (a smaller "
                     "numerics.step_m, or check the beam)",

@@ -61,6 +61,12 @@ aw_status aw_particles_lend(aw_particles *particles, const aw_fields_view *field
  *  @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_fetch(const aw_particles *particles);
 
+/** One of them, by itself. */
+static inline aw_body aw_particles_body(const aw_particles *p, size_t i)
+{
+    return (aw_body){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
+}
+
 /** Particles of the beam, whoever has them. */
 static inline size_t aw_particles_all(const aw_particles *particles)
 {

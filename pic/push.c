@@ -9,11 +9,6 @@
 #include "src/base/log.h"
 #include "src/base/units.h"
 
-static aw_body body_of(const aw_particles *p, size_t i)
-{
-    return (aw_body){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
-}
-
 static void put_body(const aw_body *b, aw_particles *p, size_t i)
 {
     p->z[i] = b->z;
@@ -25,13 +20,13 @@ static void put_body(const aw_body *b, aw_particles *p, size_t i)
 
 static int finite4(const aw_particles *p, size_t i)
 {
-    const aw_body b = body_of(p, i);
+    const aw_body b = aw_particles_body(p, i);
     return aw_body_finite(&b);
 }
 
 static aw_trouble transport_one(const aw_fields_view *fields, aw_particles *p, size_t i, double cdt)
 {
-    aw_body b = body_of(p, i);
+    aw_body b = aw_particles_body(p, i);
     const aw_trouble trouble = aw_body_transport(fields, &b, cdt);
     put_body(&b, p, i);
     return trouble;
@@ -198,7 +193,7 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
     aw_beam_lost lost;
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
-        aw_body b = body_of(particles, i);
+        aw_body b = aw_particles_body(particles, i);
         const aw_trouble trouble =
             steady ? place_about_orbit(lattice, &b) : place_after_drift(lattice, &b);
         put_body(&b, particles, i);

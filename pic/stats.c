@@ -10,7 +10,7 @@
 static void add_one(const aw_particles *p, size_t i, const aw_orbit_view *orbit,
                     const aw_orbit_point *ref, double gamma, aw_beam_sums *sums)
 {
-    const aw_body body = {p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
+    const aw_body body = aw_particles_body(p, i);
     double c[AW_BEAM_WIDTH];
     aw_beam_coordinates(orbit, ref, gamma, &body, p->gamma0[i], c);
     for (int a = 0; a < AW_BEAM_WIDTH; ++a) {

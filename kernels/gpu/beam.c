@@ -55,23 +55,12 @@ done:
     return status;
 }
 
-/* Bring `bytes` of the host's memory. */
-static aw_status bring(aw_gpu_state *g, aw_gpu_array *array, const void *from, size_t bytes)
-{
-    aw_status status = AW_OK;
-    AW_TRY(aw_gpu_grow(g, array, bytes));
-    memcpy(array->host, from, bytes);
-    AW_TRY(aw_gpu_push(g, 0, array, bytes));
-done:
-    return status;
-}
-
 static aw_status bring_machine(aw_gpu_state *g, aw_gpu_kept *k, const aw_fields_view *fields,
                                const aw_orbit_view *orbit)
 {
     aw_status status = AW_OK;
-    AW_TRY(bring(g, &k->fields, fields->region, (size_t)fields->n * sizeof *fields->region));
-    AW_TRY(bring(g, &k->orbit, orbit->piece, (size_t)orbit->n * sizeof *orbit->piece));
+    AW_TRY(aw_gpu_bring(g, &k->fields, fields->region, (size_t)fields->n * sizeof *fields->region));
+    AW_TRY(aw_gpu_bring(g, &k->orbit, orbit->piece, (size_t)orbit->n * sizeof *orbit->piece));
     k->call.fields = *fields;
     k->call.fields.region = k->fields.device;
     k->call.orbit = *orbit;
@@ -223,7 +212,8 @@ static aw_status beam_gather(void *state, const aw_beam_grid *grid, const double
     aw_gpu_beam call = k->call;
     double found[AW_GPU_GATHER];
     aw_status status = AW_OK;
-    AW_TRY(bring(g, &k->field, field, 4 * (size_t)grid->ns * (size_t)grid->nx * sizeof *field));
+    AW_TRY(
+        aw_gpu_bring(g, &k->field, field, 4 * (size_t)grid->ns * (size_t)grid->nx * sizeof *field));
     call.grid = *grid;
     call.field = k->field.device;
     call.factor = factor;

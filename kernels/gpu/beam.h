@@ -61,6 +61,8 @@ AW_GPU_FN void aw_gpu_count(uint64_t *to, int64_t more)
 }
 #endif
 
+AW_GPU_FN double aw_gpu_larger(double a, double b) { return a > b ? a : b; }
+
 /* Add up the columns of v, one for each thread. Called by all threads. */
 AW_GPU_FN void aw_gpu_beam_found(const aw_gpu_beam *c, double (*v)[AW_GPU_THREADS], int sums,
                                  int rows, int block)
@@ -71,10 +73,7 @@ AW_GPU_FN void aw_gpu_beam_found(const aw_gpu_beam *c, double (*v)[AW_GPU_THREAD
         {
             for (int r = 0; t < half && r < rows; ++r) {
                 const double other = v[r][t + half];
-                if (r < sums)
-                    v[r][t] += other;
-                else
-                    v[r][t] = other > v[r][t] ? other : v[r][t];
+                v[r][t] = r < sums ? v[r][t] + other : aw_gpu_larger(other, v[r][t]);
             }
         }
     }
@@ -88,8 +87,6 @@ AW_GPU_FN void aw_gpu_beam_found(const aw_gpu_beam *c, double (*v)[AW_GPU_THREAD
 /* The particles of a thread. */
 #define AW_GPU_PARTICLES(c, i, block, t) \
     for (size_t i = (size_t)(block)*AW_GPU_THREADS + (size_t)(t); i < (c)->beam.n; i += (c)->stride)
-
-AW_GPU_FN double aw_gpu_larger(double a, double b) { return a > b ? a : b; }
 
 /* A particle as its distance from the end. */
 AW_GPU_FN double aw_gpu_from_end(const aw_gpu_beam *c, size_t i) { return (double)(c->beam.n - i); }

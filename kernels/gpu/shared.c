@@ -83,11 +83,9 @@ aw_status aw_gpu_unit_integrate(void *state, aw_shared *shared, const aw_scales 
     if (shared->common) call.common = *shared->common;
     AW_TRY(aw_gpu_wait(g, 0));
     AW_TRY(aw_gpu_narrow_view(g, &call.history));
-    AW_TRY(aw_gpu_grow(g, &g->node, shared->nodes * sizeof *shared->node));
     AW_TRY(aw_gpu_grow(g, &d->tile, tiles * sizeof(aw_tile_ref)));
-    memcpy(g->node.host, shared->node, shared->nodes * sizeof *shared->node);
     cut(g->points, shared->columns, d->tile.host);
-    AW_TRY(aw_gpu_push(g, 0, &g->node, shared->nodes * sizeof *shared->node));
+    AW_TRY(aw_gpu_bring(g, &g->node, shared->node, shared->nodes * sizeof *shared->node));
     AW_TRY(aw_gpu_push(g, 0, &d->tile, tiles * sizeof(aw_tile_ref)));
     call.node = g->node.device;
     for (size_t first = 0; first < tiles; first += most) {

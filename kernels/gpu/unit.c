@@ -52,6 +52,16 @@ aw_status aw_gpu_push(aw_gpu_state *g, int queue, const aw_gpu_array *a, size_t 
     return g->runtime->up(g->context, queue, a->device, a->host, bytes);
 }
 
+aw_status aw_gpu_bring(aw_gpu_state *g, aw_gpu_array *a, const void *from, size_t bytes)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_gpu_grow(g, a, bytes));
+    memcpy(a->host, from, bytes);
+    AW_TRY(aw_gpu_push(g, 0, a, bytes));
+done:
+    return status;
+}
+
 aw_status aw_gpu_pull(aw_gpu_state *g, int queue, const aw_gpu_array *a, size_t bytes)
 {
     return g->runtime->down(g->context, queue, a->host, a->device, bytes);

@@ -75,6 +75,10 @@ void aw_gpu_drop(aw_gpu_state *g, aw_gpu_array *array);
 /** Put copies of an array's first bytes into a queue. */
 aw_status aw_gpu_push(aw_gpu_state *g, int queue, const aw_gpu_array *array, size_t bytes);
 aw_status aw_gpu_pull(aw_gpu_state *g, int queue, const aw_gpu_array *array, size_t bytes);
+
+/** Make room for what is at `from`, and put it into the first queue. Nothing of the array may be on
+ *  its way. @return as aw_gpu_grow */
+aw_status aw_gpu_bring(aw_gpu_state *g, aw_gpu_array *array, const void *from, size_t bytes);
 aw_status aw_gpu_launch(aw_gpu_state *g, int queue, aw_gpu_kernel kernel, size_t blocks,
                         const void *arguments);
 aw_status aw_gpu_wait(aw_gpu_state *g, int queue);

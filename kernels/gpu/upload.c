@@ -93,18 +93,14 @@ static aw_status push_slices(aw_gpu_state *g, const aw_history_view *h)
     const size_t n = (size_t)h->n, pieces = (size_t)h->orbit.n * sizeof *h->orbit.piece;
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_grow(g, &g->slices, n * sizeof(aw_slice)));
-    AW_TRY(aw_gpu_grow(g, &g->orbit, pieces));
-    AW_TRY(aw_gpu_grow(g, &g->at, g->points * sizeof *g->point));
     aw_slice *slice = g->slices.host;
     for (size_t i = 0; i < n; ++i) {
         slice[i] = h->slice[i];
         slice[i].cells = g->held[i].room ? g->held[i].room : g->held[i].seen;
     }
-    memcpy(g->orbit.host, h->orbit.piece, pieces);
-    memcpy(g->at.host, g->point, g->points * sizeof *g->point);
     AW_TRY(aw_gpu_push(g, 0, &g->slices, n * sizeof(aw_slice)));
-    AW_TRY(aw_gpu_push(g, 0, &g->orbit, pieces));
-    AW_TRY(aw_gpu_push(g, 0, &g->at, g->points * sizeof *g->point));
+    AW_TRY(aw_gpu_bring(g, &g->orbit, h->orbit.piece, pieces));
+    AW_TRY(aw_gpu_bring(g, &g->at, g->point, g->points * sizeof *g->point));
     g->exact = *h;
     g->exact.slice = g->slices.device;
     g->exact.orbit.piece = g->orbit.device;
