@@ -13,10 +13,8 @@ aw_status aw_gpu_unit_cuhre_apply(void *state, const aw_cuhre_rule *rule, const 
     aw_gpu_desk *d = &g->desk[0];
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_wait(g, 0));
-    AW_TRY(aw_gpu_grow(g, &d->region, n * sizeof *region));
-    memcpy(d->region.host, region, n * sizeof *region);
+    AW_TRY(aw_gpu_bring(g, &d->region, region, n * sizeof *region));
     const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .region = d->region.device, .n = n};
-    AW_TRY(aw_gpu_push(g, 0, &d->region, n * sizeof *region));
     AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_apply, (n + AW_GPU_GROUPS - 1) / AW_GPU_GROUPS, &call));
     AW_TRY(aw_gpu_pull(g, 0, &d->region, n * sizeof *region));
     AW_TRY(aw_gpu_wait(g, 0));

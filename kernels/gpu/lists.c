@@ -204,9 +204,7 @@ aw_status aw_gpu_unit_refine(void *state, aw_region *region, aw_job *job, size_t
     r.cells = jobs > 0 && job->edge ? job->cells : 0;
     if (r.cells > 0) {
         AW_TRY(aw_gpu_wait(g, 0));
-        AW_TRY(aw_gpu_grow(g, &g->edge, (r.cells + 1) * sizeof(double)));
-        memcpy(g->edge.host, job->edge, (r.cells + 1) * sizeof(double));
-        AW_TRY(aw_gpu_push(g, 0, &g->edge, (r.cells + 1) * sizeof(double)));
+        AW_TRY(aw_gpu_bring(g, &g->edge, job->edge, (r.cells + 1) * sizeof(double)));
     }
     for (size_t i = 0; i < jobs; ++i) {
         which[n++] = i;
