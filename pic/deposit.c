@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/view.h"
-#include "pic/pieces.h"
+#include "kernels/math/view.h"
+#include "pic/chunks.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -58,8 +58,8 @@ size_t aw_deposit_bytes(const aw_deposit *deposit)
 
 static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
 {
-    const aw_body body = aw_particles_body(p, i);
-    const int finite = aw_body_finite(&body);
+    const aw_particle body = aw_particles_one(p, i);
+    const int finite = aw_particle_finite(&body);
     return aw_error(finite ? AW_ERR_RANGE : AW_ERR_NONFINITE,
                     "particle %zu at z = %.9g m, x = %.9g m is %s at S = %.6g m (a smaller "
                     "numerics.step_m, or check the beam)",
@@ -108,17 +108,17 @@ static void add_grid(const aw_deposit *d, int g)
     for (size_t k = 0; k < n; ++k) d->grid[k] += from[k];
 }
 
-static aw_beam_grid place_of(const aw_frame *frame)
+static aw_particle_grid place_of(const aw_frame *frame)
 {
-    aw_beam_grid place = aw_beam_grid_of(&frame->grid);
+    aw_particle_grid place = aw_particle_grid_of(&frame->grid);
     place.ct = cos(frame->theta_design);
     place.st = sin(frame->theta_design);
     return place;
 }
 
 /* First particle of a block that cannot be deposited. */
-static size_t find_lost(const aw_lanes *lanes, const aw_particles *p, size_t i, size_t n,
-                        const aw_beam_grid *place, double *grid)
+static size_t find_lost(const aw_particle_kernels *lanes, const aw_particles *p, size_t i, size_t n,
+                        const aw_particle_grid *place, double *grid)
 {
     for (size_t l = 0; l < n; ++l)
         if (lanes->deposit(p, i + l, 1, place, grid)) return i + l;
@@ -134,18 +134,18 @@ static int grids_for(const aw_deposit *d, size_t particles)
 }
 
 /* On the workspace's private grids. @return the first particle that cannot be deposited */
-static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_beam_grid *place,
+static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *place,
                            int grids)
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
     const size_t n = d->cells * AW_COMPONENTS;
     size_t lost = SIZE_MAX;
 #pragma omp parallel for schedule(dynamic) reduction(min : lost)
     for (int g = 0; g < grids; ++g) {
-        const size_t end = aw_piece_begin(p->n, grids, g + 1);
+        const size_t end = aw_chunk_begin(p->n, grids, g + 1);
         double *mine = d->grid + (size_t)g * n;
         memset(mine, 0, n * sizeof *mine);
-        for (size_t i = aw_piece_begin(p->n, grids, g); i < end; i += AW_BLOCK) {
+        for (size_t i = aw_chunk_begin(p->n, grids, g); i < end; i += AW_BLOCK) {
             const size_t m = aw_block_size(i, end);
             if (!lanes->deposit(p, i, m, place, mine)) continue;
             const size_t first = find_lost(lanes, p, i, m, place, mine);
@@ -157,13 +157,13 @@ static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_beam_g
 }
 
 /* By the unit that keeps the particles, on the first of the grids. */
-static aw_status kept_deposit(aw_deposit *d, const aw_particles *p, const aw_beam_grid *place,
+static aw_status kept_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *place,
                               size_t *lost)
 {
-    const aw_device *keeper = p->keeper;
+    const aw_device *keeper = p->resident_on;
     aw_status status = AW_OK;
-    AW_TRY(keeper->ops->beam->deposit(keeper->state, place, d->grid, lost));
-    if (*lost != SIZE_MAX) AW_TRY(aw_particles_fetch(p)); /* to say where it is */
+    AW_TRY(keeper->ops->particles->deposit(keeper->state, place, d->grid, lost));
+    if (*lost != SIZE_MAX) AW_TRY(aw_particles_download(p)); /* to say where it is */
 done:
     return status;
 }
@@ -171,17 +171,17 @@ done:
 aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *frame, int single,
                          void *cells, double *charge)
 {
-    const aw_beam_grid place = place_of(frame);
-    int grids = p->keeper ? 1 : grids_for(d, p->n);
+    const aw_particle_grid place = place_of(frame);
+    int grids = p->resident_on ? 1 : grids_for(d, p->n);
     size_t lost = SIZE_MAX;
     aw_status status = AW_OK;
-    if (p->keeper)
+    if (p->resident_on)
         status = kept_deposit(d, p, &place, &lost);
     else
         lost = host_deposit(d, p, &place, grids);
     if (status == AW_OK && lost != SIZE_MAX) status = refuse(p, lost, frame);
     AW_TRY(aw_particles_agree(p, status));
-    if (p->shared) { /* the sum of this rank's grids, and then of all ranks' */
+    if (p->distributed) { /* the sum of this rank's grids, and then of all ranks' */
         for (int g = 1; g < grids; ++g) add_grid(d, g);
         aw_particles_sum(p, d->grid, d->cells * AW_COMPONENTS);
         grids = 1;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernels/slope.h"
-#include "pic/lanes.h"
+#include "kernels/math/slope.h"
+#include "pic/simd/simd.h"
 #include "src/base/units.h"
 
 /* phi - v.A at q with the velocity of p, and c A_z, c A_x there. */
@@ -50,7 +50,7 @@ static void gradients(const aw_grid_view *grid, const aw_field_point *point, con
 typedef struct aw_patch {
     int i0, j0, n, m; /* its first node, its columns and rows */
     int first, last;  /* rows that are held: last is the first one that is not */
-    aw_lanes_nodes
+    aw_simd_nodes
         node; /* columns i0 - AW_HALO .. i0 + n + AW_HALO - 1 of the rows from `first` on */
     double du[3][AW_STRIP], dw[3][AW_STRIP]; /* gradients of one of its rows */
 } aw_patch;
@@ -60,7 +60,7 @@ static void take_nodes(const aw_grid_view *grid, const aw_field_point *point, co
                        aw_patch *h)
 {
     const int ns = grid->ns;
-    aw_lanes_nodes *to = &h->node;
+    aw_simd_nodes *to = &h->node;
     for (int j = h->first; j < h->last; ++j)
         for (int l = 0, r = j - h->first; l < h->n + 2 * AW_HALO; ++l) {
             const int i = h->i0 - AW_HALO + l, inside = i < 0 ? 0 : (i < ns ? i : ns - 1);
@@ -77,7 +77,7 @@ static void take_nodes(const aw_grid_view *grid, const aw_field_point *point, co
 }
 
 /* Gradients of row j of the patch, into du and dw. */
-static void row_gradients(const aw_lanes *lanes, const aw_grid_view *grid,
+static void row_gradients(const aw_particle_kernels *lanes, const aw_grid_view *grid,
                           const aw_field_point *point, const double *result, int j, aw_patch *h)
 {
     int first, centred, wide = 0;
@@ -131,7 +131,7 @@ static void set_forces(const aw_field_point *p, const double *I, const double du
 }
 
 /* The patch of which (i0, j0) is the first node. */
-static void patch_forces(const aw_lanes *lanes, const aw_grid_view *grid,
+static void patch_forces(const aw_particle_kernels *lanes, const aw_grid_view *grid,
                          const aw_field_point *point, const double *result, int i0, int j0,
                          const aw_forces *out)
 {
@@ -160,7 +160,7 @@ static void patch_forces(const aw_lanes *lanes, const aw_grid_view *grid,
 void aw_forces_from_potentials(const aw_grid_view *grid, const aw_field_point *point,
                                const double *result, const aw_forces *out)
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
 #pragma omp parallel for collapse(2) schedule(static)
     for (int j0 = 0; j0 < grid->nx; j0 += AW_PATCH_ROWS)
         for (int i0 = 0; i0 < grid->ns; i0 += AW_STRIP)

@@ -2,7 +2,7 @@
 /* From potentials to forces on the grid (docs/theory.md, "Forces"). */
 #ifndef AW_PIC_FORCES_H
 #define AW_PIC_FORCES_H
-#include "kernels/view.h"
+#include "kernels/math/view.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -14,7 +14,7 @@ typedef struct aw_forces {
     double *Fs, *Fx, *Fs_eff, *Fx_eff, *Fz_lab, *Fx_lab, *cBy, *theta;
 } aw_forces;
 
-/** Fill the forces from the solver's results (kernels/view.h) on the nodes of a grid.
+/** Fill the forces from the solver's results (kernels/math/view.h) on the nodes of a grid.
  *  F/q = -grad(phi - v.A) - dA/dt with v held fixed under the gradient: the neighbours' psi is
  *  corrected by (v_q - v_p).A_q, which is small and exact. Gradients are of fourth order (one-sided
  *  on the two outermost nodes); the rates come from the solver. `theta` gets the design tangent.

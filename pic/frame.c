@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pic/pieces.h"
+#include "pic/chunks.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
 
@@ -51,27 +51,27 @@ typedef struct sums {
 
 static void host_sums(const aw_particles *p, double z, double x, double total[5])
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
-    double part[AW_PIECES][5];
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    double part[AW_CHUNKS][5];
 #pragma omp parallel for schedule(static)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
         double s[5] = {0.0};
-        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK)
+        for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK)
             lanes->moments(p, i, aw_block_size(i, end), z, x, s);
         memcpy(part[k], s, sizeof s);
     }
-    for (int k = 0; k < AW_PIECES; ++k)
+    for (int k = 0; k < AW_CHUNKS; ++k)
         for (int i = 0; i < 5; ++i) total[i] += part[k][i];
 }
 
 static aw_status beam_sums(const aw_particles *p, double z, double x, sums *out)
 {
-    const aw_device *keeper = p->keeper;
+    const aw_device *keeper = p->resident_on;
     double total[5] = {0.0};
     aw_status status = AW_OK;
     if (keeper)
-        status = keeper->ops->beam->places(keeper->state, z, x, total);
+        status = keeper->ops->particles->second_moments(keeper->state, z, x, total);
     else
         host_sums(p, z, x, total);
     AW_TRY(aw_particles_agree(p, status));
@@ -94,13 +94,13 @@ static aw_status central_sums(const aw_particles *p, const sums *m, double z, do
 /* Largest |u| and |w| of a particle in axes along (c, s) at (z, x); place: z, x, c, s. */
 static void host_reach(const aw_particles *p, const double place[4], double reach[2])
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
     double mu = 0.0, mw = 0.0;
 #pragma omp parallel for schedule(static) reduction(max : mu, mw)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
         double most[2] = {0.0, 0.0};
-        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK)
+        for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK)
             lanes->reach(p, i, aw_block_size(i, end), place, most);
         mu = fmax(mu, most[0]);
         mw = fmax(mw, most[1]);
@@ -112,15 +112,15 @@ static void host_reach(const aw_particles *p, const double place[4], double reac
 static aw_status beam_reach(const aw_particles *p, double z, double x, double theta,
                             double reach[2])
 {
-    const aw_device *keeper = p->keeper;
+    const aw_device *keeper = p->resident_on;
     const double place[4] = {z, x, cos(theta), sin(theta)};
     aw_status status = AW_OK;
     if (keeper)
-        status = keeper->ops->beam->reach(keeper->state, place, reach);
+        status = keeper->ops->particles->reach(keeper->state, place, reach);
     else
         host_reach(p, place, reach);
     AW_TRY(aw_particles_agree(p, status));
-    aw_particles_most(p, reach, 2);
+    aw_particles_max(p, reach, 2);
 done:
     return status;
 }
@@ -150,8 +150,8 @@ static int rung_for(double need, double base, int rung)
     return rung;
 }
 
-aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
-                          const aw_particles *particles, double S_guess)
+aw_status aw_frame_fit(aw_frame *frame, const aw_orbit_view *orbit, const aw_particles *particles,
+                       double S_guess)
 {
     aw_orbit_point near = aw_orbit_at(orbit, S_guess);
     double n = (double)aw_particles_all(particles), offset, reach[2];

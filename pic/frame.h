@@ -2,7 +2,7 @@
 /* The moving, tilted grid that encloses the bunch: where it is, how large, how it is turned. */
 #ifndef AW_PIC_FRAME_H
 #define AW_PIC_FRAME_H
-#include "kernels/view.h"
+#include "kernels/math/view.h"
 #include "pic/particles.h"
 #include "src/base/status.h"
 
@@ -33,8 +33,8 @@ void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, doubl
  *  @param[in] S_guess  arc length near the centre [m]
  *  @return AW_OK, AW_ERR_NONFINITE (message); of lent particles also AW_ERR_NOMEM and
  *  AW_ERR_BACKEND. */
-aw_status aw_frame_follow(aw_frame *frame, const aw_orbit_view *orbit,
-                          const aw_particles *particles, double S_guess);
+aw_status aw_frame_fit(aw_frame *frame, const aw_orbit_view *orbit, const aw_particles *particles,
+                       double S_guess);
 
 /** Node (i along s, j along x) of a grid as a field point moving with the design velocity there. */
 aw_field_point aw_frame_point(const aw_grid_view *grid, const aw_orbit_view *orbit, double gamma,

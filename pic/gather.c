@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/integrand.h"
-#include "pic/pieces.h"
+#include "kernels/math/integrand.h"
+#include "pic/chunks.h"
 #include "pic/push.h"
 #include "src/base/memory.h"
 
@@ -15,7 +15,7 @@ struct aw_gather {
     double *field; /* [nx][ns][4]: what a particle wants of a node, together */
 };
 
-static double take(const aw_beam_grid *g, const aw_beam_nodes *at, const double *field)
+static double take(const aw_particle_grid *g, const aw_particle_nodes *at, const double *field)
 {
     double sum = 0.0;
     field += (size_t)at->j * (size_t)g->ns + (size_t)at->i;
@@ -26,24 +26,24 @@ static double take(const aw_beam_grid *g, const aw_beam_nodes *at, const double 
 
 double aw_gather_at(const aw_grid_view *grid, const double *field, double z, double x)
 {
-    const aw_beam_grid g = aw_beam_grid_of(grid);
-    aw_beam_nodes at;
-    aw_beam_find(&g, z, x, &at);
+    const aw_particle_grid g = aw_particle_grid_of(grid);
+    aw_particle_nodes at;
+    aw_particle_nodes_find(&g, z, x, &at);
     return take(&g, &at, field);
 }
 
 void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
                    const aw_particles *p, double *Fz, double *Fx, double *Fs, double *Fn)
 {
-    const aw_beam_grid g = aw_beam_grid_of(grid);
+    const aw_particle_grid g = aw_particle_grid_of(grid);
     const double beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->n; ++i) {
-        aw_beam_nodes at;
-        aw_beam_find(&g, p->z[i], p->x[i], &at);
+        aw_particle_nodes at;
+        aw_particle_nodes_find(&g, p->z[i], p->x[i], &at);
         const double taken[4] = {take(&g, &at, forces->Fz_lab), take(&g, &at, forces->Fx_lab),
                                  take(&g, &at, forces->cBy), take(&g, &at, forces->theta)};
-        const aw_beam_force f = aw_beam_force_of(taken, p->pz[i], p->px[i], beta);
+        const aw_particle_force f = aw_particle_force_of(taken, p->pz[i], p->px[i], beta);
         Fz[i] = f.z;
         Fx[i] = f.x;
         if (Fs) Fs[i] = f.s;
@@ -74,12 +74,12 @@ void aw_gather_free(aw_gather *gather)
     aw_free(gather);
 }
 
-static aw_beam_grid place_of(const aw_gather_params *params)
+static aw_particle_grid place_of(const aw_gather_params *params)
 {
     const aw_grid_view *g = params->grid;
     const double gamma = params->gamma;
     const size_t centre = (size_t)(g->nx / 2) * (size_t)g->ns + (size_t)(g->ns / 2);
-    aw_beam_grid place = aw_beam_grid_of(g);
+    aw_particle_grid place = aw_particle_grid_of(g);
     place.theta = params->forces->theta[centre];
     place.ct = cos(place.theta);
     place.st = sin(place.theta);
@@ -105,9 +105,9 @@ enum { TOGETHER = 4 };
 
 /* One piece of the particles. sum: of F_s, and of F_n: sum, least, greatest.
  * @return the first particle whose momentum is not finite after the kick, SIZE_MAX: none */
-static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const aw_beam_grid *place,
-                         double factor, aw_particles *p, const size_t range[2], double *Fz,
-                         double *Fx, double sum[2][3])
+static size_t step_piece(const aw_gather *gather, const aw_particle_kernels *lanes,
+                         const aw_particle_grid *place, double factor, aw_particles *p,
+                         const size_t range[2], double *Fz, double *Fx, double sum[2][3])
 {
     double along[2][TOGETHER * AW_BLOCK];
     size_t held = 0;
@@ -129,22 +129,22 @@ static size_t step_piece(const aw_gather *gather, const aw_lanes *lanes, const a
 static double peak(double least, double most) { return -least > most ? least : most; }
 
 /* All pieces; sums, least and greatest as step_piece. @return likewise */
-static size_t host_step(const aw_gather *gather, const aw_beam_grid *place, double factor,
+static size_t host_step(const aw_gather *gather, const aw_particle_grid *place, double factor,
                         aw_particles *p, double *Fz, double *Fx, double all[2][3])
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
-    double sum[AW_PIECES][2][3];
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    double sum[AW_CHUNKS][2][3];
     size_t bad = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(min : bad)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t range[2] = {aw_piece_begin(p->n, AW_PIECES, k),
-                                 aw_piece_begin(p->n, AW_PIECES, k + 1)};
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t range[2] = {aw_chunk_begin(p->n, AW_CHUNKS, k),
+                                 aw_chunk_begin(p->n, AW_CHUNKS, k + 1)};
         double mine[2][3] = {{0.0}, {0.0}};
         const size_t first = step_piece(gather, lanes, place, factor, p, range, Fz, Fx, mine);
         memcpy(sum[k], mine, sizeof mine);
         if (first < bad) bad = first;
     }
-    for (int k = 0; k < AW_PIECES; ++k)
+    for (int k = 0; k < AW_CHUNKS; ++k)
         for (int a = 0; a < 2; ++a) {
             all[a][0] += sum[k][a][0];
             all[a][1] = fmin(all[a][1], sum[k][a][1]);
@@ -156,15 +156,16 @@ static size_t host_step(const aw_gather *gather, const aw_beam_grid *place, doub
 aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *p,
                          double *Fz, double *Fx, aw_gather_stats *stats)
 {
-    const aw_device *keeper = p->keeper;
-    const aw_beam_grid place = place_of(params);
+    const aw_device *keeper = p->resident_on;
+    const aw_particle_grid place = place_of(params);
     const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
     double all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;
     aw_status status = AW_OK;
     pack(gather, params->forces);
     if (keeper)
-        status = keeper->ops->beam->gather(keeper->state, &place, gather->field, factor, all, &bad);
+        status =
+            keeper->ops->particles->gather(keeper->state, &place, gather->field, factor, all, &bad);
     else
         bad = host_step(gather, &place, factor, p, Fz, Fx, all);
     if (status == AW_OK && bad != SIZE_MAX) status = aw_push_kick_lost(p, bad, Fz, Fx);
@@ -172,7 +173,7 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
     double total[2] = {all[0][0], all[1][0]};
     double most[4] = {-all[0][1], all[0][2], -all[1][1], all[1][2]};
     aw_particles_sum(p, total, 2);
-    aw_particles_most(p, most, 4);
+    aw_particles_max(p, most, 4);
     *stats = (aw_gather_stats){.mean_s = total[0] / n,
                                .peak_s = peak(-most[0], most[1]),
                                .mean_n = total[1] / n,

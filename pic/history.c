@@ -7,7 +7,7 @@
 #include "pic/deposit.h"
 #include "src/base/comm.h"
 #include "src/base/memory.h"
-#include "src/base/room.h"
+#include "src/base/shared_memory.h"
 
 struct aw_history {
     aw_history_params params;
@@ -16,7 +16,7 @@ struct aw_history {
     uint64_t pushed; /* in all */
     void *spare;     /* cells of the next slice, not yet pushed */
     void *own;       /* instead of them, on ranks that others of the node write for; owned */
-    aw_room *room;
+    aw_shared_memory *room;
     size_t rooms, rooms_capacity;
     size_t taken; /* slices for which there have been cells */
     aw_history_view view;
@@ -49,7 +49,7 @@ static size_t slices_of_room(void) { return aw_comm_node_size() > 1 ? 16 : 1; }
 void aw_history_free(aw_history *history)
 {
     if (!history) return;
-    for (size_t i = 0; i < history->rooms; ++i) aw_room_free(&history->room[i]);
+    for (size_t i = 0; i < history->rooms; ++i) aw_shared_memory_free(&history->room[i]);
     aw_free(history->room);
     aw_free(history->slice);
     aw_free(history->own);
@@ -69,7 +69,7 @@ static void *new_cells(aw_history *h)
     if (at == 0) {
         if (aw_grow((void **)&h->room, &h->rooms_capacity, h->rooms + 1, sizeof *h->room) != AW_OK)
             return NULL;
-        if (aw_room_new(each * bytes, &h->room[h->rooms]) != AW_OK) return NULL;
+        if (aw_shared_memory_new(each * bytes, &h->room[h->rooms]) != AW_OK) return NULL;
         h->rooms++;
     }
     h->taken++;

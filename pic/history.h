@@ -2,7 +2,7 @@
 /* The beam's past: a ring of slices within a memory budget. */
 #ifndef AW_PIC_HISTORY_H
 #define AW_PIC_HISTORY_H
-#include "kernels/view.h"
+#include "kernels/math/view.h"
 #include "pic/frame.h"
 #include "src/base/status.h"
 

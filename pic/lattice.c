@@ -184,11 +184,11 @@ static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
         const aw_span *s = &span[i];
         int parts = parts_of(s);
         for (int k = 0; k < parts; ++k) {
-            aw_region_field *r = &lat->region[count++];
+            aw_field_region *r = &lat->region[count++];
             double begin = s->S + s->length * k / parts, end = s->S + s->length * (k + 1) / parts;
             aw_orbit_point a = aw_orbit_at(&lat->orbit, begin), b = aw_orbit_at(&lat->orbit, end);
             double direction = b.theta;
-            *r = (aw_region_field){.kind = s->kind,
+            *r = (aw_field_region){.kind = s->kind,
                                    .S = begin,
                                    .length = end - begin,
                                    .kappa = span_kappa(s),
@@ -210,7 +210,7 @@ static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
 }
 
 /* Distance from the orbit at which the planes through two points with normals m and n meet. */
-static double meeting_distance(const aw_region_field *m, const aw_region_field *n)
+static double meeting_distance(const aw_field_region *m, const aw_field_region *n)
 {
     double cross = m->exit_nz * n->exit_nx - m->exit_nx * n->exit_nz;
     double dz = n->exit_z - m->exit_z, dx = n->exit_x - m->exit_x;
@@ -224,7 +224,7 @@ static double meeting_distance(const aw_region_field *m, const aw_region_field *
 static aw_status check_planes(const aw_lattice *lat)
 {
     for (int r = 1; r + 1 < lat->regions; ++r) {
-        const aw_region_field *a = &lat->region[r - 1], *b = &lat->region[r];
+        const aw_field_region *a = &lat->region[r - 1], *b = &lat->region[r];
         double distance = meeting_distance(a, b);
         if (!(distance > AW_CLEARANCE))
             return aw_error(AW_ERR_ARG,

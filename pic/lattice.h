@@ -4,8 +4,8 @@
 #define AW_PIC_LATTICE_H
 #include <stddef.h>
 
-#include "kernels/flight.h"
-#include "kernels/orbit.h"
+#include "kernels/math/orbit.h"
+#include "pic/particle/track.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -29,7 +29,7 @@ typedef struct aw_lattice {
     double p_ref;     /* gamma beta of the reference particle */
     double length;    /* of the design orbit [m] */
     int regions;
-    aw_region_field *region;
+    aw_field_region *region;
     aw_orbit_piece *piece;
     aw_orbit_view orbit; /* borrows piece */
 } aw_lattice;

@@ -7,8 +7,8 @@
 #include <gsl/gsl_qrng.h>
 #include <math.h>
 
+#include "pic/chunks.h"
 #include "pic/philox.h"
-#include "pic/pieces.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -244,17 +244,17 @@ aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out)
     return status;
 }
 
-aw_status aw_particles_draw_share(const aw_beam_params *beam, aw_particles **out)
+aw_status aw_particles_draw_part(const aw_beam_params *beam, aw_particles **out)
 {
     const int rank = aw_comm_rank(), ranks = aw_comm_size();
-    const size_t first = aw_piece_begin(beam->particles, ranks, rank);
-    const size_t n = aw_piece_begin(beam->particles, ranks, rank + 1) - first;
+    const size_t first = aw_chunk_begin(beam->particles, ranks, rank);
+    const size_t n = aw_chunk_begin(beam->particles, ranks, rank + 1) - first;
     size_t bad = 0;
     aw_status status = aw_comm_agree(draw_some(beam, first, n, out, &bad));
     if (status == AW_OK) {
         double all = (double)bad;
         aw_comm_sum(&all, 1);
-        (*out)->shared = ranks > 1;
+        (*out)->distributed = ranks > 1;
         status = check_drawn((size_t)all, beam->particles);
     }
     if (status == AW_OK) return AW_OK;

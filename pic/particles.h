@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/device.h"
+#include "kernels/device/device.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -13,7 +13,7 @@ AW_BEGIN_DECLS
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    int shared; /* 1: a rank's share (aw_particles_draw_share); what is said is of the beam then */
+    int distributed; /* 1: a rank's share (aw_particles_draw_part); what is said is of the beam then */
     size_t all, first; /* of a share: particles of the beam, and which of them is the first here */
     double charge;     /* per macro-particle [C], a magnitude */
     double *z, *x;     /* lab position [m] */
@@ -21,8 +21,9 @@ typedef struct aw_particles {
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
     double *gamma0;    /* gamma at the start, for the energy change */
     int32_t *element;  /* region of the lattice in which the particle is (pic/lattice.h) */
-    const aw_device *keeper; /* which has z, x, pz, px and element as they are now; NULL: they are
-                              * here (aw_particles_lend) */
+    const aw_device
+        *resident_on; /* which has z, x, pz, px and element as they are now; NULL: they are
+                              * here (aw_particles_offload) */
 } aw_particles;
 
 /** What `beam:` of a run file says (docs: README). Lengths in m. */
@@ -47,35 +48,35 @@ void aw_particles_free(aw_particles *particles);
 
 /** The whole beam on rank 0, elsewhere none (NULL), from what the ranks have of it; all of them
  *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
-aw_status aw_particles_collect(const aw_particles *share, aw_particles **all);
+aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all);
 
 /** Lend the particles to a unit that is to keep them, if it can and they are many: then frame,
  *  deposit, aw_gather_step, kicks, transport and statistics are its work, and nothing else may be
  *  done with them. Where it has no room, a line says so, and they stay. Those that are lent stay
  *  with their unit. `fields` and `orbit` are what they will meet; the device has to outlive the
  *  loan. @return AW_OK, AW_ERR_BACKEND; of ranks that share the beam, the worst */
-aw_status aw_particles_lend(aw_particles *particles, const aw_fields_view *fields,
-                            const aw_orbit_view *orbit, const aw_device *device);
+aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
+                               const aw_orbit_view *orbit, const aw_device *device);
 
 /** Copy them here, as they are now; the unit goes on keeping them. Nothing for those that are here.
  *  @return AW_OK, AW_ERR_BACKEND */
-aw_status aw_particles_fetch(const aw_particles *particles);
+aw_status aw_particles_download(const aw_particles *particles);
 
 /** One of them, by itself. */
-static inline aw_body aw_particles_body(const aw_particles *p, size_t i)
+static inline aw_particle aw_particles_one(const aw_particles *p, size_t i)
 {
-    return (aw_body){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
+    return (aw_particle){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
 }
 
 /** Particles of the beam, whoever has them. */
 static inline size_t aw_particles_all(const aw_particles *particles)
 {
-    return particles->shared ? particles->all : particles->n;
+    return particles->distributed ? particles->all : particles->n;
 }
 
 /* Over the ranks, where they share the beam: sums and largest of n numbers, the worst status. */
 void aw_particles_sum(const aw_particles *particles, double *x, size_t n);
-void aw_particles_most(const aw_particles *particles, double *x, size_t n);
+void aw_particles_max(const aw_particles *particles, double *x, size_t n);
 aw_status aw_particles_agree(const aw_particles *particles, aw_status mine);
 
 /** Draw the beam about the bunch centre at S = 0: fills s0, x0, gamma0 and, with the centre at lab
@@ -89,7 +90,7 @@ aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out);
  *  extents, charges and fields are those of the whole beam then, for which all ranks have to call
  *  what computes them, as they have to call this. With one rank, the whole beam.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (on all ranks alike) */
-aw_status aw_particles_draw_share(const aw_beam_params *beam, aw_particles **out);
+aw_status aw_particles_draw_part(const aw_beam_params *beam, aw_particles **out);
 
 AW_END_DECLS
 #endif

@@ -4,7 +4,7 @@
 #define AW_PIC_PHILOX_H
 #include <stdint.h>
 
-#include "kernels/port.h"
+#include "src/base/port.h"
 
 /** Four random words. */
 typedef struct aw_philox {

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "pic/pieces.h"
+#include "pic/chunks.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
 
-static void put_body(const aw_body *b, aw_particles *p, size_t i)
+static void put_body(const aw_particle *b, aw_particles *p, size_t i)
 {
     p->z[i] = b->z;
     p->x[i] = b->x;
@@ -20,23 +20,24 @@ static void put_body(const aw_body *b, aw_particles *p, size_t i)
 
 static int finite4(const aw_particles *p, size_t i)
 {
-    const aw_body b = aw_particles_body(p, i);
-    return aw_body_finite(&b);
+    const aw_particle b = aw_particles_one(p, i);
+    return aw_particle_finite(&b);
 }
 
-static aw_trouble transport_one(const aw_fields_view *fields, aw_particles *p, size_t i, double cdt)
+static aw_track_status transport_one(const aw_fields_view *fields, aw_particles *p, size_t i,
+                                     double cdt)
 {
-    aw_body b = aw_particles_body(p, i);
-    const aw_trouble trouble = aw_body_transport(fields, &b, cdt);
+    aw_particle b = aw_particles_one(p, i);
+    const aw_track_status trouble = aw_particle_track(fields, &b, cdt);
     put_body(&b, p, i);
     return trouble;
 }
 
-static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, aw_beam_lost lost,
-                                 const char *what)
+static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p,
+                                 aw_particles_lost lost, const char *what)
 {
     size_t i = lost.nonfinite != SIZE_MAX ? lost.nonfinite : lost.turned;
-    const aw_region_field *r;
+    const aw_field_region *r;
     if (i == SIZE_MAX) return AW_OK;
     if (lost.nonfinite != SIZE_MAX)
         return aw_error(AW_ERR_NONFINITE,
@@ -55,13 +56,13 @@ static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p, a
 static aw_status kept_push(const aw_lattice *lattice, const aw_particles *p, double factor,
                            double cdt)
 {
-    const aw_device *keeper = p->keeper;
-    aw_beam_lost lost;
+    const aw_device *keeper = p->resident_on;
+    aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(keeper->ops->beam->push(keeper->state, factor, cdt, &lost));
+    AW_TRY(keeper->ops->particles->push(keeper->state, factor, cdt, &lost));
     if (lost.kicked != SIZE_MAX) return aw_push_kick_lost(p, lost.kicked, NULL, NULL);
     if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
-    AW_TRY(aw_particles_fetch(p)); /* to say where it is */
+    AW_TRY(aw_particles_download(p)); /* to say where it is */
     status = casualty_report(lattice, p, lost, "transport");
 done:
     return status;
@@ -69,48 +70,49 @@ done:
 
 /* Whether the block lies in one region, and one of those that blocks know. */
 static int common_region(const aw_lattice *lat, const int32_t *element, size_t n,
-                         aw_lanes_region *out)
+                         aw_simd_field *out)
 {
-    const aw_region_field *r = &lat->region[element[0]];
+    const aw_field_region *r = &lat->region[element[0]];
     int32_t others = 0;
 #pragma omp simd reduction(| : others)
     for (size_t l = 0; l < n; ++l) others |= element[l] ^ element[0];
-    *out = (aw_lanes_region){.field = r,
-                             .bend = r->kind == AW_BEND ? r->kappa * lat->p_ref : 0.0,
-                             .last = element[0] + 1 >= lat->regions};
+    *out = (aw_simd_field){.field = r,
+                           .bend = r->kind == AW_BEND ? r->kappa * lat->p_ref : 0.0,
+                           .last = element[0] + 1 >= lat->regions};
     return others == 0 && (r->kind == AW_DRIFT || (r->kind == AW_BEND && !out->last));
 }
 
 /* Particles that stay in the region go all together, the others one by one. */
-static void transport_block(const aw_lanes *lanes, const aw_lattice *lat, aw_particles *p, size_t i,
-                            size_t n, double cdt, aw_beam_lost *lost)
+static void transport_block(const aw_particle_kernels *lanes, const aw_lattice *lat,
+                            aw_particles *p, size_t i, size_t n, double cdt,
+                            aw_particles_lost *lost)
 {
     const aw_fields_view fields = aw_lattice_fields(lat);
-    aw_lanes_region region;
+    aw_simd_field region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
     if (common_region(lat, p->element + i, n, &region)) left = lanes->fly(p, i, n, &region, cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;
-        const aw_trouble trouble = transport_one(&fields, p, l, cdt);
-        if (trouble == AW_TURNED && l < lost->turned) lost->turned = l;
-        if (trouble == AW_NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
+        const aw_track_status trouble = transport_one(&fields, p, l, cdt);
+        if (trouble == AW_TRACK_TURNED && l < lost->turned) lost->turned = l;
+        if (trouble == AW_TRACK_NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
     }
 }
 
 aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, const double *Fz,
                                  const double *Fx, double kick, double cdt)
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
     const double factor = aw_push_kick_factor(kick);
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX, kicked = SIZE_MAX;
     if (!(cdt >= 0.0) || !isfinite(cdt))
         return aw_error(AW_ERR_ARG, "transport: c dt = %g m (expected >= 0)", cdt);
-    if (p->keeper) return kept_push(lattice, p, factor, cdt);
+    if (p->resident_on) return kept_push(lattice, p, factor, cdt);
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite, kicked)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
-        aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
-        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
+        aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+        for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i)) {
                 const size_t first = aw_push_first_lost(p, i, n);
@@ -123,7 +125,8 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
         if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;
     }
     if (kicked != SIZE_MAX) return aw_push_kick_lost(p, kicked, Fz, Fx);
-    return casualty_report(lattice, p, (aw_beam_lost){SIZE_MAX, turned, nonfinite}, "transport");
+    return casualty_report(lattice, p, (aw_particles_lost){SIZE_MAX, turned, nonfinite},
+                           "transport");
 }
 
 aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt)
@@ -135,13 +138,13 @@ aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, 
 static int32_t region_of(const aw_lattice *lat, double z, double x)
 {
     int32_t r = 0;
-    while (r + 1 < lat->regions && aw_beyond(&lat->region[r], z, x) >= 0.0) ++r;
+    while (r + 1 < lat->regions && aw_track_beyond(&lat->region[r], z, x) >= 0.0) ++r;
     return r;
 }
 
 aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
 {
-    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(min : nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
@@ -153,26 +156,26 @@ aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
 }
 
 /* Back along the straight line to the first edge, then forward by the same path. */
-static aw_trouble place_after_drift(const aw_lattice *lat, aw_body *b)
+static aw_track_status place_after_drift(const aw_lattice *lat, aw_particle *b)
 {
     const aw_fields_view fields = aw_lattice_fields(lat);
-    const aw_region_field *r = &lat->region[0];
-    aw_flight f = aw_body_take_off(b);
+    const aw_field_region *r = &lat->region[0];
+    aw_track f = aw_track_begin(b);
     b->element = 0;
-    if (!aw_body_finite(b)) return AW_NONFINITE;
-    if (!(f.p > 0.0)) return AW_TURNED;
-    const double beyond = aw_beyond(r, f.z, f.x);
-    if (lat->regions == 1 || beyond < 0.0) return AW_FINE;
+    if (!aw_particle_finite(b)) return AW_TRACK_NONFINITE;
+    if (!(f.p > 0.0)) return AW_TRACK_TURNED;
+    const double beyond = aw_track_beyond(r, f.z, f.x);
+    if (lat->regions == 1 || beyond < 0.0) return AW_TRACK_OK;
     const double cosine = f.uz * r->exit_nz + f.ux * r->exit_nx;
-    if (!(cosine > AW_GRAZING)) return AW_TURNED;
-    aw_flight_straight(&f, -beyond / cosine);
+    if (!(cosine > AW_GRAZING)) return AW_TRACK_TURNED;
+    aw_track_straight(&f, -beyond / cosine);
     b->element = 1;
-    const aw_trouble trouble = aw_flight_on(&fields, &f, &b->element, beyond / cosine);
-    aw_body_land(&f, b);
+    const aw_track_status trouble = aw_track_along(&fields, &f, &b->element, beyond / cosine);
+    aw_track_end(&f, b);
     return trouble;
 }
 
-static aw_trouble place_about_orbit(const aw_lattice *lat, aw_body *b)
+static aw_track_status place_about_orbit(const aw_lattice *lat, aw_particle *b)
 {
     const aw_orbit_point at = aw_orbit_at(&lat->orbit, b->z);
     const double x = b->x, pz = b->pz, px = b->px;
@@ -181,24 +184,24 @@ static aw_trouble place_about_orbit(const aw_lattice *lat, aw_body *b)
     b->pz = pz * at.ct - px * at.st;
     b->px = pz * at.st + px * at.ct;
     b->element = 0;
-    if (!aw_body_finite(b)) return AW_NONFINITE;
+    if (!aw_particle_finite(b)) return AW_TRACK_NONFINITE;
     b->element = region_of(lat, b->z, b->x);
-    return AW_FINE;
+    return AW_TRACK_OK;
 }
 
 aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
 {
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX;
     int steady = lattice->region[0].kind == AW_BEND;
-    aw_beam_lost lost;
+    aw_particles_lost lost;
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
-        aw_body b = aw_particles_body(particles, i);
-        const aw_trouble trouble =
+        aw_particle b = aw_particles_one(particles, i);
+        const aw_track_status trouble =
             steady ? place_about_orbit(lattice, &b) : place_after_drift(lattice, &b);
         put_body(&b, particles, i);
-        if (trouble == AW_TURNED && i < turned) turned = i;
-        if (trouble == AW_NONFINITE && i < nonfinite) nonfinite = i;
+        if (trouble == AW_TRACK_TURNED && i < turned) turned = i;
+        if (trouble == AW_TRACK_NONFINITE && i < nonfinite) nonfinite = i;
     }
     lost.turned = turned;
     lost.nonfinite = nonfinite;
@@ -216,8 +219,8 @@ size_t aw_push_first_lost(const aw_particles *particles, size_t i, size_t n)
 
 aw_status aw_push_kick_lost(const aw_particles *p, size_t lost, const double *Fz, const double *Fx)
 {
-    if (p->keeper) { /* which has the force, too */
-        const aw_status status = aw_particles_fetch(p);
+    if (p->resident_on) { /* which has the force, too */
+        const aw_status status = aw_particles_download(p);
         return status != AW_OK ? status
                                : aw_error(AW_ERR_NONFINITE,
                                           "kick: particle %zu at z = %g m, x = %g m met a force "
@@ -233,10 +236,10 @@ aw_status aw_push_kick_lost(const aw_particles *p, size_t lost, const double *Fz
 /* A push that takes no time. */
 static aw_status kept_kick(const aw_particles *p, double factor)
 {
-    const aw_device *keeper = p->keeper;
-    aw_beam_lost lost;
+    const aw_device *keeper = p->resident_on;
+    aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(keeper->ops->beam->push(keeper->state, factor, 0.0, &lost));
+    AW_TRY(keeper->ops->particles->push(keeper->state, factor, 0.0, &lost));
     if (lost.kicked != SIZE_MAX) status = aw_push_kick_lost(p, lost.kicked, NULL, NULL);
 done:
     return status;
@@ -244,14 +247,14 @@ done:
 
 aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, double cdt)
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
     const double factor = aw_push_kick_factor(cdt);
     size_t bad = SIZE_MAX;
-    if (p->keeper) return kept_kick(p, factor);
+    if (p->resident_on) return kept_kick(p, factor);
 #pragma omp parallel for schedule(static) reduction(min : bad)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
-        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
+        for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (!lanes->kick(p, i, n, factor, Fz + i, Fx + i)) continue;
             const size_t first = aw_push_first_lost(p, i, n);
@@ -269,10 +272,10 @@ static int32_t region_at(const aw_lattice *lat, double S)
 }
 
 /* The reference, and how far region and piece of the orbit are the same. */
-static aw_lanes_reference rigid_reference(const aw_lattice *lat, double S)
+static aw_simd_reference rigid_reference(const aw_lattice *lat, double S)
 {
     const int32_t r = region_at(lat, S);
-    aw_lanes_reference ref = aw_lanes_reference_at(&lat->orbit, S);
+    aw_simd_reference ref = aw_simd_reference_at(&lat->orbit, S);
     if (r > 0) ref.behind = fmax(ref.behind, lat->region[r].S - S);
     if (r + 1 < lat->regions) ref.ahead = fmin(ref.ahead, lat->region[r + 1].S - S);
     return ref;
@@ -291,18 +294,18 @@ static void rigid_one(const aw_lattice *lat, aw_particles *p, size_t i, double S
 
 aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *p, double gamma, double S_ref)
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
     const double momentum = sqrt((gamma - 1.0) * (gamma + 1.0));
-    aw_beam_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
     if (!(gamma > 1.0) || !isfinite(gamma))
         return aw_error(AW_ERR_ARG, "rigid motion: gamma = %g (expected > 1)", gamma);
-    const aw_lanes_reference ref = rigid_reference(lattice, S_ref);
+    const aw_simd_reference ref = rigid_reference(lattice, S_ref);
     const int32_t region = region_at(lattice, S_ref);
 #pragma omp parallel for schedule(static) reduction(min : nonfinite)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
-        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
+        for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (isfinite(S_ref) && !lanes->rigid(p, i, n, &ref, momentum)) {
                 for (size_t l = i; l < i + n; ++l) p->element[l] = region;

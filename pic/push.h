@@ -10,7 +10,7 @@ AW_BEGIN_DECLS
 
 /* All functions work on every particle in parallel, allocate nothing, and give the same bits for
  * any number of threads. The first particle in trouble is named in one message. Kicks and transport
- * of lent particles (aw_particles_lend) may return AW_ERR_NOMEM and AW_ERR_BACKEND, too. */
+ * of lent particles (aw_particles_offload) may return AW_ERR_NOMEM and AW_ERR_BACKEND, too. */
 
 /** Set `element` of each particle to the region that contains it: the first whose exit plane it
  *  has not passed. For particles near the start of the lattice; later, transport keeps `element`.
@@ -36,7 +36,7 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles);
  *  @return AW_OK; AW_ERR_ARG (cdt); AW_ERR_RANGE (a particle stands still, goes backwards in its
  *  region, or circles without reaching its end); AW_ERR_NONFINITE. After an error the particles
  *  are partly moved.
- *  One by one: kernels/flight.h. */
+ *  One by one: pic/particle/track.h. */
 aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt);
 
 /** p += F dt/(m c).

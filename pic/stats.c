@@ -4,15 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "pic/pieces.h"
+#include "pic/chunks.h"
 #include "src/base/units.h"
 
 static void add_one(const aw_particles *p, size_t i, const aw_orbit_view *orbit,
                     const aw_orbit_point *ref, double gamma, aw_beam_sums *sums)
 {
-    const aw_body body = aw_particles_body(p, i);
+    const aw_particle body = aw_particles_one(p, i);
     double c[AW_BEAM_WIDTH];
-    aw_beam_coordinates(orbit, ref, gamma, &body, p->gamma0[i], c);
+    aw_particle_coordinates(orbit, ref, gamma, &body, p->gamma0[i], c);
     for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
         sums->mean[a] += c[a];
         for (int b = 0; b <= a; ++b) sums->product[a][b] += c[a] * c[b];
@@ -40,33 +40,33 @@ static void add(aw_beam_sums *to, const aw_beam_sums *more)
 static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
                               double gamma)
 {
-    const aw_lanes *lanes = aw_lanes_find(NULL);
-    aw_lanes_reference ref = aw_lanes_reference_at(orbit, S_ref);
+    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    aw_simd_reference ref = aw_simd_reference_at(orbit, S_ref);
     const aw_orbit_point at = aw_orbit_at(orbit, S_ref);
     ref.gamma = gamma;
-    aw_beam_sums part[AW_PIECES], m = {{0.0}, {{0.0}}};
+    aw_beam_sums part[AW_CHUNKS], m = {{0.0}, {{0.0}}};
 #pragma omp parallel for schedule(static)
-    for (int k = 0; k < AW_PIECES; ++k) {
-        const size_t end = aw_piece_begin(p->n, AW_PIECES, k + 1);
+    for (int k = 0; k < AW_CHUNKS; ++k) {
+        const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
         aw_beam_sums t = {{0.0}, {{0.0}}};
-        for (size_t i = aw_piece_begin(p->n, AW_PIECES, k); i < end; i += AW_BLOCK) {
+        for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (!lanes->stats(p, i, n, &ref, &t)) continue;
             for (size_t l = i; l < i + n; ++l) add_one(p, l, orbit, &at, gamma, &t);
         }
         part[k] = t;
     }
-    for (int k = 0; k < AW_PIECES; ++k) add(&m, &part[k]);
+    for (int k = 0; k < AW_CHUNKS; ++k) add(&m, &part[k]);
     return m;
 }
 
 static aw_status sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
                          double gamma, aw_beam_sums *m)
 {
-    const aw_device *keeper = p->keeper;
+    const aw_device *keeper = p->resident_on;
     aw_status status = AW_OK;
     if (keeper)
-        status = keeper->ops->beam->stats(keeper->state, S_ref, gamma, m);
+        status = keeper->ops->particles->stats(keeper->state, S_ref, gamma, m);
     else
         *m = host_sums(p, orbit, S_ref, gamma);
     AW_TRY(aw_particles_agree(p, status));

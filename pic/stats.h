@@ -2,7 +2,7 @@
 /* Bunch parameters: lengths, emittance, energy change. */
 #ifndef AW_PIC_STATS_H
 #define AW_PIC_STATS_H
-#include "kernels/orbit.h"
+#include "kernels/math/orbit.h"
 #include "pic/particles.h"
 
 AW_BEGIN_DECLS

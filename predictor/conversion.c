@@ -9,10 +9,10 @@
 /* A wish this little above a whole number is that number. */
 #define AW_WHOLE 0.05
 
-void aw_cuts_free(aw_cuts *cuts)
+void aw_intervals_free(aw_intervals *out)
 {
-    aw_free(cuts->region);
-    memset(cuts, 0, sizeof *cuts);
+    aw_free(out->region);
+    memset(out, 0, sizeof *out);
 }
 
 int aw_conversion_find(const char *name, aw_conversion *out)
@@ -26,12 +26,12 @@ int aw_conversion_find(const char *name, aw_conversion *out)
     return 0;
 }
 
-static aw_status add(aw_cuts *cuts, double a, double b)
+static aw_status add(aw_intervals *out, double a, double b)
 {
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&cuts->region, &cuts->capacity, cuts->n + 1, sizeof *cuts->region));
-    cuts->region[cuts->n][0] = a;
-    cuts->region[cuts->n++][1] = b;
+    AW_TRY(aw_grow((void **)&out->region, &out->capacity, out->n + 1, sizeof *out->region));
+    out->region[out->n][0] = a;
+    out->region[out->n++][1] = b;
 done:
     return status;
 }
@@ -42,13 +42,13 @@ static size_t whole(double wish)
     return n > 1.0 ? (size_t)n : 1;
 }
 
-aw_status aw_cuts_add(aw_cuts *cuts, double a, double b, size_t n)
+aw_status aw_intervals_add(aw_intervals *out, double a, double b, size_t n)
 {
     aw_status status = AW_OK;
     double from = a;
     for (size_t i = 1; i <= n; ++i) {
         const double to = i < n ? a + (b - a) * (double)i / (double)n : b;
-        AW_TRY(add(cuts, from, to));
+        AW_TRY(add(out, from, to));
         from = to;
     }
 done:
@@ -57,7 +57,7 @@ done:
 
 /* Cells first .. last - 1, which lie between hard break points and want something. */
 static aw_status even_group(const aw_patterns *p, const float *need, size_t first, size_t last,
-                            aw_cuts *cuts)
+                            aw_intervals *out)
 {
     aw_status status = AW_OK;
     double total = 0.0, done_before = 0.0, from = p->edge[first];
@@ -71,17 +71,17 @@ static aw_status even_group(const aw_patterns *p, const float *need, size_t firs
             if (!(mark < done_before + mine)) break;
             const double to = a + (b - a) * (mark - done_before) / mine;
             if (!(to > from)) continue;
-            AW_TRY(add(cuts, from, to));
+            AW_TRY(add(out, from, to));
             from = to;
         }
         done_before += mine;
     }
-    AW_TRY(add(cuts, from, p->edge[last]));
+    AW_TRY(add(out, from, p->edge[last]));
 done:
     return status;
 }
 
-static aw_status even(const aw_patterns *p, const float *need, aw_cuts *cuts)
+static aw_status even(const aw_patterns *p, const float *need, aw_intervals *out)
 {
     aw_status status = AW_OK;
     for (size_t i = 0; i < p->cells;) {
@@ -91,7 +91,7 @@ static aw_status even(const aw_patterns *p, const float *need, aw_cuts *cuts)
             continue;
         }
         while (last < p->cells && !p->hard[last] && need[last] > 0.0F) ++last;
-        AW_TRY(even_group(p, need, i, last, cuts));
+        AW_TRY(even_group(p, need, i, last, out));
         i = last;
     }
 done:
@@ -100,10 +100,10 @@ done:
 
 /* Cell [a, b] with the regions of an earlier partition that lie in it, n of which are wanted. */
 static aw_status as_earlier(double a, double b, size_t n, const double (*earlier)[2], size_t count,
-                            aw_cuts *cuts)
+                            aw_intervals *out)
 {
     aw_status status = AW_OK;
-    if (count < 2) return aw_cuts_add(cuts, a, b, n);
+    if (count < 2) return aw_intervals_add(out, a, b, n);
     const size_t times = n > count ? (n + count / 2) / count : 1;
     const size_t keep = n < count ? n : count;
     double from = a;
@@ -111,7 +111,7 @@ static aw_status as_earlier(double a, double b, size_t n, const double (*earlier
         const size_t at = k * count / keep;
         const double to = at < count ? earlier[at][0] : b;
         if (!(to > from)) continue;
-        AW_TRY(aw_cuts_add(cuts, from, to, times));
+        AW_TRY(aw_intervals_add(out, from, to, times));
         from = to;
     }
 done:
@@ -119,7 +119,7 @@ done:
 }
 
 static aw_status by_cell(const aw_patterns *p, const float *need, const double (*earlier)[2],
-                         size_t earlier_n, aw_cuts *cuts)
+                         size_t earlier_n, aw_intervals *out)
 {
     aw_status status = AW_OK;
     size_t first = 0;
@@ -130,16 +130,16 @@ static aw_status by_cell(const aw_patterns *p, const float *need, const double (
         while (first + count < earlier_n && earlier[first + count][0] < b) ++count;
         if (need[i] > 0.0F)
             AW_TRY(as_earlier(a, b, whole((double)need[i]), earlier ? &earlier[first] : NULL, count,
-                              cuts));
+                              out));
     }
 done:
     return status;
 }
 
 aw_status aw_convert(aw_conversion how, const aw_patterns *patterns, const float *need,
-                     const double (*earlier)[2], size_t earlier_n, aw_cuts *cuts)
+                     const double (*earlier)[2], size_t earlier_n, aw_intervals *out)
 {
-    if (how == AW_CONVERT_EVEN) return even(patterns, need, cuts);
+    if (how == AW_CONVERT_EVEN) return even(patterns, need, out);
     if (how == AW_CONVERT_UNIFORM) earlier_n = 0;
-    return by_cell(patterns, need, earlier, earlier_n, cuts);
+    return by_cell(patterns, need, earlier, earlier_n, out);
 }

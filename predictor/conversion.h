@@ -17,22 +17,22 @@ typedef enum aw_conversion {
 } aw_conversion;
 
 /** A partition of r': regions in ascending order, with gaps where nothing is wanted. Owned by the
- *  user's zeroed struct; free with aw_cuts_free. */
-typedef struct aw_cuts {
+ *  user's zeroed struct; free with aw_intervals_free. */
+typedef struct aw_intervals {
     double (*region)[2]; /* [n]: from, to [m] */
     size_t n, capacity;
-} aw_cuts;
+} aw_intervals;
 
 /** Append the partition of one pattern, need[patterns->cells].
  *  @param[in] earlier, earlier_n  regions of an earlier partition, for AW_CONVERT_ADAPTIVE; may be
  *             NULL and 0: then as AW_CONVERT_UNIFORM
  *  @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_convert(aw_conversion how, const aw_patterns *patterns, const float *need,
-                     const double (*earlier)[2], size_t earlier_n, aw_cuts *cuts);
-void aw_cuts_free(aw_cuts *cuts);
+                     const double (*earlier)[2], size_t earlier_n, aw_intervals *out);
+void aw_intervals_free(aw_intervals *out);
 
 /** Append [a, b] as n equal regions. @return AW_OK, AW_ERR_NOMEM. */
-aw_status aw_cuts_add(aw_cuts *cuts, double a, double b, size_t n);
+aw_status aw_intervals_add(aw_intervals *out, double a, double b, size_t n);
 
 /** Conversion by name ("even", "uniform", "adaptive"). @return 0 if there is none of that name. */
 int aw_conversion_find(const char *name, aw_conversion *out);

@@ -6,9 +6,9 @@
 #include <omp.h>
 #include <string.h>
 
-#include "kernels/port.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/port.h"
 
 enum {
     LANES = 16,     /* centroids that are compared at a time: a panel */

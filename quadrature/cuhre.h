@@ -4,14 +4,14 @@
 #define AW_QUADRATURE_CUHRE_H
 #include <stddef.h>
 
-#include "kernels/device.h"
+#include "kernels/device/device.h"
 #include "quadrature/cuhre_rule.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
 
 typedef struct aw_cuhre_params {
-    /* Dimensions, 2 .. AW_CUHRE_DIMENSIONS; one is for Simpson's rule (kernels/region.h). */
+    /* Dimensions, 2 .. AW_CUHRE_DIMENSIONS; one is for Simpson's rule (quadrature/rules/simpson.h). */
     int n;
     const double *a, *b; /* [n] the box, finite, a < b; borrowed */
     /* Tolerances, >= 0, one of them > 0: the larger of `absolute` and `relative` |integral| is for

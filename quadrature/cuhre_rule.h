@@ -2,7 +2,7 @@
 /* C-RULE: one cubature rule on one box of 2 to 8 dimensions, its error and the axis to cut. */
 #ifndef AW_QUADRATURE_CUHRE_RULE_H
 #define AW_QUADRATURE_CUHRE_RULE_H
-#include "kernels/cuhre.h"
+#include "quadrature/rules/cuhre.h"
 
 AW_BEGIN_DECLS
 

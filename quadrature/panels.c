@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/projection.h"
+#include "kernels/math/projection.h"
 #include "quadrature/partition.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -34,7 +34,8 @@ void aw_panels_free(aw_panels *panels)
 static double lead(const aw_history_view *h, const aw_field_point *centre, double a, double b,
                    double *part)
 {
-    const aw_sight from = aw_sight_at(h, centre, a), to = aw_sight_at(h, centre, b);
+    const aw_view_geometry from = aw_view_geometry_at(h, centre, a),
+                           to = aw_view_geometry_at(h, centre, b);
     const double more = fabs(to.lead - from.lead), y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
     *part = more / (2.0 * to.extent) + straighter / (2.0 * to.chord);
@@ -115,7 +116,7 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
     AW_TRY(aw_grow((void **)&panels->node, &panels->capacity, panels->n + (size_t)how->order,
                    sizeof *panels->node));
     for (int i = 0; i < how->order; ++i) {
-        aw_shared_node *node = &panels->node[panels->n++];
+        aw_common_node *node = &panels->node[panels->n++];
         node->density = how->density;
         node->step = swept / how->order;
         /* In the logarithm, but for a panel that begins at 0. */

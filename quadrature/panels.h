@@ -2,8 +2,8 @@
 /* Gauss-Legendre panels in r' that all points of a grid share. */
 #ifndef AW_QUADRATURE_PANELS_H
 #define AW_QUADRATURE_PANELS_H
-#include "kernels/device.h"
-#include "kernels/view.h"
+#include "kernels/device/device.h"
+#include "kernels/math/view.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -37,14 +37,14 @@ typedef struct aw_panels_how {
     double first;   /* a panel may be that long whatever the ratio (near r' = 0) [m] */
     double spacing; /* of nodes, at most [m], on circles smaller than the bunch; HUGE_VAL: any */
     double bunch;   /* its size: larger circles change slower, by (r'/bunch)^2 [m] */
-    double density; /* of the inner rule (aw_shared_node) */
+    double density; /* of the inner rule (aw_common_node) */
     int few_rates;  /* 1: three nodes of a panel are enough for the rates */
     const aw_panel_caps *caps; /* borrowed, or NULL */
 } aw_panels_how;
 
 /** Nodes; owned, free with aw_panels_free. */
 typedef struct aw_panels {
-    aw_shared_node *node;
+    aw_common_node *node;
     size_t n, capacity, panels;
 } aw_panels;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "quadrature/partition.h"
 
-#include "kernels/retarded.h"
+#include "kernels/math/retarded.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -67,16 +67,16 @@ done:
     return status;
 }
 
-aw_sight aw_sight_at(const aw_history_view *h, const aw_field_point *p, double r)
+aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_point *p, double r)
 {
     const aw_retarded f = aw_retarded_at(h, r);
     const double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
-    aw_sight sight = {.lead = r - d,
-                      .reach = hypot(f.half_s, f.half_x),
-                      .extent = fmin(f.half_s, f.half_x),
-                      .across = fmax(f.half_s, f.half_x),
-                      .chord = fmin(f.half_s, f.half_x),
-                      .cell = fmin(f.hs, f.hx)};
+    aw_view_geometry sight = {.lead = r - d,
+                              .reach = hypot(f.half_s, f.half_x),
+                              .extent = fmin(f.half_s, f.half_x),
+                              .across = fmax(f.half_s, f.half_x),
+                              .chord = fmin(f.half_s, f.half_x),
+                              .cell = fmin(f.hs, f.hx)};
     if (d > 0.0) {
         const double along = fabs(dz * f.cg + dx * f.sg) / d;
         const double across = fabs(-dz * f.sg + dx * f.cg) / d;
@@ -116,10 +116,10 @@ static double near_step(const aw_history_view *h, double r, double cell)
 static double next_break(const aw_history_view *h, const aw_field_point *p, double r, double cell,
                          double half)
 {
-    const double stored = (h->n - 1) * h->cdt, here = aw_sight_at(h, p, r).lead;
+    const double stored = (h->n - 1) * h->cdt, here = aw_view_geometry_at(h, p, r).lead;
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
-        const aw_sight there = aw_sight_at(h, p, r + step);
+        const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
         if (!(there.lead - here > AW_SWEEP_CELLS * there.cell)) break;
         step *= 0.5;
     }
@@ -169,7 +169,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
     /* Every point lies within `half` of the centre, so its circle has left the box when the
      * centre's circle is ahead by that much more. */
     while (r < history->r_cut) {
-        const aw_sight sight = aw_sight_at(history, centre, r);
+        const aw_view_geometry sight = aw_view_geometry_at(history, centre, r);
         if (sight.lead > sight.reach + half) break;
         double next = next_break(history, centre, r, cell, half);
         if (!isfinite(next) || !(next > r))
@@ -206,7 +206,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     double a = partition->box[lo].r, b = partition->box[hi].r;
     for (int i = 0; i < 16; ++i) { /* to 1e-5 of a step: the moments vanish there */
         double middle = 0.5 * (a + b);
-        const aw_sight sight = aw_sight_at(history, p, middle);
+        const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
         if (sight.lead > sight.reach)
             b = middle;
         else

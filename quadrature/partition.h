@@ -2,8 +2,8 @@
 /* Where the outer integral is cut before anything is known of the integrand. */
 #ifndef AW_QUADRATURE_PARTITION_H
 #define AW_QUADRATURE_PARTITION_H
-#include "kernels/region.h"
-#include "kernels/view.h"
+#include "kernels/math/view.h"
+#include "quadrature/rules/simpson.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -17,7 +17,7 @@ typedef struct aw_box {
 } aw_box;
 
 /** How a point sees the beam at t - r/c. */
-typedef struct aw_sight {
+typedef struct aw_view_geometry {
     double lead;   /* how far the circle has run ahead of the beam's centre, r - |p - centre| [m] */
     double reach;  /* half diagonal of the beam's box [m] */
     double extent; /* half extent of the box along the line of sight [m] */
@@ -26,9 +26,10 @@ typedef struct aw_sight {
                     * is turned against it [m] */
     double cell;   /* distance along the line of sight over which a sum across it varies [m]: what
                     * a cell of the grid covers there in its longer projection */
-} aw_sight;
+} aw_view_geometry;
 
-aw_sight aw_sight_at(const aw_history_view *history, const aw_field_point *p, double r);
+aw_view_geometry aw_view_geometry_at(const aw_history_view *history, const aw_field_point *p,
+                                     double r);
 
 /** The next radius beyond r at which the beam's centre crossed a change of curvature. */
 double aw_next_edge(const aw_history_view *history, double r);

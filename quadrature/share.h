@@ -2,7 +2,7 @@
 /* Sharing a point's tolerance among its subregions. */
 #ifndef AW_QUADRATURE_SHARE_H
 #define AW_QUADRATURE_SHARE_H
-#include "kernels/region.h"
+#include "quadrature/rules/simpson.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS

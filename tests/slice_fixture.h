@@ -2,12 +2,12 @@
 /* Slices written by a function, not by particles, and the SIMD variant that a test runs on. */
 #ifndef AW_TESTS_SLICE_FIXTURE_H
 #define AW_TESTS_SLICE_FIXTURE_H
-#include "kernels/variant.h"
-#include "kernels/view.h"
+#include "kernels/cpu/simd/simd.h"
+#include "kernels/math/view.h"
 
 enum { SLICES_MAX = 32 };
 
-/* sigma, D and K_perp (kernels/view.h) at (u, w) [m] in the grid's frame, at an age in slices. */
+/* sigma, D and K_perp (kernels/math/view.h) at (u, w) [m] in the grid's frame, at an age in slices. */
 typedef void (*moments_fn)(const void *context, double age, double u, double w, double m[3]);
 
 /* Cell of the slices for which there are moments here [m]. */

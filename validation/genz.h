@@ -4,7 +4,7 @@
 #define AW_VALIDATION_GENZ_H
 #include <stdint.h>
 
-#include "kernels/genz.h"
+#include "quadrature/rules/genz.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS

@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "kernels/cpu/unit.h"
+#include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
 void aw_cpu_cluster_free(aw_cpu_cluster_space *space)
@@ -27,7 +27,7 @@ static aw_status space_grow(aw_cpu_cluster_space *space, const aw_history_view *
     if (!space->f) space->f = aw_alloc(AW_CLUSTER_TILES, sizeof *space->f);
     if (!space->start) space->start = aw_alloc(AW_CLUSTER_TILES, sizeof *space->start);
     if (!space->tile || !space->place || !space->f || !space->start) return AW_ERR_NOMEM;
-    AW_TRY(aw_cpu_planes_grow(space, h));
+    AW_TRY(aw_cpu_lines_grow(space, h));
 done:
     return status;
 }
@@ -39,7 +39,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     const aw_cpu_packs *packs = &cpu->packs[AW_ALONG_S];
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     double box[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL}, margin[2] = {0.0, 0.0};
-    aw_planes planes = {.n = 0};
+    aw_interpolated_lines planes = {.n = 0};
     const aw_tile_how how = {.density = cpu->density,
                              .single = packs->single,
                              .rates = aw_tile_rated(k, c->fine),
@@ -53,7 +53,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
         margin[1] = fmax(margin[1], 3.0 * fabs(place->u_half / f.hs - 0.5 * (AW_TILE - 1)));
     }
     if (f.nt > 0 && box[0] <= box[1])
-        aw_cpu_planes_make(cpu->variant, packs, &f, box, margin, how.rates, space, &planes);
+        aw_cpu_lines_make(cpu->variant, packs, &f, box, margin, how.rates, space, &planes);
     for (size_t i = 0; i < c->tiles; ++i)
         cpu->variant->tile(&cpu->history, &f, &planes, &how, &space->tile[i], &space->place[i],
                            space->f[i][k], work);
@@ -144,7 +144,7 @@ aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, cons
         aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
         cluster_run(cpu, &cluster[c], scales, &space->cluster, out, &space->work);
     }
-    aw_cpu_collect(cpu, work);
+    aw_cpu_work_sum(cpu, work);
 done:
     return status;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit's convolutions (kernels/convolution.h), by FFT. Every transform is one thread's, and
+/* The CPU unit's convolutions (kernels/math/convolution.h), by FFT. Every transform is one thread's, and
  * its plan is not chosen by timing: results do not depend on how many threads there are. */
 #include <fftw3.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
-#include "kernels/convolution.h"
-#include "kernels/cpu/unit.h"
-#include "kernels/slope.h"
+#include "kernels/cpu/device.h"
+#include "kernels/math/convolution.h"
+#include "kernels/math/slope.h"
 #include "src/base/memory.h"
 
 /* Modes that are summed together: what they read and write stays in the first-level cache. */
@@ -223,7 +223,7 @@ static void hand_over(const convolver *c, const aw_convolution *plan, int j,
     }
 }
 
-aw_status aw_cpu_convolve(void *state, const aw_shared *shared)
+aw_status aw_cpu_convolve(void *state, const aw_common_rule *shared)
 {
     aw_cpu_state *cpu = state;
     const aw_history_view *h = &cpu->history;
@@ -237,7 +237,7 @@ aw_status aw_cpu_convolve(void *state, const aw_shared *shared)
     if (!cpu->convolver) cpu->convolver = convolver_new(h->ns, h->nx, cpu->threads);
     if (!cpu->convolver) return AW_ERR_NOMEM;
     convolver *c = cpu->convolver;
-    const aw_convolution plan = aw_convolution_plan(h, shared->common, reach);
+    const aw_convolution plan = aw_convolution_plan(h, shared->moves_as, reach);
     const int missing = follow(c, &plan), rows = 2 * h->nx - 1, columns = 2 * h->ns - 1;
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
 #pragma omp parallel num_threads(cpu->threads)

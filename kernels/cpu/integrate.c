@@ -6,7 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "kernels/cpu/unit.h"
+#include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
 /* Room for planes of either kind of lines. */
@@ -14,7 +14,7 @@ static aw_status planes_grow(const aw_cpu_state *cpu, aw_cpu_cluster_space *spac
 {
     aw_status status = AW_OK;
     for (int along = AW_ALONG_S; along < AW_LINES; ++along)
-        AW_TRY(aw_cpu_planes_grow(space, &cpu->packs[along].view));
+        AW_TRY(aw_cpu_lines_grow(space, &cpu->packs[along].view));
 done:
     return status;
 }
@@ -23,11 +23,11 @@ done:
 static aw_status batch_grow(aw_cpu_state *cpu)
 {
     aw_status status = AW_OK;
-    if (!cpu->batch) cpu->batch = aw_alloc(AW_SHARED_BATCH, sizeof *cpu->batch);
-    if (!cpu->shared) cpu->shared = aw_alloc(AW_SHARED_PLANES, sizeof *cpu->shared);
+    if (!cpu->batch) cpu->batch = aw_alloc(AW_COMMON_BATCH, sizeof *cpu->batch);
+    if (!cpu->shared) cpu->shared = aw_alloc(AW_COMMON_LINES, sizeof *cpu->shared);
     if (!cpu->batch || !cpu->shared) return AW_ERR_NOMEM;
     for (int i = 0; i < cpu->threads; ++i) AW_TRY(planes_grow(cpu, &cpu->space[i].cluster));
-    for (int i = 0; i < AW_SHARED_PLANES; ++i) AW_TRY(planes_grow(cpu, &cpu->shared[i]));
+    for (int i = 0; i < AW_COMMON_LINES; ++i) AW_TRY(planes_grow(cpu, &cpu->shared[i]));
 done:
     return status;
 }
@@ -70,7 +70,8 @@ static void take(const aw_cpu_state *cpu, const aw_field_point *common, const aw
 }
 
 /* All tables of the batch at one tile. */
-static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, const aw_tile_ref *ref)
+static void look_up(const aw_cpu_state *cpu, const aw_common_rule *shared, int n,
+                    const aw_tile_ref *ref)
 {
     const size_t first = ref->first, count = ref->count, step = cpu->tiles.step;
     float sum[AW_TILE][AW_PROJECTION_WIDTH] = {{0.0F}};
@@ -93,15 +94,16 @@ static void look_up(const aw_cpu_state *cpu, const aw_shared *shared, int n, con
 }
 
 /* Nodes i[0 .. n-1] of the batch, whose planes are made, at one tile. */
-static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
-                     const int *i, int n, const aw_retarded *f, const aw_planes *planes,
-                     const aw_tile_ref *ref, const aw_scales *scales, aw_work *work)
+static void evaluate(const aw_cpu_state *cpu, const aw_common_rule *shared,
+                     const aw_common_node *node, const int *i, int n, const aw_retarded *f,
+                     const aw_interpolated_lines *planes, const aw_tile_ref *ref,
+                     const aw_scales *scales, aw_work *work)
 {
     const aw_history_view *h = &cpu->packs[cpu->tiles.along].view;
     aw_tile tile;
-    take(cpu, shared->common, ref, &tile);
+    take(cpu, shared->moves_as, ref, &tile);
     for (int b = 0; b < n; ++b) {
-        const aw_shared_node *q = &node[i[b]];
+        const aw_common_node *q = &node[i[b]];
         const aw_tile_how how = {.density = q->density * cpu->density,
                                  .single = 1,
                                  .rates = q->rate != 0.0,
@@ -116,22 +118,22 @@ static void evaluate(const aw_cpu_state *cpu, const aw_shared *shared, const aw_
             for (unsigned k = 0; k < AW_RESULTS; ++k)
                 shared->I[at][k] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
             if (!shared->check) continue;
-            shared->check[at] += aw_shared_check(shared->check_rates, q, scales, f_in[AW_PHI][l],
+            shared->check[at] += aw_common_check(shared->check_rates, q, scales, f_in[AW_PHI][l],
                                                  f_in[AW_PSI][l], f_in[AW_DPHI][l]);
         }
     }
 }
 
 /* The nodes of the batch that have no table, a few at a time. */
-static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
-                         int n, const aw_scales *scales)
+static void batch_direct(aw_cpu_state *cpu, const aw_common_rule *shared,
+                         const aw_common_node *node, int n, const aw_scales *scales)
 {
-    aw_retarded f[AW_SHARED_PLANES];
-    aw_planes planes[AW_SHARED_PLANES];
-    int mine[AW_SHARED_PLANES];
+    aw_retarded f[AW_COMMON_LINES];
+    aw_interpolated_lines planes[AW_COMMON_LINES];
+    int mine[AW_COMMON_LINES];
     for (int next = 0; next < n;) {
         int b = 0;
-        for (; next < n && b < AW_SHARED_PLANES; ++next) {
+        for (; next < n && b < AW_COMMON_LINES; ++next) {
             if (cpu->batch[next].direct) mine[b++] = next;
         }
         if (b == 0) return;
@@ -143,8 +145,8 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < b; ++i) {
                 f[i] = aw_retarded_at(&packs->view, node[mine[i]].r);
-                aw_cpu_planes_whole(cpu->variant, packs, &f[i], node[mine[i]].rate != 0.0,
-                                    &cpu->shared[i], &planes[i]);
+                aw_cpu_lines_whole(cpu->variant, packs, &f[i], node[mine[i]].rate != 0.0,
+                                   &cpu->shared[i], &planes[i]);
             }
 #pragma omp for schedule(dynamic, 4)
             for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
@@ -157,8 +159,8 @@ static void batch_direct(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
  * cost much, up to half of what the direct evaluation does, and hardly give one. */
 enum { AW_TRIED = 4 };
 
-static void table_try(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node, int i,
-                      const aw_field_point corner[4], const aw_scales *scales)
+static void table_try(aw_cpu_state *cpu, const aw_common_rule *shared, const aw_common_node *node,
+                      int i, const aw_field_point corner[4], const aw_scales *scales)
 {
     aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
     cpu->batch[i].direct = !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
@@ -166,8 +168,9 @@ static void table_try(aw_cpu_state *cpu, const aw_shared *shared, const aw_share
 }
 
 /* Tables of the batch where they serve, and what they give. */
-static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
-                         int n, const aw_field_point corner[4], const aw_scales *scales)
+static void batch_tables(aw_cpu_state *cpu, const aw_common_rule *shared,
+                         const aw_common_node *node, int n, const aw_field_point corner[4],
+                         const aw_scales *scales)
 {
     const aw_cpu_tiles *tiles = &cpu->tiles;
 #pragma omp parallel num_threads(cpu->threads)
@@ -189,7 +192,8 @@ static void batch_tables(aw_cpu_state *cpu, const aw_shared *shared, const aw_sh
 }
 
 /* Hold the slices that the nodes need, with lines as tiles and tables want them. */
-static aw_status hold(aw_cpu_state *cpu, const aw_shared *shared, const aw_field_point corner[4])
+static aw_status hold(aw_cpu_state *cpu, const aw_common_rule *shared,
+                      const aw_field_point corner[4])
 {
     const aw_history_view *h = &cpu->history;
     aw_status status = AW_OK;
@@ -210,7 +214,8 @@ done:
     return status;
 }
 
-aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scales, aw_work *work)
+aw_status aw_cpu_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
+                           aw_work *work)
 {
     aw_cpu_state *cpu = state;
     const size_t columns = shared->columns, points = cpu->points;
@@ -221,10 +226,10 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
     AW_TRY(tiles_make(&cpu->tiles, &cpu->history, points, columns));
     AW_TRY(hold(cpu, shared, corner));
     AW_TRY(batch_grow(cpu));
-    for (size_t first = 0; first < shared->nodes; first += AW_SHARED_BATCH) {
+    for (size_t first = 0; first < shared->nodes; first += AW_COMMON_BATCH) {
         const size_t left = shared->nodes - first;
-        const int n = left < AW_SHARED_BATCH ? (int)left : AW_SHARED_BATCH;
-        const aw_shared_node *node = &shared->node[first];
+        const int n = left < AW_COMMON_BATCH ? (int)left : AW_COMMON_BATCH;
+        const aw_common_node *node = &shared->node[first];
         batch_tables(cpu, shared, node, n, corner, scales);
         batch_direct(cpu, shared, node, n, scales);
         for (int i = 0; i < n; ++i) {
@@ -235,15 +240,15 @@ aw_status aw_cpu_integrate(void *state, aw_shared *shared, const aw_scales *scal
             shared->offsets += (size_t)t->at.n;
         }
     }
-    aw_cpu_collect(cpu, work);
+    aw_cpu_work_sum(cpu, work);
 done:
     return status;
 }
 
 void aw_cpu_integrate_free(aw_cpu_state *cpu)
 {
-    for (int i = 0; cpu->batch && i < AW_SHARED_BATCH; ++i) aw_cpu_table_free(&cpu->batch[i]);
-    for (int i = 0; cpu->shared && i < AW_SHARED_PLANES; ++i) aw_cpu_cluster_free(&cpu->shared[i]);
+    for (int i = 0; cpu->batch && i < AW_COMMON_BATCH; ++i) aw_cpu_table_free(&cpu->batch[i]);
+    for (int i = 0; cpu->shared && i < AW_COMMON_LINES; ++i) aw_cpu_cluster_free(&cpu->shared[i]);
     aw_free(cpu->tiles.tile);
     aw_free(cpu->batch);
     aw_free(cpu->shared);

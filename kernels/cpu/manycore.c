@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/cpu/unit.h"
-#include "kernels/held.h"
-#include "kernels/variant.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/simd/simd.h"
+#include "kernels/device/slice_cache.h"
 #include "src/base/memory.h"
 
 extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
@@ -78,7 +78,7 @@ static aw_status manycore_upload(void *state, const aw_history_view *history,
     m->bytes = bytes;
     AW_TRY(aw_grow((void **)&m->copy, &m->copies, n, sizeof *m->copy));
     AW_TRY(aw_grow((void **)&m->slice, &m->slices, n, sizeof *m->slice));
-    aw_held_follow(m->copy, sizeof *m->copy, m->copies, history, n);
+    aw_slice_cache_match(m->copy, sizeof *m->copy, m->copies, history, n);
     for (size_t i = 0; i < n; ++i) {
         copy *c = &m->copy[i];
         m->slice[i] = history->slice[i];
@@ -121,13 +121,13 @@ static aw_status manycore_evaluate(void *state, const aw_cluster *cluster, size_
     return aw_cpu_ops.evaluate(((manycore *)state)->cpu, cluster, n, scales, single, out, work);
 }
 
-static aw_status manycore_integrate(void *state, aw_shared *shared, const aw_scales *scales,
+static aw_status manycore_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
                                     aw_work *work)
 {
     return aw_cpu_ops.integrate(((manycore *)state)->cpu, shared, scales, work);
 }
 
-static aw_status manycore_convolve(void *state, const aw_shared *shared)
+static aw_status manycore_convolve(void *state, const aw_common_rule *shared)
 {
     return aw_cpu_ops.convolve(((manycore *)state)->cpu, shared);
 }
@@ -138,7 +138,7 @@ const aw_device_ops aw_manycore_ops = {
     .kind = "manycore",
     .heavy = 1,
     .on_host = 1,
-    .combines = 1,
+    .interpolates = 1,
     .open = manycore_open,
     .close = manycore_close,
     .describe = manycore_describe,

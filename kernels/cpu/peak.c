@@ -1,61 +1,106 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loops of arithmetic and of reading, for peak.h; CMake compiles this file once per AW_VARIANT. */
-#include "kernels/peak.h"
-#include "kernels/port.h"
+#include "kernels/cpu/peak.h"
 
-#if defined __AVX512F__
-#define AW_VECTOR_BYTES 64
-#elif defined __AVX2__
-#define AW_VECTOR_BYTES 32
-#else
-#define AW_VECTOR_BYTES 16
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/cpu/simd/peak.h"
+#include "kernels/cpu/simd/simd.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+
+/* A run lasts so long [s]; the best of so many counts. */
+#define RUN_TIME 0.01
+enum { RUNS = 24 };
+
+extern const aw_peak_loops aw_peak_loops_baseline;
+#ifdef AW_X86_VARIANTS
+extern const aw_peak_loops aw_peak_loops_avx2, aw_peak_loops_avx512;
 #endif
 
-/* Chains side by side: two units of a latency of four cycles want eight, and sixteen registers hold
- * twelve chains and two factors. */
-enum { CHAINS = 12, READS = 8 };
+static const aw_peak_loops *const all_loops[] = {&aw_peak_loops_baseline,
+#ifdef AW_X86_VARIANTS
+                                                 &aw_peak_loops_avx2, &aw_peak_loops_avx512
+#endif
+};
 
-typedef double doubles __attribute__((vector_size(AW_VECTOR_BYTES)));
-typedef float floats __attribute__((vector_size(AW_VECTOR_BYTES)));
-
-/* x <- 0.999 x + 0.001 nears one, each chain from a number of its own, lest the compiler merge
- * them, and none from one itself, which it would see stays. */
-#define MULTIPLY_ADD(real, vector)                                                           \
-    const vector keep = (vector){0} + (real)0.999, more = (vector){0} + (real)0.001;         \
-    vector x[CHAINS];                                                                        \
-    real sum = 0;                                                                            \
-    for (int k = 0; k < CHAINS; ++k) x[k] = (vector){0} + (real)(k + 2);                     \
-    for (size_t i = 0; i < turns; ++i) {                                                     \
-        _Pragma("GCC unroll 12") for (int k = 0; k < CHAINS; ++k) x[k] = x[k] * keep + more; \
-    }                                                                                        \
-    for (int k = 0; k < CHAINS; ++k) sum += x[k][0];                                         \
-    return (double)sum
-
-static double multiply_add_d(size_t turns) { MULTIPLY_ADD(double, doubles); }
-static double multiply_add_f(size_t turns) { MULTIPLY_ADD(float, floats); }
-
-static double read_sum(const double *from, size_t n, size_t passes)
+/* The loops of a variant; those of the baseline for the scalar one, which is no rival. */
+static const aw_peak_loops *find_loops(const char *variant)
 {
-    const doubles *at = (const doubles *)from;
-    const size_t vectors = n / (sizeof(doubles) / sizeof(double));
-    doubles sum[READS] = {{0}};
-    double total = 0.0;
-    for (size_t pass = 0; pass < passes; ++pass)
-        for (size_t i = 0; i < vectors; i += READS) {
-#pragma GCC unroll 8
-            for (size_t k = 0; k < READS; ++k) sum[k] += at[i + k];
-        }
-    for (int k = 0; k < READS; ++k) total += sum[k][0];
-    return total;
+    const aw_variant *found = aw_variant_find(variant);
+    for (size_t i = 0; found && i < sizeof all_loops / sizeof *all_loops; ++i)
+        if (strcmp(all_loops[i]->name, found->name) == 0) return all_loops[i];
+    return found ? &aw_peak_loops_baseline : NULL;
 }
 
-#define AW_TEXT_(name) #name
-#define AW_TEXT(name) AW_TEXT_(name)
+/* What every thread is to do. */
+typedef struct peak_work {
+    const aw_peak_loops *loops;
+    int single;         /* of the arithmetic */
+    const double *from; /* NULL: arithmetic; else each thread's `n` numbers */
+    size_t n;
+} peak_work;
 
-extern const aw_peak_loops AW_CAT(aw_peak_loops_, AW_VARIANT);
-const aw_peak_loops AW_CAT(aw_peak_loops_, AW_VARIANT) = {
-    .name = AW_TEXT(AW_VARIANT),
-    .multiply_add = {multiply_add_d, multiply_add_f},
-    .operations = {2.0 * CHAINS * (AW_VECTOR_BYTES / sizeof(double)),
-                   2.0 * CHAINS *(AW_VECTOR_BYTES / sizeof(float))},
-    .read = read_sum};
+/* Seconds of so many turns of one thread. */
+static double time_turns(const peak_work *work, int thread, size_t turns)
+{
+    const double begin = aw_now();
+    const double nothing =
+        work->from ? work->loops->read(work->from + (size_t)thread * work->n, work->n, turns)
+                   : work->loops->multiply_add[work->single](turns);
+    const double seconds = aw_now() - begin;
+    return nothing < 0.0 ? HUGE_VAL : seconds; /* never, but the compiler does not know */
+}
+
+/* Turns of the loop in a second, mean of the threads. Each takes its own time: none waits for one
+ * that another program has displaced. */
+static double best_rate(const peak_work *work, int threads)
+{
+    double sum = 0.0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+    {
+        const int thread = omp_get_thread_num();
+        double best = 0.0;
+        size_t turns = 1;
+        while (turns < (size_t)1 << 40 && time_turns(work, thread, turns) < RUN_TIME) turns *= 2;
+#pragma omp barrier
+        for (int i = 0; i < RUNS; ++i)
+            best = fmax(best, (double)turns / time_turns(work, thread, turns));
+        sum += best;
+    }
+    return sum / (double)threads;
+}
+
+aw_status aw_peak_arithmetic(const char *variant, int threads, aw_peak *out)
+{
+    peak_work work = {.loops = find_loops(variant)};
+    memset(out, 0, sizeof *out);
+    out->threads = threads;
+    if (!work.loops)
+        return aw_error(AW_ERR_BACKEND, "SIMD variant '%s' is not known or not for this processor",
+                        variant);
+    for (work.single = 0; work.single < 2; ++work.single)
+        out->arithmetic[work.single] =
+            1e-9 * work.loops->operations[work.single] * best_rate(&work, threads);
+    return AW_OK;
+}
+
+aw_status aw_peak_measure(const char *variant, int threads, aw_peak *out)
+{
+    aw_status status = AW_OK;
+    double *room = NULL;
+    peak_work work = {.loops = find_loops(variant)};
+    AW_TRY(aw_peak_arithmetic(variant, threads, out));
+    room = aw_alloc((size_t)threads, aw_peak_bytes(AW_PEAK_ARRAYS - 1));
+    AW_TRY(room ? AW_OK : AW_ERR_NOMEM);
+    work.from = room;
+    for (int i = 0; i < AW_PEAK_ARRAYS; ++i) {
+        work.n = aw_peak_bytes(i) / sizeof *room;
+        out->read[i] = 1e-9 * (double)aw_peak_bytes(i) * best_rate(&work, threads);
+    }
+done:
+    aw_free(room);
+    return status;
+}

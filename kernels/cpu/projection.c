@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cpu/unit.h"
+#include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
 /* A quintic through six neighbours misses what lies between the middle two by 5/1024 of the sixth
@@ -32,9 +32,9 @@ typedef struct making {
     const aw_cpu_state *cpu;
     const aw_cpu_packs *packs; /* of whose view f is */
     const aw_retarded *f;
-    const aw_planes *planes;
-    const aw_shared *shared;
-    const aw_shared_node *node;
+    const aw_interpolated_lines *planes;
+    const aw_common_rule *shared;
+    const aw_common_node *node;
     const aw_scales *scales;
     size_t points;
     int per_cell; /* offsets to a cell */
@@ -69,7 +69,7 @@ static void take_lanes(const making *m, int k, int order, int at, int offset[AW_
     const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
     for (int l = 0; l < AW_TILE; ++l) {
         offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
-        point[l] = *m->shared->common;
+        point[l] = *m->shared->moves_as;
         aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
     }
     aw_tile_take(point, AW_TILE, tile);
@@ -91,7 +91,7 @@ static double widened(const making *m)
 static void project(const making *m, int k, int order, int begin, int step, entry *raw)
 {
     const aw_cpu_state *cpu = m->cpu;
-    const aw_shared_node *node = m->node;
+    const aw_common_node *node = m->node;
     const aw_projection *p = &m->t->at;
     const aw_tile_how how = {.density = node->density * cpu->density,
                              .single = 1,
@@ -112,7 +112,7 @@ static void project(const making *m, int k, int order, int begin, int step, entr
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
                     raw[offset[l]][j] = (j < AW_DPHI ? node->weight : node->rate) * f_in[j][l];
                 raw[offset[l]][AW_RESULTS] =
-                    aw_shared_check(m->shared->check_rates, node, m->scales, f_in[AW_PHI][l],
+                    aw_common_check(m->shared->check_rates, node, m->scales, f_in[AW_PHI][l],
                                     f_in[AW_PSI][l], f_in[AW_DPHI][l]);
             }
         }
@@ -303,12 +303,12 @@ static int choose_directions(const making *m, entry *raw)
     return 0;
 }
 
-int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw_shared_node *node,
-                      const aw_field_point corner[4], size_t points, const aw_scales *scales,
-                      aw_cpu_space *space, aw_cpu_table *t)
+int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *shared,
+                      const aw_common_node *node, const aw_field_point corner[4], size_t points,
+                      const aw_scales *scales, aw_cpu_space *space, aw_cpu_table *t)
 {
     aw_retarded f = aw_retarded_at(&cpu->history, node->r);
-    aw_planes planes = {.n = 0};
+    aw_interpolated_lines planes = {.n = 0};
     making m = {.cpu = cpu,
                 .packs = &cpu->packs[AW_ALONG_S],
                 .f = &f,
@@ -325,7 +325,7 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_shared *shared, const aw
         m.packs = &cpu->packs[AW_ALONG_X];
         f = aw_retarded_at(&m.packs->view, node->r);
     }
-    aw_cpu_planes_whole(cpu->variant, m.packs, &f, node->rate != 0.0, &space->cluster, &planes);
+    aw_cpu_lines_whole(cpu->variant, m.packs, &f, node->rate != 0.0, &space->cluster, &planes);
     if (!choose_offsets(&m)) return 0;
     return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
 }

@@ -3,16 +3,16 @@
 #include <math.h>
 #include <omp.h>
 
-#include "kernels/cpu/unit.h"
+#include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
 /* A group of points and their regions, point after point, each point's in ascending order, cut into
- * pieces of r' (kernels/tuning.h). Neither depends on the threads. */
+ * pieces of r' (kernels/device/tuning.h). Neither depends on the threads. */
 typedef struct aw_cpu_group {
     aw_region *region;
     size_t begin[AW_GROUP_MAX + 1]; /* where each point's regions begin */
     int points;
-    double cut[AW_PIECES_MAX + 1]; /* radii between pieces */
+    double cut[AW_CHUNKS_MAX + 1]; /* radii between pieces */
 } aw_cpu_group;
 
 /* Take points from the list until the group is full. @return where the next group begins. */
@@ -62,7 +62,7 @@ static void sweep_node(const aw_cpu_state *cpu, aw_region *const *same, int n, i
                        aw_work *work)
 {
     const aw_variant *variant = cpu->variant;
-    aw_blend blend;
+    aw_interpolated_cells blend;
     int wanted = 0;
     for (int i = 0; i < n; ++i) wanted += !(same[i]->known & (1u << k));
     if (wanted == 0) return;
@@ -138,7 +138,7 @@ aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales
         sweep_piece(cpu, &cpu->group[c / pieces], (int)(c % pieces), scales, space->blend,
                     &space->work);
     }
-    aw_cpu_collect(cpu, work);
+    aw_cpu_work_sum(cpu, work);
 done:
     return status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: evaluation of clusters. A batch of tiles at a time, in two queues by turns: the rule
  * on every region of every tile, then what is accepted; of that, sums and errors come back. */
-#include "kernels/gpu/clusters.h"
+#include "kernels/gpu/blocks/clusters.h"
 
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
+#include "kernels/gpu/device.h"
 #include "src/base/memory.h"
 
 /* Results of regions at tiles that one queue has room for, as a rule. */
@@ -33,22 +33,23 @@ typedef struct batch {
 } batch;
 
 /* Blocks of tiles of one cluster, piece by piece: those that run at a time read the same slices. */
-static void add_pieces(aw_gpu_piece *piece, size_t *n, size_t first, size_t tiles, size_t regions)
+static void add_pieces(aw_gpu_chunk *piece, size_t *n, size_t first, size_t tiles, size_t regions)
 {
-    for (size_t k = 0; k < regions; k += AW_GPU_PIECE)
+    for (size_t k = 0; k < regions; k += AW_GPU_CHUNK_REGIONS)
         for (size_t i = first; i < first + tiles; ++i) {
             if (piece)
-                piece[*n] = (aw_gpu_piece){
-                    .tile = (uint32_t)i,
-                    .first = (uint32_t)k,
-                    .count = (uint32_t)(regions - k < AW_GPU_PIECE ? regions - k : AW_GPU_PIECE)};
+                piece[*n] = (aw_gpu_chunk){.tile = (uint32_t)i,
+                                           .first = (uint32_t)k,
+                                           .count = (uint32_t)(regions - k < AW_GPU_CHUNK_REGIONS
+                                                                   ? regions - k
+                                                                   : AW_GPU_CHUNK_REGIONS)};
             ++*n;
         }
 }
 
 /* Tile i of a cluster as the batch's tile number `at`. */
-static void add_tile(const evaluation *e, const aw_gpu_desk *d, const batch *b, const aw_cluster *c,
-                     size_t i, size_t at)
+static void add_tile(const evaluation *e, const aw_gpu_workspace *d, const batch *b,
+                     const aw_cluster *c, size_t i, size_t at)
 {
     double(*sum)[AW_TILE] = ((sums *)d->sums.host)[at];
     ((aw_gpu_tile *)d->tile.host)[at] = (aw_gpu_tile){.ref = c->tile[i],
@@ -65,7 +66,7 @@ static void add_tile(const evaluation *e, const aw_gpu_desk *d, const batch *b, 
 }
 
 /* Go through the tiles of one batch; with a desk, fill it. */
-static batch go_through(evaluation *e, const aw_gpu_desk *d)
+static batch go_through(evaluation *e, const aw_gpu_workspace *d)
 {
     batch b = {0};
     while (e->at < e->n) {
@@ -93,12 +94,12 @@ static batch go_through(evaluation *e, const aw_gpu_desk *d)
     return b;
 }
 
-static aw_status desk_grow(aw_gpu_state *g, aw_gpu_desk *d, const batch *b)
+static aw_status desk_grow(aw_gpu_state *g, aw_gpu_workspace *d, const batch *b)
 {
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_grow(g, &d->region, (b->regions + 1) * sizeof(double[2])));
     AW_TRY(aw_gpu_grow(g, &d->tile, b->tiles * sizeof(aw_gpu_tile)));
-    AW_TRY(aw_gpu_grow(g, &d->piece, (b->pieces + 1) * sizeof(aw_gpu_piece)));
+    AW_TRY(aw_gpu_grow(g, &d->piece, (b->pieces + 1) * sizeof(aw_gpu_chunk)));
     AW_TRY(aw_gpu_grow(g, &d->work, (b->pieces + 1) * sizeof(aw_work)));
     AW_TRY(aw_gpu_grow_device(g, &d->result, (b->results + 1) * sizeof(aw_gpu_result)));
     AW_TRY(aw_gpu_grow(g, &d->sums, b->tiles * sizeof(sums)));
@@ -112,7 +113,7 @@ done:
 
 static aw_status batch_begin(aw_gpu_state *g, int q, evaluation *e)
 {
-    aw_gpu_desk *d = &g->desk[q];
+    aw_gpu_workspace *d = &g->workspace[q];
     evaluation counted = *e;
     const batch b = go_through(&counted, NULL);
     aw_status status = AW_OK;
@@ -129,18 +130,18 @@ static aw_status batch_begin(aw_gpu_state *g, int q, evaluation *e)
     call.refused = d->refused.device;
     call.coarse = d->coarse.device;
     call.work = d->work.device;
-    AW_TRY(aw_gpu_push(g, q, &d->region, b.regions * sizeof(double[2])));
-    AW_TRY(aw_gpu_push(g, q, &d->tile, b.tiles * sizeof(aw_gpu_tile)));
-    AW_TRY(aw_gpu_push(g, q, &d->piece, b.pieces * sizeof(aw_gpu_piece)));
-    AW_TRY(aw_gpu_push(g, q, &d->sums, b.tiles * sizeof(sums)));
+    AW_TRY(aw_gpu_to_device(g, q, &d->region, b.regions * sizeof(double[2])));
+    AW_TRY(aw_gpu_to_device(g, q, &d->tile, b.tiles * sizeof(aw_gpu_tile)));
+    AW_TRY(aw_gpu_to_device(g, q, &d->piece, b.pieces * sizeof(aw_gpu_chunk)));
+    AW_TRY(aw_gpu_to_device(g, q, &d->sums, b.tiles * sizeof(sums)));
     AW_TRY(aw_gpu_launch(g, q, AW_GPU_evaluate, b.pieces, &call));
     AW_TRY(
         aw_gpu_launch(g, q, AW_GPU_accept, (b.tiles + AW_GPU_ACCEPTS - 1) / AW_GPU_ACCEPTS, &call));
-    AW_TRY(aw_gpu_pull(g, q, &d->sums, b.tiles * sizeof(sums)));
-    AW_TRY(aw_gpu_pull(g, q, &d->worst, b.results * sizeof(float)));
-    AW_TRY(aw_gpu_pull(g, q, &d->refused, b.results));
-    AW_TRY(aw_gpu_pull(g, q, &d->coarse, b.tiles * sizeof(float)));
-    AW_TRY(aw_gpu_pull(g, q, &d->work, b.pieces * sizeof(aw_work)));
+    AW_TRY(aw_gpu_to_host(g, q, &d->sums, b.tiles * sizeof(sums)));
+    AW_TRY(aw_gpu_to_host(g, q, &d->worst, b.results * sizeof(float)));
+    AW_TRY(aw_gpu_to_host(g, q, &d->refused, b.results));
+    AW_TRY(aw_gpu_to_host(g, q, &d->coarse, b.tiles * sizeof(float)));
+    AW_TRY(aw_gpu_to_host(g, q, &d->work, b.pieces * sizeof(aw_work)));
     d->n = b.tiles;
     d->pieces = b.pieces;
 done:
@@ -164,7 +165,7 @@ static void hand_out(const aw_cluster *c, size_t i, double (*sum)[AW_TILE], cons
 
 static aw_status batch_end(aw_gpu_state *g, int q, const evaluation *e, aw_work *work)
 {
-    aw_gpu_desk *d = &g->desk[q];
+    aw_gpu_workspace *d = &g->workspace[q];
     const aw_gpu_tile *tile = d->tile.host;
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_wait(g, q));
@@ -177,15 +178,15 @@ static aw_status batch_end(aw_gpu_state *g, int q, const evaluation *e, aw_work 
         memcpy(&c->refused[i * c->regions], (uint8_t *)d->refused.host + from, c->regions);
         c->coarse[i] = ((float *)d->coarse.host)[at];
     }
-    if (d->n > 0) aw_gpu_collect(&d->work, d->pieces, work);
+    if (d->n > 0) aw_gpu_work_sum(&d->work, d->pieces, work);
 done:
     d->n = 0;
     return status;
 }
 
-aw_status aw_gpu_unit_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                               const aw_scales *scales, int single, const aw_clustered *out,
-                               aw_work *work)
+aw_status aw_gpu_device_evaluate(void *state, const aw_cluster *cluster, size_t n,
+                                 const aw_scales *scales, int single, const aw_clustered *out,
+                                 aw_work *work)
 {
     aw_gpu_state *g = state;
     evaluation e = {.cluster = cluster, .n = n, .out = out};
@@ -196,12 +197,12 @@ aw_status aw_gpu_unit_evaluate(void *state, const aw_cluster *cluster, size_t n,
     AW_TRY(aw_gpu_wait(g, 0));
     if (single) AW_TRY(aw_gpu_narrow_view(g, &e.call.history));
     e.call.rounded = single;
-    for (; e.at < n; q = (q + 1) % AW_GPU_QUEUES) {
+    for (; e.at < n; q = (q + 1) % AW_GPU_STREAMS) {
         AW_TRY(batch_end(g, q, &e, work));
         AW_TRY(batch_begin(g, q, &e));
     }
-    for (q = 0; q < AW_GPU_QUEUES; ++q) AW_TRY(batch_end(g, q, &e, work));
+    for (q = 0; q < AW_GPU_STREAMS; ++q) AW_TRY(batch_end(g, q, &e, work));
 done:
-    for (q = 0; q < AW_GPU_QUEUES; ++q) g->desk[q].n = 0;
+    for (q = 0; q < AW_GPU_STREAMS; ++q) g->workspace[q].n = 0;
     return status;
 }

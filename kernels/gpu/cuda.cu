@@ -3,14 +3,14 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-#include "kernels/gpu/beam.h"
-#include "kernels/gpu/clusters.h"
-#include "kernels/gpu/cuhre.h"
-#include "kernels/gpu/lists.h"
-#include "kernels/gpu/peak.h"
+#include "kernels/gpu/blocks/clusters.h"
+#include "kernels/gpu/blocks/common_nodes.h"
+#include "kernels/gpu/blocks/cuhre.h"
+#include "kernels/gpu/blocks/lists.h"
+#include "kernels/gpu/blocks/particles.h"
+#include "kernels/gpu/blocks/peak.h"
+#include "kernels/gpu/blocks/upload.h"
 #include "kernels/gpu/runtime.h"
-#include "kernels/gpu/shared.h"
-#include "kernels/gpu/upload.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -19,7 +19,7 @@ namespace
 
 struct cuda_device {
     int index;
-    cudaStream_t queue[AW_GPU_QUEUES];
+    cudaStream_t stream[AW_GPU_STREAMS];
 };
 
 /* A device that has failed once stays so: what is said of it is its first error. */
@@ -59,9 +59,9 @@ __global__ void nothing() {}
 /* A device whose architecture the program was not built for shows so with its first kernel. */
 aw_status try_out(const cuda_device *d, const cudaDeviceProp *properties)
 {
-    nothing<<<1, 1, 0, d->queue[0]>>>();
+    nothing<<<1, 1, 0, d->stream[0]>>>();
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess) error = cudaStreamSynchronize(d->queue[0]);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(d->stream[0]);
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
         error == cudaErrorUnsupportedPtxVersion)
         return aw_error(
@@ -78,8 +78,8 @@ void cuda_close(void *context)
     cuda_device *d = (cuda_device *)context;
     if (!d) return;
     cudaSetDevice(d->index);
-    for (int q = 0; q < AW_GPU_QUEUES; ++q)
-        if (d->queue[q]) cudaStreamDestroy(d->queue[q]);
+    for (int q = 0; q < AW_GPU_STREAMS; ++q)
+        if (d->stream[q]) cudaStreamDestroy(d->stream[q]);
     aw_free(d);
 }
 
@@ -95,9 +95,9 @@ aw_status cuda_open(int index, int threads, aw_gpu_info *info, void **context)
     d->index = index;
     AW_TRY(turn_to(d));
     AW_TRY(check(d, cudaGetDeviceProperties(&properties, index), "a look at it"));
-    for (int q = 0; q < AW_GPU_QUEUES; ++q)
+    for (int q = 0; q < AW_GPU_STREAMS; ++q)
         AW_TRY(
-            check(d, cudaStreamCreateWithFlags(&d->queue[q], cudaStreamNonBlocking), "a stream"));
+            check(d, cudaStreamCreateWithFlags(&d->stream[q], cudaStreamNonBlocking), "a stream"));
     AW_TRY(try_out(d, &properties));
     AW_TRY(check(d, cudaMemGetInfo(&info->memory, &all), "a look at its memory"));
     info->processors = properties.multiProcessorCount;
@@ -119,7 +119,7 @@ aw_status taken(const cuda_device *d, cudaError_t error, const char *what)
     return AW_ERR_NOMEM;
 }
 
-aw_status cuda_take(void *context, size_t bytes, void **room)
+aw_status cuda_alloc(void *context, size_t bytes, void **room)
 {
     const cuda_device *d = (const cuda_device *)context;
     const aw_status status = turn_to(d);
@@ -127,12 +127,12 @@ aw_status cuda_take(void *context, size_t bytes, void **room)
     return status == AW_OK ? taken(d, cudaMalloc(room, bytes), "taking memory") : status;
 }
 
-void cuda_give(void *context, void *room)
+void cuda_free(void *context, void *room)
 {
     if (turn_to((const cuda_device *)context) == AW_OK) cudaFree(room);
 }
 
-aw_status cuda_take_host(void *context, size_t bytes, void **room, void **seen)
+aw_status cuda_alloc_host(void *context, size_t bytes, void **room, void **seen)
 {
     const cuda_device *d = (const cuda_device *)context;
     aw_status status = AW_OK;
@@ -145,28 +145,28 @@ done:
     return status;
 }
 
-void cuda_give_host(void *context, void *room)
+void cuda_free_host(void *context, void *room)
 {
     if (turn_to((const cuda_device *)context) == AW_OK) cudaFreeHost(room);
 }
 
-aw_status copy(void *context, int queue, void *to, const void *from, size_t bytes,
+aw_status copy(void *context, int stream, void *to, const void *from, size_t bytes,
                cudaMemcpyKind kind)
 {
     const cuda_device *d = (const cuda_device *)context;
     const aw_status status = turn_to(d);
     if (status != AW_OK || bytes == 0) return status;
-    return check(d, cudaMemcpyAsync(to, from, bytes, kind, d->queue[queue]), "a transfer");
+    return check(d, cudaMemcpyAsync(to, from, bytes, kind, d->stream[stream]), "a transfer");
 }
 
-aw_status cuda_up(void *context, int queue, void *device, const void *host, size_t bytes)
+aw_status cuda_to_device(void *context, int stream, void *device, const void *host, size_t bytes)
 {
-    return copy(context, queue, device, host, bytes, cudaMemcpyHostToDevice);
+    return copy(context, stream, device, host, bytes, cudaMemcpyHostToDevice);
 }
 
-aw_status cuda_down(void *context, int queue, void *host, const void *device, size_t bytes)
+aw_status cuda_to_host(void *context, int stream, void *host, const void *device, size_t bytes)
 {
-    return copy(context, queue, host, device, bytes, cudaMemcpyDeviceToHost);
+    return copy(context, stream, host, device, bytes, cudaMemcpyDeviceToHost);
 }
 
 /* Three blocks to a multiprocessor: 168 registers a thread, with which nothing is spilled. */
@@ -185,17 +185,17 @@ aw_status cuda_down(void *context, int queue, void *host, const void *device, si
     }
 AW_GPU_KERNELS(AW_GPU_ALONE, AW_GPU_SHARING)
 
-aw_status cuda_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+aw_status cuda_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                       const void *arguments)
 {
     const cuda_device *d = (const cuda_device *)context;
     const aw_status status = turn_to(d);
     if (status != AW_OK) return status;
     const unsigned n = (unsigned)blocks;
-#define AW_GPU_CASE(name, type)                                   \
-    case AW_GPU_##name:                                           \
-        kernel_##name<<<n, AW_GPU_THREADS, 0, d->queue[queue]>>>( \
-            *(const aw_gpu_##type *)arguments);                   \
+#define AW_GPU_CASE(name, type)                                     \
+    case AW_GPU_##name:                                             \
+        kernel_##name<<<n, AW_GPU_THREADS, 0, d->stream[stream]>>>( \
+            *(const aw_gpu_##type *)arguments);                     \
         break;
     switch (kernel) {
         AW_GPU_KERNELS(AW_GPU_CASE, AW_GPU_CASE)
@@ -205,12 +205,12 @@ aw_status cuda_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blo
     return check(d, cudaGetLastError(), "a launch");
 }
 
-aw_status cuda_wait(void *context, int queue)
+aw_status cuda_wait(void *context, int stream)
 {
     const cuda_device *d = (const cuda_device *)context;
     const aw_status status = turn_to(d);
     return status == AW_OK
-               ? check(d, cudaStreamSynchronize(d->queue[queue]), "a kernel or transfer")
+               ? check(d, cudaStreamSynchronize(d->stream[stream]), "a kernel or transfer")
                : status;
 }
 
@@ -218,7 +218,7 @@ aw_status cuda_wait(void *context, int queue)
 
 extern "C" {
 extern const aw_gpu_runtime aw_cuda_runtime;
-const aw_gpu_runtime aw_cuda_runtime = {cuda_count, cuda_open,      cuda_close,     cuda_take,
-                                        cuda_give,  cuda_take_host, cuda_give_host, cuda_up,
-                                        cuda_down,  cuda_launch,    cuda_wait};
+const aw_gpu_runtime aw_cuda_runtime = {
+    cuda_count,     cuda_open,      cuda_close,   cuda_alloc,  cuda_free, cuda_alloc_host,
+    cuda_free_host, cuda_to_device, cuda_to_host, cuda_launch, cuda_wait};
 }

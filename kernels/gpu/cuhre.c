@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: integrals in several dimensions. */
-#include "kernels/gpu/cuhre.h"
+#include "kernels/gpu/blocks/cuhre.h"
 
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
+#include "kernels/gpu/device.h"
 
-aw_status aw_gpu_unit_cuhre_apply(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
-                                  aw_cuhre_region *region, size_t n)
+aw_status aw_gpu_device_cuhre_apply(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                                    aw_cuhre_region *region, size_t n)
 {
     aw_gpu_state *g = state;
-    aw_gpu_desk *d = &g->desk[0];
+    aw_gpu_workspace *d = &g->workspace[0];
     aw_status status = AW_OK;
     AW_TRY(aw_gpu_wait(g, 0));
-    AW_TRY(aw_gpu_bring(g, &d->region, region, n * sizeof *region));
+    AW_TRY(aw_gpu_send(g, &d->region, region, n * sizeof *region));
     const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .region = d->region.device, .n = n};
-    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_apply, (n + AW_GPU_GROUPS - 1) / AW_GPU_GROUPS, &call));
-    AW_TRY(aw_gpu_pull(g, 0, &d->region, n * sizeof *region));
+    AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_apply, (n + AW_GPU_WARPS - 1) / AW_GPU_WARPS, &call));
+    AW_TRY(aw_gpu_to_host(g, 0, &d->region, n * sizeof *region));
     AW_TRY(aw_gpu_wait(g, 0));
     memcpy(region, d->region.host, n * sizeof *region);
 done:
@@ -27,7 +27,7 @@ done:
  * device. */
 static void pack(aw_gpu_state *g, const aw_cuhre_queue *queue, size_t n)
 {
-    aw_gpu_desk *d = &g->desk[0];
+    aw_gpu_workspace *d = &g->workspace[0];
     aw_cuhre_region *region = d->region.host;
     uint32_t *heap = d->heap.host;
     aw_cuhre_queue *packed = d->job.host;
@@ -46,7 +46,7 @@ static void pack(aw_gpu_state *g, const aw_cuhre_queue *queue, size_t n)
 
 static void unpack(const aw_gpu_state *g, aw_cuhre_queue *queue, size_t n)
 {
-    const aw_gpu_desk *d = &g->desk[0];
+    const aw_gpu_workspace *d = &g->workspace[0];
     const aw_cuhre_region *region = d->region.host;
     const uint32_t *heap = d->heap.host;
     const aw_cuhre_queue *packed = d->job.host;
@@ -64,11 +64,11 @@ static void unpack(const aw_gpu_state *g, aw_cuhre_queue *queue, size_t n)
     }
 }
 
-aw_status aw_gpu_unit_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
-                                aw_cuhre_queue *queue, size_t n)
+aw_status aw_gpu_device_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
+                                  aw_cuhre_queue *queue, size_t n)
 {
     aw_gpu_state *g = state;
-    aw_gpu_desk *d = &g->desk[0];
+    aw_gpu_workspace *d = &g->workspace[0];
     aw_status status = AW_OK;
     size_t room = 0, some = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -82,13 +82,13 @@ aw_status aw_gpu_unit_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw
     AW_TRY(aw_gpu_grow(g, &d->job, some * sizeof *queue));
     pack(g, queue, n);
     const aw_gpu_cuhre call = {.rule = *rule, .f = *f, .queue = d->job.device, .n = some};
-    AW_TRY(aw_gpu_push(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
-    AW_TRY(aw_gpu_push(g, 0, &d->heap, room * sizeof(uint32_t)));
-    AW_TRY(aw_gpu_push(g, 0, &d->job, some * sizeof *queue));
+    AW_TRY(aw_gpu_to_device(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
+    AW_TRY(aw_gpu_to_device(g, 0, &d->heap, room * sizeof(uint32_t)));
+    AW_TRY(aw_gpu_to_device(g, 0, &d->job, some * sizeof *queue));
     AW_TRY(aw_gpu_launch(g, 0, AW_GPU_cuhre_cut, some, &call));
-    AW_TRY(aw_gpu_pull(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
-    AW_TRY(aw_gpu_pull(g, 0, &d->heap, room * sizeof(uint32_t)));
-    AW_TRY(aw_gpu_pull(g, 0, &d->job, some * sizeof *queue));
+    AW_TRY(aw_gpu_to_host(g, 0, &d->region, room * sizeof(aw_cuhre_region)));
+    AW_TRY(aw_gpu_to_host(g, 0, &d->heap, room * sizeof(uint32_t)));
+    AW_TRY(aw_gpu_to_host(g, 0, &d->job, some * sizeof *queue));
     AW_TRY(aw_gpu_wait(g, 0));
     unpack(g, queue, n);
 done:

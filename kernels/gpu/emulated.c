@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/beam.h"
-#include "kernels/gpu/clusters.h"
-#include "kernels/gpu/cuhre.h"
-#include "kernels/gpu/lists.h"
-#include "kernels/gpu/peak.h"
+#include "kernels/gpu/blocks/clusters.h"
+#include "kernels/gpu/blocks/common_nodes.h"
+#include "kernels/gpu/blocks/cuhre.h"
+#include "kernels/gpu/blocks/lists.h"
+#include "kernels/gpu/blocks/particles.h"
+#include "kernels/gpu/blocks/peak.h"
+#include "kernels/gpu/blocks/upload.h"
 #include "kernels/gpu/runtime.h"
-#include "kernels/gpu/shared.h"
-#include "kernels/gpu/upload.h"
 #include "src/base/memory.h"
 
 typedef struct emulated {
@@ -43,30 +43,30 @@ static aw_status emulated_open(int index, int threads, aw_gpu_info *info, void *
 
 static void emulated_close(void *context) { aw_free(context); }
 
-static aw_status emulated_take(void *context, size_t bytes, void **room)
+static aw_status emulated_alloc(void *context, size_t bytes, void **room)
 {
     (void)context;
     *room = aw_alloc(1, bytes);
     return *room ? AW_OK : AW_ERR_NOMEM;
 }
 
-static void emulated_give(void *context, void *room)
+static void emulated_free(void *context, void *room)
 {
     (void)context;
     aw_free(room);
 }
 
-static aw_status emulated_take_host(void *context, size_t bytes, void **room, void **seen)
+static aw_status emulated_alloc_host(void *context, size_t bytes, void **room, void **seen)
 {
-    const aw_status status = emulated_take(context, bytes, room);
+    const aw_status status = emulated_alloc(context, bytes, room);
     *seen = *room;
     return status;
 }
 
-static aw_status emulated_copy(void *context, int queue, void *to, const void *from, size_t bytes)
+static aw_status emulated_copy(void *context, int stream, void *to, const void *from, size_t bytes)
 {
     (void)context;
-    (void)queue;
+    (void)stream;
     memcpy(to, from, bytes);
     return AW_OK;
 }
@@ -94,22 +94,22 @@ static aw_status emulated_copy(void *context, int queue, void *to, const void *f
 #define AW_GPU_COMMA ,
 AW_GPU_KERNELS(AW_GPU_ALONE, AW_GPU_SHARING)
 
-static aw_status emulated_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+static aw_status emulated_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                                  const void *arguments)
 {
 #define AW_GPU_ENTRY(name, arguments) launch_##name,
     static void (*const launch[])(const emulated *, size_t,
                                   const void *) = {AW_GPU_KERNELS(AW_GPU_ENTRY, AW_GPU_ENTRY)};
 #undef AW_GPU_ENTRY
-    (void)queue;
+    (void)stream;
     launch[kernel](context, blocks, arguments);
     return AW_OK;
 }
 
-static aw_status emulated_wait(void *context, int queue)
+static aw_status emulated_wait(void *context, int stream)
 {
     (void)context;
-    (void)queue;
+    (void)stream;
     return AW_OK;
 }
 
@@ -118,12 +118,12 @@ const aw_gpu_runtime aw_emulated_runtime = {
     .count = emulated_count,
     .open = emulated_open,
     .close = emulated_close,
-    .take = emulated_take,
-    .give = emulated_give,
-    .take_host = emulated_take_host,
-    .give_host = emulated_give,
-    .up = emulated_copy,
-    .down = emulated_copy,
+    .alloc = emulated_alloc,
+    .free = emulated_free,
+    .alloc_host = emulated_alloc_host,
+    .free_host = emulated_free,
+    .to_device = emulated_copy,
+    .to_host = emulated_copy,
     .launch = emulated_launch,
     .wait = emulated_wait,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: what the device could do at best. */
-#include "kernels/gpu/peak.h"
+#include "kernels/gpu/blocks/peak.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
+#include "kernels/gpu/device.h"
 #include "src/base/timer.h"
 
 /* A run lasts so long [s]; the best of so many counts. */
@@ -61,7 +61,7 @@ done:
     return status;
 }
 
-aw_status aw_gpu_unit_peak(void *state, aw_peak *out)
+aw_status aw_gpu_device_peak(void *state, aw_peak *out)
 {
     aw_gpu_state *g = state;
     const size_t most = aw_peak_bytes(AW_PEAK_ARRAYS - 1);
@@ -88,6 +88,6 @@ aw_status aw_gpu_unit_peak(void *state, aw_peak *out)
         out->read[i] = 1e-9 * (double)(bytes * (l.read.each ? l.blocks : 1)) * rate;
     }
 done:
-    aw_gpu_drop(g, &room);
+    aw_gpu_array_free(g, &room);
     return status;
 }

@@ -13,24 +13,24 @@ AW_BEGIN_DECLS
 /** Kernels, each with a struct of that name for its arguments, aw_gpu_<struct>, and a body,
  *  aw_gpu_<name>_block: X(name, struct), and S(name, struct) where blocks share memory, which is
  *  an aw_gpu_<name>_space. */
-#define AW_GPU_KERNELS(X, S) \
-    S(sweep, sweep)          \
-    S(refine, refine)        \
-    S(evaluate, evaluate)    \
-    S(accept, evaluate)      \
-    S(shared, shared)        \
-    X(shared_add, shared)    \
-    S(cuhre_apply, cuhre)    \
-    S(cuhre_cut, cuhre)      \
-    X(narrow, narrow)        \
-    S(beam_places, beam)     \
-    S(beam_reach, beam)      \
-    S(beam_look, beam)       \
-    X(beam_deposit, beam)    \
-    S(beam_gather, beam)     \
-    S(beam_push, beam)       \
-    S(beam_stats, beam)      \
-    X(multiply, multiply)    \
+#define AW_GPU_KERNELS(X, S)        \
+    S(sweep, sweep)                 \
+    S(refine, refine)               \
+    S(evaluate, evaluate)           \
+    S(accept, evaluate)             \
+    S(common, common)               \
+    X(common_add, common)           \
+    S(cuhre_apply, cuhre)           \
+    S(cuhre_cut, cuhre)             \
+    X(narrow, narrow)               \
+    S(particles_places, particles)  \
+    S(particles_reach, particles)   \
+    S(particles_look, particles)    \
+    X(particles_deposit, particles) \
+    S(particles_gather, particles)  \
+    S(particles_push, particles)    \
+    S(particles_stats, particles)   \
+    X(multiply, multiply)           \
     X(read_all, read_all)
 
 #define AW_GPU_NUMBER_(name, arguments) AW_GPU_##name,
@@ -40,7 +40,7 @@ typedef enum aw_gpu_kernel {
 #undef AW_GPU_NUMBER_
 
 /** Queues of a device: what is put into one is done in order, what is in two may be at once. */
-#define AW_GPU_QUEUES 2
+#define AW_GPU_STREAMS 2
 
 /** A device, as it was opened. */
 typedef struct aw_gpu_info {
@@ -62,24 +62,24 @@ typedef struct aw_gpu_runtime {
 
     /** Memory of the device. @return AW_OK; AW_ERR_NOMEM: there is not so much (no message);
      *  AW_ERR_BACKEND */
-    aw_status (*take)(void *context, size_t bytes, void **room);
-    void (*give)(void *context, void *room);
+    aw_status (*alloc)(void *context, size_t bytes, void **room);
+    void (*free)(void *context, void *room);
 
     /** Memory of the host that transfers from and to it do not wait for, and which the device can
      *  read at `seen`. @return as take */
-    aw_status (*take_host)(void *context, size_t bytes, void **room, void **seen);
-    void (*give_host)(void *context, void *room);
+    aw_status (*alloc_host)(void *context, size_t bytes, void **room, void **seen);
+    void (*free_host)(void *context, void *room);
 
     /** Copy to and from the device: put into a queue. */
-    aw_status (*up)(void *context, int queue, void *device, const void *host, size_t bytes);
-    aw_status (*down)(void *context, int queue, void *host, const void *device, size_t bytes);
+    aw_status (*to_device)(void *context, int stream, void *device, const void *host, size_t bytes);
+    aw_status (*to_host)(void *context, int stream, void *host, const void *device, size_t bytes);
 
     /** Start blocks of a kernel: put into a queue. `arguments` are copied. */
-    aw_status (*launch)(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+    aw_status (*launch)(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                         const void *arguments);
 
     /** Wait until a queue is empty. @return the first error of what was put into it */
-    aw_status (*wait)(void *context, int queue);
+    aw_status (*wait)(void *context, int stream);
 } aw_gpu_runtime;
 
 AW_END_DECLS

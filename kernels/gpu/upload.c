@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU units: slices stay on the device from step to step, so that of a step only the new one goes
  * there. What the device has no room for it reads from the host's memory. */
-#include "kernels/gpu/upload.h"
+#include "kernels/gpu/blocks/upload.h"
 
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
-#include "kernels/held.h"
+#include "kernels/device/slice_cache.h"
+#include "kernels/gpu/device.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -14,22 +14,22 @@
 static aw_status take_slice(aw_gpu_state *g, size_t bytes, void **room)
 {
     if (g->resident + bytes > g->info.memory - g->info.memory / 4) return AW_ERR_NOMEM;
-    const aw_status status = g->runtime->take(g->context, bytes, room);
+    const aw_status status = g->runtime->alloc(g->context, bytes, room);
     if (status == AW_OK) g->resident += bytes;
     return status;
 }
 
-static void held_drop(aw_gpu_state *g, aw_gpu_held *held)
+static void cached_slice_free(aw_gpu_state *g, aw_gpu_slice *cached)
 {
-    if (held->room) g->runtime->give(g->context, held->room);
-    if (held->host) g->runtime->give_host(g->context, held->host);
-    if (held->narrow) g->runtime->give(g->context, held->narrow);
-    memset(held, 0, sizeof *held);
+    if (cached->room) g->runtime->free(g->context, cached->room);
+    if (cached->host) g->runtime->free_host(g->context, cached->host);
+    if (cached->narrow) g->runtime->free(g->context, cached->narrow);
+    memset(cached, 0, sizeof *cached);
 }
 
 static void drop_all(aw_gpu_state *g)
 {
-    for (size_t i = 0; i < g->helds; ++i) held_drop(g, &g->held[i]);
+    for (size_t i = 0; i < g->cached_slices; ++i) cached_slice_free(g, &g->cached[i]);
     g->on_host = g->resident = 0;
 }
 
@@ -37,52 +37,52 @@ void aw_gpu_upload_free(aw_gpu_state *g)
 {
     aw_gpu_array *const all[] = {&g->at, &g->orbit, &g->slices, &g->narrows, &g->staging};
     drop_all(g);
-    aw_free(g->held);
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_drop(g, all[i]);
+    aw_free(g->cached);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_array_free(g, all[i]);
 }
 
 /* Room for slice i of n. The newest slices, which are read most, are not the ones that the device
  * has no room for: it takes that of the oldest which has some. */
 static aw_status make_room(aw_gpu_state *g, size_t i, size_t n)
 {
-    aw_gpu_held *held = &g->held[i];
+    aw_gpu_slice *cached = &g->cached[i];
     aw_status status = AW_OK;
-    if (!held->room && !held->host) {
-        const aw_status taken = take_slice(g, g->slice_bytes, &held->room);
+    if (!cached->room && !cached->host) {
+        const aw_status taken = take_slice(g, g->slice_bytes, &cached->room);
         if (taken != AW_ERR_NOMEM) return taken;
-        AW_TRY(g->runtime->take_host(g->context, g->slice_bytes, &held->host, &held->seen));
+        AW_TRY(g->runtime->alloc_host(g->context, g->slice_bytes, &cached->host, &cached->seen));
         if (g->on_host++ == 0)
             aw_warn(
                 "%s: it has room for %zu of %zu slices and reads the others from the host, which "
                 "is slow (use a smaller numerics.grid, or --device cpu)",
                 g->text, i, n);
     }
-    for (size_t old = n; held->host && old-- > i + 1;) {
-        aw_gpu_held *other = &g->held[old];
+    for (size_t old = n; cached->host && old-- > i + 1;) {
+        aw_gpu_slice *other = &g->cached[old];
         if (!other->room) continue;
-        held->room = other->room;
-        other->host = held->host;
-        other->seen = held->seen;
-        other->room = held->host = held->seen = NULL;
-        other->id = held->id = 0; /* both are brought again */
+        cached->room = other->room;
+        other->host = cached->host;
+        other->seen = cached->seen;
+        other->room = cached->host = cached->seen = NULL;
+        other->id = cached->id = 0; /* both are brought again */
     }
 done:
     return status;
 }
 
 /* Bring the cells of a slice. Those in the host's memory are not read by anyone now. */
-static aw_status bring(aw_gpu_state *g, aw_gpu_held *held, const aw_slice *slice)
+static aw_status bring(aw_gpu_state *g, aw_gpu_slice *cached, const aw_slice *slice)
 {
     aw_status status = AW_OK;
-    if (held->host) {
-        memcpy(held->host, slice->cells, g->slice_bytes);
+    if (cached->host) {
+        memcpy(cached->host, slice->cells, g->slice_bytes);
     } else {
         AW_TRY(aw_gpu_wait(g, 0)); /* what is in the staging area may be on its way */
         memcpy(g->staging.host, slice->cells, g->slice_bytes);
-        AW_TRY(g->runtime->up(g->context, 0, held->room, g->staging.host, g->slice_bytes));
+        AW_TRY(g->runtime->to_device(g->context, 0, cached->room, g->staging.host, g->slice_bytes));
     }
-    held->id = slice->id;
-    held->narrow_id = 0;
+    cached->id = slice->id;
+    cached->narrow_id = 0;
 done:
     return status;
 }
@@ -96,11 +96,11 @@ static aw_status push_slices(aw_gpu_state *g, const aw_history_view *h)
     aw_slice *slice = g->slices.host;
     for (size_t i = 0; i < n; ++i) {
         slice[i] = h->slice[i];
-        slice[i].cells = g->held[i].room ? g->held[i].room : g->held[i].seen;
+        slice[i].cells = g->cached[i].room ? g->cached[i].room : g->cached[i].seen;
     }
-    AW_TRY(aw_gpu_push(g, 0, &g->slices, n * sizeof(aw_slice)));
-    AW_TRY(aw_gpu_bring(g, &g->orbit, h->orbit.piece, pieces));
-    AW_TRY(aw_gpu_bring(g, &g->at, g->point, g->points * sizeof *g->point));
+    AW_TRY(aw_gpu_to_device(g, 0, &g->slices, n * sizeof(aw_slice)));
+    AW_TRY(aw_gpu_send(g, &g->orbit, h->orbit.piece, pieces));
+    AW_TRY(aw_gpu_send(g, &g->at, g->point, g->points * sizeof *g->point));
     g->exact = *h;
     g->exact.slice = g->slices.device;
     g->exact.orbit.piece = g->orbit.device;
@@ -121,12 +121,12 @@ aw_status aw_gpu_upload(void *state, const aw_history_view *h, const aw_field_po
     g->point = point;
     g->points = points;
     AW_TRY(aw_gpu_grow(g, &g->staging, bytes));
-    AW_TRY(aw_grow((void **)&g->held, &g->helds, n, sizeof *g->held));
-    aw_held_follow(g->held, sizeof *g->held, g->helds, h, n);
+    AW_TRY(aw_grow((void **)&g->cached, &g->cached_slices, n, sizeof *g->cached));
+    aw_slice_cache_match(g->cached, sizeof *g->cached, g->cached_slices, h, n);
     for (size_t i = 0; i < n; ++i) AW_TRY(make_room(g, i, n));
     for (size_t i = 0; i < n; ++i)
-        if (g->held[i].id == 0 || g->held[i].id != h->slice[i].id)
-            AW_TRY(bring(g, &g->held[i], &h->slice[i]));
+        if (g->cached[i].id == 0 || g->cached[i].id != h->slice[i].id)
+            AW_TRY(bring(g, &g->cached[i], &h->slice[i]));
     AW_TRY(push_slices(g, h));
 done:
     return status;
@@ -135,16 +135,16 @@ done:
 /* The cells of slice i in single precision. @return AW_ERR_NOMEM: there is no room */
 static aw_status narrow(aw_gpu_state *g, size_t i, size_t numbers)
 {
-    aw_gpu_held *held = &g->held[i];
+    aw_gpu_slice *cached = &g->cached[i];
     aw_status status = AW_OK;
-    if (!held->narrow) AW_TRY(take_slice(g, numbers * sizeof(float), &held->narrow));
-    if (held->narrow_id == 0 || held->narrow_id != held->id) {
+    if (!cached->narrow) AW_TRY(take_slice(g, numbers * sizeof(float), &cached->narrow));
+    if (cached->narrow_id == 0 || cached->narrow_id != cached->id) {
         const aw_gpu_narrow call = {
-            .from = held->room ? held->room : held->seen, .to = held->narrow, .n = numbers};
+            .from = cached->room ? cached->room : cached->seen, .to = cached->narrow, .n = numbers};
         AW_TRY(aw_gpu_launch(g, 0, AW_GPU_narrow, (numbers + AW_GPU_NARROW - 1) / AW_GPU_NARROW,
                              &call));
     }
-    held->narrow_id = held->id;
+    cached->narrow_id = cached->id;
 done:
     return status;
 }
@@ -166,9 +166,9 @@ aw_status aw_gpu_narrow_view(aw_gpu_state *g, aw_history_view *view)
         status = narrow(g, i, numbers);
         if (status == AW_ERR_NOMEM) return aw_gpu_wait(g, 0); /* as they are given, then */
         AW_TRY(status);
-        ((aw_slice *)g->narrows.host)[i].cells = g->held[i].narrow;
+        ((aw_slice *)g->narrows.host)[i].cells = g->cached[i].narrow;
     }
-    AW_TRY(aw_gpu_push(g, 0, &g->narrows, n * sizeof(aw_slice)));
+    AW_TRY(aw_gpu_to_device(g, 0, &g->narrows, n * sizeof(aw_slice)));
     AW_TRY(aw_gpu_wait(g, 0));
     g->narrow = g->exact;
     g->narrow.slice = g->narrows.device;

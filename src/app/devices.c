@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/device.h"
-#include "kernels/peak.h"
-#include "kernels/variant.h"
-#include "src/app/commands.h"
+#include "kernels/cpu/peak.h"
+#include "kernels/cpu/simd/simd.h"
+#include "kernels/device/device.h"
+#include "src/base/command.h"
 #include "src/base/log.h"
 
 static void print_peak(const aw_peak *peak, const char *who)
@@ -35,17 +35,15 @@ done:
     return status;
 }
 
-aw_status aw_devices_command(int argc, char **argv)
+static const char help[] = "arcwake devices\nLists processing units and SIMD variants.\n";
+
+static aw_status devices(int argc, char **argv)
 {
     const int threads = omp_get_max_threads();
     aw_status status = AW_OK;
     aw_peak peak;
     char who[40];
-    if (argc > 1) {
-        if (strcmp(argv[1], "--help") == 0)
-            return aw_help_command(2, (char *[]){"help", "devices"});
-        return aw_error(AW_ERR_ARG, "devices: takes no arguments, got '%s'", argv[1]);
-    }
+    if (argc > 1) return aw_error(AW_ERR_ARG, "devices: takes no arguments, got '%s'", argv[1]);
     /* Units of the host share one processor: what it can do is said once. */
     for (int i = 0; aw_device_kind(i); ++i) {
         const aw_device_ops *ops = aw_device_kind(i);
@@ -63,3 +61,10 @@ aw_status aw_devices_command(int argc, char **argv)
 done:
     return status;
 }
+
+extern const aw_command aw_devices_command;
+const aw_command aw_devices_command = {.name = "devices",
+                                       .usage = "devices",
+                                       .summary = "devices and SIMD variants",
+                                       .help = help,
+                                       .run = devices};

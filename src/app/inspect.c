@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "src/app/commands.h"
 #include "src/app/options.h"
-#include "src/app/simulation.h"
 #include "src/app/summary.h"
+#include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/simulation/simulation.h"
 
 /* Seconds of one solve on one thread, from `arcwake bench` (LCLS bend, tolerance 1e-6; AVX-512 at
  * about 4 GHz): a guess within a factor of a few, as the work depends on machine and bunch. */
@@ -24,19 +24,19 @@ static void print_time(const aw_config *config, const aw_plan *plan)
     aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
 }
 
-aw_status aw_inspect_command(int argc, char **argv)
+static const char help[] =
+    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
+    "warns of steps, grids or particle numbers that are too coarse.\n";
+
+static aw_status inspect(int argc, char **argv)
 {
     static aw_options options; /* large; one command a process */
     aw_status status = AW_OK;
     aw_config *config = NULL;
     char *text = NULL;
     aw_plan plan;
-    int help;
-    AW_TRY(aw_options_read(argc, argv, &options, &help));
-    if (help) {
-        char *words[] = {"help", "inspect", NULL};
-        return aw_help_command(2, words);
-    }
+    AW_TRY(aw_options_read(argc, argv, &options));
     AW_TRY(aw_options_config(&options, &config));
     text = aw_config_text(config);
     if (!text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
@@ -52,3 +52,11 @@ done:
     aw_config_free(config);
     return status;
 }
+
+extern const aw_command aw_inspect_command;
+const aw_command aw_inspect_command = {.name = "inspect",
+                                       .usage = "inspect INPUT.yaml",
+                                       .summary =
+                                           "resolved input, lengths, memory, time; runs nothing",
+                                       .help = help,
+                                       .run = inspect};

@@ -6,61 +6,54 @@
 #include <string.h>
 
 #include "src/app/commands.h"
-#include "src/app/validate.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
-#include "src/output/report.h"
 
-aw_status aw_report_command(int argc, char **argv)
+static int asks_for_help(const char *word)
 {
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return aw_help_command(2, (char *[]){"help", "report"});
-    if (argc != 2)
-        return aw_error(AW_ERR_ARG, "report: expected one directory (arcwake report DIR)");
-    aw_status status = aw_report_run(argv[1]);
-    if (status == AW_OK) aw_info("%s/report.html", argv[1]);
-    return status;
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static const struct {
-    const char *name;
-    aw_status (*run)(int argc, char **argv);
-    int shared; /* 1: ranks share its work */
-} commands[] = {{"run", aw_run_command, 1},           {"inspect", aw_inspect_command, 0},
-                {"validate", aw_validate_command, 0}, {"bench", aw_bench_command, 1},
-                {"devices", aw_devices_command, 0},   {"report", aw_report_command, 0},
-                {"tune", aw_tune_command, 0},         {"help", aw_help_command, 0},
-                {"--help", aw_help_command, 0},       {"-h", aw_help_command, 0}};
-
-/* Under mpirun: most commands are rank 0's alone; what is said, is said by it. */
-static aw_status on_ranks(size_t command, int argc, char **argv)
+/* Under mpirun most commands are rank 0's alone, and only rank 0 prints. */
+static aw_status run_on_ranks(const aw_command *command, int argc, char **argv)
 {
-    const int shared = commands[command].shared;
     aw_status status = AW_OK;
     AW_TRY(aw_comm_begin());
     aw_log_mute(aw_comm_rank() > 0);
-    const int mine = shared || aw_comm_rank() == 0;
-    if (!shared) aw_comm_alone();
-    if (mine) status = commands[command].run(argc, argv);
+    const int mine = command->on_all_ranks || aw_comm_rank() == 0;
+    if (!command->on_all_ranks) aw_comm_alone();
+    if (mine) status = command->run(argc, argv);
     aw_comm_end();
 done:
     return status;
+}
+
+/* `arcwake help [COMMAND]`, for those who ask in another way. */
+static aw_status help(const char *name)
+{
+    char word[] = "help";
+    char *argv[] = {word, (char *)name, NULL};
+    return run_on_ranks(aw_command_find(word), name ? 2 : 1, argv);
 }
 
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off(); /* GSL aborts by default; its codes are checked instead */
     if (argc < 2) {
-        aw_help_command(1, argv);
+        help(NULL);
         return aw_status_exit(AW_ERR_ARG);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("arcwake %s\n", AW_VERSION);
         return 0;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return aw_status_exit(on_ranks(i, argc - 1, argv + 1));
-    aw_error(AW_ERR_ARG, "'%s' is not a command (see: arcwake help)", argv[1]);
-    return aw_status_exit(AW_ERR_ARG);
+    if (asks_for_help(argv[1])) return aw_status_exit(help(NULL));
+    const aw_command *command = aw_command_find(argv[1]);
+    if (!command) {
+        aw_error(AW_ERR_ARG, "'%s' is not a command (see: arcwake help)", argv[1]);
+        return aw_status_exit(AW_ERR_ARG);
+    }
+    for (int i = 2; i < argc; ++i)
+        if (asks_for_help(argv[i])) return aw_status_exit(help(command->name));
+    return aw_status_exit(run_on_ranks(command, argc - 1, argv + 1));
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/app/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/command.h"
 #include "src/base/log.h"
 
 enum { O_FORCE = 256, O_SOLVER, O_DEVICE, O_THREADS, O_STEPS, O_SOLVE, O_RESTART, O_SET, O_QUIET };
@@ -21,20 +20,7 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"restart", optional_argument, NULL, O_RESTART},
                                       {"set", required_argument, NULL, O_SET},
                                       {"quiet", no_argument, NULL, O_QUIET},
-                                      {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
-
-aw_status aw_option_number(const char *option, const char *text, long least, long most, long *out)
-{
-    char *end = NULL;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
-        return aw_error(AW_ERR_ARG, "%s: '%s' is not a whole number from %ld to %ld", option, text,
-                        least, most);
-    *out = value;
-    return AW_OK;
-}
 
 static aw_status add_set(aw_options *o, const char *text)
 {
@@ -55,7 +41,7 @@ static aw_status add_key(aw_options *o, const char *key, const char *value)
     return add_set(o, text);
 }
 
-static aw_status take(aw_options *o, int option, const char *value, int *help)
+static aw_status take(aw_options *o, int option, const char *value)
 {
     long number = 0;
     aw_status status = AW_OK;
@@ -75,26 +61,24 @@ static aw_status take(aw_options *o, int option, const char *value, int *help)
     case O_RESTART:
         return aw_error(AW_ERR_ARG,
                         "--restart: checkpoints are not built yet (run from the start)");
-    case 'h': *help = 1; return AW_OK;
     default: return AW_ERR_ARG;
     }
 }
 
-aw_status aw_options_read(int argc, char **argv, aw_options *o, int *help)
+aw_status aw_options_read(int argc, char **argv, aw_options *o)
 {
     int option;
-    *help = 0;
     memset(o, 0, sizeof *o);
     optind = 1;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", known, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:", known, NULL)) != -1) {
         if (option == ':')
             return aw_error(AW_ERR_ARG, "%s: %s needs a value", argv[0], argv[optind - 1]);
         if (option == '?')
             return aw_error(AW_ERR_ARG, "%s: option %s is not known (see: arcwake help %s)",
                             argv[0], argv[optind - 1], argv[0]);
-        aw_status status = take(o, option, optarg, help);
-        if (status != AW_OK || *help) return status;
+        aw_status status = take(o, option, optarg);
+        if (status != AW_OK) return status;
     }
     if (optind == argc)
         return aw_error(AW_ERR_ARG, "%s: no input file given (arcwake %s INPUT.yaml)", argv[0],

@@ -19,15 +19,12 @@ typedef struct aw_options {
     long steps, solve_every;
 } aw_options;
 
-/** Read the options; help was asked for: *help = 1.
+/** Read the options.
  *  @return AW_OK, AW_ERR_ARG (one line: what and how to mend it). */
-aw_status aw_options_read(int argc, char **argv, aw_options *options, int *help);
+aw_status aw_options_read(int argc, char **argv, aw_options *options);
 
 /** The resolved input of these options. @return as aw_config_read, or AW_ERR_ARG. */
 aw_status aw_options_config(const aw_options *options, aw_config **out);
-
-/** A whole number from text, between least and most. @return AW_OK, AW_ERR_ARG (message). */
-aw_status aw_option_number(const char *option, const char *text, long least, long most, long *out);
 
 AW_END_DECLS
 #endif

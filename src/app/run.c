@@ -9,19 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/app/commands.h"
-#include "src/app/diag.h"
 #include "src/app/options.h"
-#include "src/app/simulation.h"
 #include "src/app/summary.h"
-#include "src/app/tuning_file.h"
 #include "src/base/comm.h"
+#include "src/base/command.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
-#include "src/output/file.h"
+#include "src/io/file.h"
 #include "src/output/progress.h"
 #include "src/output/report.h"
+#include "src/simulation/diag.h"
+#include "src/simulation/simulation.h"
+#include "src/tune/file.h"
 
 /* Set by the first ^C or SIGTERM; the second one ends the process at once. */
 static volatile sig_atomic_t stop_asked;
@@ -189,7 +189,7 @@ static void follow_on(aw_simulation *sim)
     signal(SIGTERM, SIG_IGN);
     aw_log_mute(0); /* what it says from now on, rank 0 need not */
     aw_log_quiet(1);
-    aw_simulation_follow(sim);
+    aw_simulation_worker(sim);
 }
 
 /* mpirun gives a rank one core, unless it is told otherwise, and then all threads share it. */
@@ -204,19 +204,30 @@ static void warn_of_threads(const aw_config *config)
         aw_info("%d ranks share the particles and the potentials", aw_comm_size());
 }
 
-aw_status aw_run_command(int argc, char **argv)
+static const char help[] =
+    "arcwake run INPUT.yaml [options]\n"
+    "  -o DIR, --output DIR  output directory (key output.directory)\n"
+    "  --force               write into a directory that is not empty\n"
+    "  --solver NAME         projection | predictive | heterogeneous | heuristic | two-phase |\n"
+    "                        adaptive\n"
+    "                        (key numerics.solver)\n"
+    "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0\n"
+    "  --threads N           threads of the CPU unit and of all else\n"
+    "  --steps N             stop after N steps\n"
+    "  --solve-every N       rigid, external: also solve every N steps\n"
+    "  --set KEY=VALUE       any key of the input, e.g. --set numerics.grid=[64,64]; repeatable\n"
+    "  --quiet               errors and warnings only\n"
+    "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
+    "4 files or devices; 75 stopped by a signal between two steps.\n";
+
+static aw_status run_command(int argc, char **argv)
 {
     static aw_options options; /* large; one command a process */
     aw_status status = AW_OK;
     aw_config *config = NULL;
     run r = {0};
-    int help;
     double begin = aw_now();
-    AW_TRY(aw_options_read(argc, argv, &options, &help));
-    if (help) {
-        char *words[] = {"help", "run", NULL};
-        return aw_help_command(2, words);
-    }
+    AW_TRY(aw_options_read(argc, argv, &options));
     aw_log_quiet(options.quiet);
     AW_TRY(aw_options_config(&options, &config));
     aw_tuning_load(&config->tuning);
@@ -227,7 +238,7 @@ aw_status aw_run_command(int argc, char **argv)
     r.text = aw_config_text(config);
     if (!r.text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
     status = aw_simulation_new(config, NULL, 1, &r.sim);
-    AW_TRY(aw_simulation_lead(r.sim, status));
+    AW_TRY(aw_simulation_ranks_begin(r.sim, status));
     if (aw_comm_rank() > 0) {
         follow_on(r.sim);
         goto done;
@@ -236,7 +247,7 @@ aw_status aw_run_command(int argc, char **argv)
     AW_TRY(aw_diag_new(r.sim, r.text, &r.diag));
     AW_TRY(open_output(&r, options.force));
     aw_summary_begin(r.sim);
-    AW_TRY(aw_simulation_lend(r.sim));
+    AW_TRY(aw_simulation_offload(r.sim));
     aw_plan_warn(config, &plan);
     catch_signals();
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
@@ -255,3 +266,12 @@ done:
     aw_log_close();
     return status;
 }
+
+extern const aw_command aw_run_command;
+const aw_command aw_run_command = {.name = "run",
+                                   .usage = "run INPUT.yaml",
+                                   .summary =
+                                       "compute, write DIR (openPMD meshes, monitor.csv, report)",
+                                   .help = help,
+                                   .run = run_command,
+                                   .on_all_ranks = 1};

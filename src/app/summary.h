@@ -2,7 +2,7 @@
 /* What a run says of itself at its start and at its end. */
 #ifndef AW_APP_SUMMARY_H
 #define AW_APP_SUMMARY_H
-#include "src/app/simulation.h"
+#include "src/simulation/simulation.h"
 
 AW_BEGIN_DECLS
 

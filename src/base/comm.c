@@ -69,7 +69,7 @@ void aw_comm_sum_single(float *x, size_t n)
     if (aw_comm_size() > 1) sum((char *)x, n, sizeof *x, MPI_FLOAT);
 }
 
-void aw_comm_most(double *x, size_t n)
+void aw_comm_max(double *x, size_t n)
 {
     if (aw_comm_size() > 1)
         MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -87,7 +87,7 @@ static void carry(char *bytes, size_t n, int to, int from)
     }
 }
 
-void aw_comm_collect(const void *mine, size_t n, void *all)
+void aw_comm_gather(const void *mine, size_t n, void *all)
 {
     char *to = all;
     if (rank > 0) {
@@ -103,7 +103,7 @@ void aw_comm_collect(const void *mine, size_t n, void *all)
     }
 }
 
-void aw_comm_share(void *bytes, size_t n)
+void aw_comm_broadcast(void *bytes, size_t n)
 {
     char *from = bytes;
     for (size_t at = 0; aw_comm_size() > 1 && at < n; at += INT_MAX) {
@@ -112,7 +112,7 @@ void aw_comm_share(void *bytes, size_t n)
     }
 }
 
-void aw_comm_gather(const double *mine, size_t n, double *all)
+void aw_comm_allgather(const double *mine, size_t n, double *all)
 {
     if (aw_comm_size() > 1)
         MPI_Allgather(mine, (int)n, MPI_DOUBLE, all, (int)n, MPI_DOUBLE, MPI_COMM_WORLD);
@@ -127,7 +127,7 @@ void aw_comm_node_wait(void)
     if (aw_comm_node_size() > 1) MPI_Barrier(node);
 }
 
-void aw_comm_node_share(void *bytes, size_t n)
+void aw_comm_node_broadcast(void *bytes, size_t n)
 {
     if (aw_comm_node_size() > 1) MPI_Bcast(bytes, (int)n, MPI_BYTE, 0, node);
 }
@@ -169,21 +169,21 @@ void aw_comm_sum_single(float *x, size_t n)
     (void)n;
 }
 
-void aw_comm_most(double *x, size_t n)
+void aw_comm_max(double *x, size_t n)
 {
     (void)x;
     (void)n;
 }
 
-void aw_comm_collect(const void *mine, size_t n, void *all) { memcpy(all, mine, n); }
+void aw_comm_gather(const void *mine, size_t n, void *all) { memcpy(all, mine, n); }
 
-void aw_comm_share(void *bytes, size_t n)
+void aw_comm_broadcast(void *bytes, size_t n)
 {
     (void)bytes;
     (void)n;
 }
 
-void aw_comm_gather(const double *mine, size_t n, double *all)
+void aw_comm_allgather(const double *mine, size_t n, double *all)
 {
     memcpy(all, mine, n * sizeof *all);
 }
@@ -191,7 +191,7 @@ void aw_comm_gather(const double *mine, size_t n, double *all)
 int aw_comm_node_size(void) { return 1; }
 void aw_comm_node_wait(void) {}
 
-void aw_comm_node_share(void *bytes, size_t n)
+void aw_comm_node_broadcast(void *bytes, size_t n)
 {
     (void)bytes;
     (void)n;

@@ -31,23 +31,23 @@ void aw_comm_sum(double *x, size_t n);
 void aw_comm_sum_single(float *x, size_t n);
 
 /** The largest of each number over the ranks, in place. */
-void aw_comm_most(double *x, size_t n);
+void aw_comm_max(double *x, size_t n);
 
 /** Bytes of all ranks, one rank's after the other's, to rank 0.
  *  @param[out] all  of rank 0: room for all of them; elsewhere it is not looked at */
-void aw_comm_collect(const void *mine, size_t n, void *all);
+void aw_comm_gather(const void *mine, size_t n, void *all);
 
 /** What rank 0 has. */
-void aw_comm_share(void *bytes, size_t n);
+void aw_comm_broadcast(void *bytes, size_t n);
 
 /** mine[] of every rank into all [size][n]. */
-void aw_comm_gather(const double *mine, size_t n, double *all);
+void aw_comm_allgather(const double *mine, size_t n, double *all);
 
 /** Of the ranks of this node: how many there are, wait for all, what the first has, the worst
  *  status of all. All ranks of a node call these alike. */
 int aw_comm_node_size(void);
 void aw_comm_node_wait(void);
-void aw_comm_node_share(void *bytes, size_t n);
+void aw_comm_node_broadcast(void *bytes, size_t n);
 aw_status aw_comm_node_agree(aw_status mine);
 
 /** The worst status of all ranks: AW_OK only if all have it. */

@@ -4,7 +4,7 @@
 #define AW_INPUT_CONFIG_H
 #include <stddef.h>
 
-#include "kernels/tuning.h"
+#include "kernels/device/tuning.h"
 #include "pic/lattice.h"
 #include "pic/particles.h"
 #include "src/base/status.h"

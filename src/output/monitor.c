@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/log.h"
-#include "src/output/file.h"
+#include "src/io/file.h"
 
 struct aw_monitor {
     int fd;

@@ -10,8 +10,8 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/output/file.h"
-#include "src/output/h5.h"
+#include "src/io/file.h"
+#include "src/io/h5.h"
 #include "src/output/species.h"
 
 #define INPUT_MAX 60000 /* HDF5 keeps an attribute in one message of 64 kB at most */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "kernels/view.h"
+#include "kernels/math/view.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS

@@ -2,7 +2,7 @@
 /* The parts of an openPMD file that openpmd.c is made of. */
 #ifndef AW_OUTPUT_SPECIES_H
 #define AW_OUTPUT_SPECIES_H
-#include "src/output/h5.h"
+#include "src/io/h5.h"
 #include "src/output/openpmd.h"
 
 AW_BEGIN_DECLS

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/tile.h"
+#include "kernels/math/tile.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 
@@ -37,10 +37,10 @@ void aw_tiling_free(aw_tiling *t)
     aw_free(t->rest);
     aw_free(t->rest_error);
     aw_free(t->coarse);
-    aw_cuts_free(&t->cuts);
+    aw_intervals_free(&t->intervals);
     aw_free(t->before.label);
     aw_free(t->before.cut);
-    aw_cuts_free(&t->before.cuts);
+    aw_intervals_free(&t->before.intervals);
     memset(t, 0, sizeof *t);
 }
 
@@ -50,9 +50,9 @@ aw_status aw_tiling_make(aw_tiling *t, const aw_problem *problem)
     const size_t columns = problem->columns, rows = problem->points / columns;
     const size_t across = (columns + AW_TILE - 1) / AW_TILE;
     const aw_tiling_classes last = t->before;
-    t->before = (aw_tiling_classes){t->cuts,  t->cut,          t->label,
-                                    t->tiles, t->cut_capacity, t->label_capacity};
-    t->cuts = last.cuts;
+    t->before = (aw_tiling_classes){t->intervals, t->cut,          t->label,
+                                    t->tiles,     t->cut_capacity, t->label_capacity};
+    t->intervals = last.intervals;
     t->cut = last.cut;
     t->label = last.label;
     t->cut_capacity = last.cut_capacity;
@@ -133,12 +133,12 @@ static aw_status make_clusters(aw_tiling *t, size_t most, double tolerance)
             aw_cluster *one = &main->cluster[main->clusters++];
             one->tile = &t->sorted[i];
             one->tiles = rest < most ? rest : most;
-            one->region = (const double(*)[2]) & t->cuts.region[t->cut[c]];
+            one->region = (const double(*)[2]) & t->intervals.region[t->cut[c]];
             one->regions = t->cut[c + 1] - t->cut[c];
             one->fine = fine;
         }
     }
-    AW_TRY(aw_pass_room(main));
+    AW_TRY(aw_pass_grow(main));
 done:
     return status;
 }
@@ -185,21 +185,21 @@ done:
 aw_status aw_tiling_partition(aw_tiling *t, aw_conversion how, const aw_patterns *need)
 {
     aw_status status = AW_OK;
-    t->cuts.n = 0;
+    t->intervals.n = 0;
     for (size_t c = 0; c < t->classes; ++c) {
         const double(*earlier)[2] = NULL;
         size_t n = 0;
-        t->cut[c] = t->cuts.n;
+        t->cut[c] = t->intervals.n;
         if (t->begin[c] == t->begin[c + 1]) continue;
         const size_t tile = t->origin[t->begin[c]];
         if (tile < t->before.tiles) {
             const size_t *cut = &t->before.cut[t->before.label[tile]];
-            earlier = (const double(*)[2]) & t->before.cuts.region[cut[0]];
+            earlier = (const double(*)[2]) & t->before.intervals.region[cut[0]];
             n = cut[1] - cut[0];
         }
-        AW_TRY(aw_convert(how, need, &need->need[c * need->cells], earlier, n, &t->cuts));
+        AW_TRY(aw_convert(how, need, &need->need[c * need->cells], earlier, n, &t->intervals));
     }
-    t->cut[t->classes] = t->cuts.n;
+    t->cut[t->classes] = t->intervals.n;
 done:
     return status;
 }

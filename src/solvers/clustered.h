@@ -9,7 +9,7 @@
 
 /** Classes of tiles and their partitions, as they were at the step before. */
 typedef struct aw_tiling_classes {
-    aw_cuts cuts;
+    aw_intervals intervals;
     size_t *cut;
     uint32_t *label;
     size_t tiles; /* 0 at first */
@@ -28,9 +28,9 @@ typedef struct aw_tiling {
     aw_tile_ref *sorted; /* [tiles]: ... here */
     uint32_t *origin;    /* [tiles]: index of a sorted tile in `tile` */
     size_t classes;
-    aw_cuts cuts; /* partitions of the classes, one after the other */
-    size_t *cut;  /* [classes + 1]: where a class's partition begins there */
-    aw_pass main; /* the first: classes in pieces that the unit likes */
+    aw_intervals intervals; /* partitions of the classes, one after the other */
+    size_t *cut;            /* [classes + 1]: where a class's partition begins there */
+    aw_pass main;           /* the first: classes in pieces that the unit likes */
     aw_leftovers leftovers;
     double (*I)[AW_RESULTS]; /* [points], as the next three: aw_clustered */
     double *error;

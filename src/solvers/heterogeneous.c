@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* COMPUTE-POTENTIALS-HT (dissertation 5.1): `predictive` on several units at once.
  * - Lines 1 to 5, the forecast of every point and its partition: predictive.c, for tiles.
- * - Lines 6 to 8, tasks by data block, and bins with weights: kernels/set/tasks.c.
- * - Lines 9 to 22, bins to units, and sums back: kernels/set/clusters.c, kernels/set/scheduler.c.
+ * - Lines 6 to 8, tasks by data block, and bins with weights: kernels/multi/tasks.c.
+ * - Lines 9 to 22, bins to units, and sums back: kernels/multi/clusters.c, kernels/multi/scheduler.c.
  * - RP-COMPUTATION-PU: clusters are made once for all units, before tasks are cut, not by each
  *   unit for its bin; what is left over goes out again as bins of its own.
  * - Line 23, learning: predictive.c.

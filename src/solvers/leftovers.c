@@ -24,7 +24,7 @@ void aw_pass_free(aw_pass *pass)
     aw_free(pass->cut);
     aw_free(pass->total);
     aw_free(pass->coarse);
-    aw_cuts_free(&pass->cuts);
+    aw_intervals_free(&pass->intervals);
     memset(pass, 0, sizeof *pass);
 }
 
@@ -36,7 +36,7 @@ void aw_leftovers_free(aw_leftovers *l)
     memset(l, 0, sizeof *l);
 }
 
-aw_status aw_pass_room(aw_pass *pass)
+aw_status aw_pass_grow(aw_pass *pass)
 {
     aw_status status = AW_OK;
     size_t n = 0, tiles = 0;
@@ -79,7 +79,7 @@ static void record_pass(const aw_pass *pass, aw_patterns *record)
 }
 
 /* Take what was refused of a tile after all, where everything is within the tolerance. */
-static void settle(aw_pass *pass, double tolerance, const aw_clustered *out)
+static void accept_refused(aw_pass *pass, double tolerance, const aw_clustered *out)
 {
     size_t tile = 0;
     for (size_t c = 0; c < pass->clusters; ++c) {
@@ -118,7 +118,7 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     AW_TRY(ops->evaluate(solver->device->state, pass->cluster, pass->clusters, &problem->scales,
                          report->single, out, &report->work));
     AW_TRY(ops->wait(solver->device->state));
-    settle(pass, problem->tolerance, out);
+    accept_refused(pass, problem->tolerance, out);
     record_pass(pass, problem->record);
     /* What belongs to the time of `evaluate`. */
     if (number == 0) aw_work_add(&report->evaluated, &report->work, &before);
@@ -147,12 +147,12 @@ static aw_status again(const aw_cluster *c, size_t i, double tolerance, aw_pass 
     AW_TRY(aw_grow((void **)&next->tile, &next->capacity[TILE], n + 1, sizeof *next->tile));
     AW_TRY(aw_grow((void **)&next->cut, &next->capacity[CUT], n + 2, sizeof *next->cut));
     next->tile[n] = c->tile[i];
-    next->cut[n] = next->cuts.n;
+    next->cut[n] = next->intervals.n;
     for (size_t k = 0; k < c->regions; ++k)
         if (refused[k])
-            AW_TRY(aw_cuts_add(&next->cuts, c->region[k][0], c->region[k][1],
-                               parts_of((double)worst[k], tolerance / (double)c->regions)));
-    next->cut[++next->clusters] = next->cuts.n;
+            AW_TRY(aw_intervals_add(&next->intervals, c->region[k][0], c->region[k][1],
+                                    parts_of((double)worst[k], tolerance / (double)c->regions)));
+    next->cut[++next->clusters] = next->intervals.n;
 done:
     return status;
 }
@@ -161,7 +161,7 @@ done:
 static aw_status next_pass(const aw_pass *last, double tolerance, aw_pass *next)
 {
     aw_status status = AW_OK;
-    next->clusters = next->cuts.n = 0;
+    next->clusters = next->intervals.n = 0;
     for (size_t c = 0; c < last->clusters; ++c)
         for (size_t i = 0; i < last->cluster[c].tiles; ++i)
             AW_TRY(again(&last->cluster[c], i, tolerance, next));
@@ -170,10 +170,10 @@ static aw_status next_pass(const aw_pass *last, double tolerance, aw_pass *next)
         one->tile = &next->tile[c];
         one->tiles = 1;
         one->fine = 1;
-        one->region = (const double(*)[2]) & next->cuts.region[next->cut[c]];
+        one->region = (const double(*)[2]) & next->intervals.region[next->cut[c]];
         one->regions = next->cut[c + 1] - next->cut[c];
     }
-    AW_TRY(aw_pass_room(next));
+    AW_TRY(aw_pass_grow(next));
 done:
     return status;
 }

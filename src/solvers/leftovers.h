@@ -21,8 +21,8 @@ typedef struct aw_pass {
     float *worst;      /* of all clusters, one after the other */
     uint8_t *refused;  /* likewise */
     aw_tile_ref *tile; /* [clusters], of a pass over leftovers: their tiles */
-    size_t *cut;       /* [clusters + 1]: where their regions begin in `cuts` */
-    aw_cuts cuts;
+    size_t *cut;       /* [clusters + 1]: where their regions begin in `intervals` */
+    aw_intervals intervals;
     float *coarse; /* likewise, a number a tile */
     float *total;  /* [tiles of all]: the largest sum of a point's errors, refused ones too */
     size_t capacity[7];
@@ -46,7 +46,7 @@ void aw_pass_free(aw_pass *pass);
 void aw_leftovers_free(aw_leftovers *leftovers);
 
 /** Room for what a unit says of the clusters; points their outputs there. */
-aw_status aw_pass_room(aw_pass *pass);
+aw_status aw_pass_grow(aw_pass *pass);
 
 /** Evaluate the clusters of pass number `number`. */
 aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_problem *problem,

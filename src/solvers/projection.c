@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes in r' that all points share. Near the points, within about the size of the bunch, the
- * moments are convolved (kernels/convolution.h) or, where they cannot be, evaluated at every point;
+ * moments are convolved (kernels/math/convolution.h) or, where they cannot be, evaluated at every point;
  * further away they are seen only through projections, which are tabulated once for a node and
- * looked up for every point (kernels/projection.h). Arcwake's own; nearest is the rotation of sums
+ * looked up for every point (kernels/math/projection.h). Arcwake's own; nearest is the rotation of sums
  * in tomography.
  *
  * Nothing of this adapts to a point, so the error is measured: at every step some points are
@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/retarded.h"
-#include "kernels/slope.h"
+#include "kernels/math/retarded.h"
+#include "kernels/math/slope.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"

@@ -2,7 +2,7 @@
 /* A solver: a strategy that computes the potentials at given points from the history. */
 #ifndef AW_SOLVERS_SOLVER_H
 #define AW_SOLVERS_SOLVER_H
-#include "kernels/device.h"
+#include "kernels/device/device.h"
 #include "predictor/conversion.h"
 #include "src/base/status.h"
 
@@ -107,7 +107,7 @@ const char *aw_solver_list(int i);
  *  @return AW_OK, AW_ERR_NONFINITE (no charge, or a NaN: message), or the partition's errors. */
 aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales);
 
-/** Compute phi, c A, psi and the rates (kernels/view.h) at every point.
+/** Compute phi, c A, psi and the rates (kernels/math/view.h) at every point.
  *  @param[out] result  [points][AW_RESULTS], integrals that want the factor 1/(4 pi eps0) [C/m...]
  *  @param[out] error   [points] or NULL: error estimate of each point in units of the scales
  *  @param[out] report  written on every return

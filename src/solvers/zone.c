@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/convolution.h"
-#include "kernels/retarded.h"
-#include "kernels/slope.h"
+#include "kernels/math/convolution.h"
+#include "kernels/math/retarded.h"
+#include "kernels/math/slope.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/solvers/sample.h"
@@ -114,11 +114,11 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone 
     const aw_panels_how how = how_of(h, &convolution_rule);
     aw_status status = AW_OK;
     AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
-    const aw_shared shared = {.node = z->panels.node,
-                              .nodes = z->panels.n,
-                              .columns = problem->columns,
-                              .common = &problem->centre,
-                              .I = z->sum};
+    const aw_common_rule shared = {.node = z->panels.node,
+                                   .nodes = z->panels.n,
+                                   .columns = problem->columns,
+                                   .moves_as = &problem->centre,
+                                   .I = z->sum};
     status = solver->device->ops->convolve(solver->device->state, &shared);
 done:
     return status;
@@ -162,14 +162,14 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     rules->nodes = z->panels.n;
     if (z->panels.n == 0) return AW_OK;
-    aw_shared shared = {.node = z->panels.node,
-                        .nodes = z->panels.n,
-                        .columns = problem->columns,
-                        .common = far ? &problem->centre : NULL, /* and no tables near */
-                        .table_error = tables * problem->tolerance / (double)z->panels.n,
-                        .I = z->sum,
-                        .check = z->check,
-                        .check_rates = look_at_rates};
+    aw_common_rule shared = {.node = z->panels.node,
+                             .nodes = z->panels.n,
+                             .columns = problem->columns,
+                             .moves_as = far ? &problem->centre : NULL, /* and no tables near */
+                             .table_error = tables * problem->tolerance / (double)z->panels.n,
+                             .I = z->sum,
+                             .check = z->check,
+                             .check_rates = look_at_rates};
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
@@ -182,7 +182,7 @@ done:
 
 /* By what a panel's nodes are off at a point, against Simpson's rule between them.
  * region[order + 1]: from the panel's beginning to its first node, from there to the next, ... */
-static void panel_error(const aw_region *region, const aw_shared_node *node, int order,
+static void panel_error(const aw_region *region, const aw_common_node *node, int order,
                         double error[AW_RESULTS])
 {
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
@@ -195,7 +195,7 @@ static void panel_error(const aw_region *region, const aw_shared_node *node, int
 }
 
 /* A panel whose nodes are [order], in the logarithm. */
-static void panel_range(const aw_shared_node *node, int order, double *a, double *b)
+static void panel_range(const aw_common_node *node, int order, double *a, double *b)
 {
     double length = 0.0;
     for (int i = 0; i < order; ++i) length += node[i].weight / node[i].r;
@@ -208,7 +208,7 @@ static void panel_range(const aw_shared_node *node, int order, double *a, double
 static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_region *region)
 {
     for (size_t first = 0; first < panels->n; first += (size_t)order) {
-        const aw_shared_node *node = &panels->node[first];
+        const aw_common_node *node = &panels->node[first];
         double a, b;
         panel_range(node, order, &a, &b);
         for (int i = 0; i <= order; ++i)
@@ -240,7 +240,7 @@ aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone 
                       work));
     AW_TRY(ops->wait(solver->device->state));
     for (size_t j = 0; j < panels.n / (size_t)order; ++j) {
-        const aw_shared_node *node = &panels.node[j * (size_t)order];
+        const aw_common_node *node = &panels.node[j * (size_t)order];
         double worst = 0.0, a, b;
         for (size_t i = 0; i < points; ++i) {
             double error[AW_RESULTS];

@@ -11,7 +11,7 @@ typedef struct aw_zone {
     aw_panels panels;          /* owned: aw_panels_free */
     aw_panel_caps caps;        /* where its rule's panels were too long for some points */
     double (*sum)[AW_RESULTS]; /* [points], borrowed */
-    double *check;             /* [points], borrowed: of its nodes (aw_shared) */
+    double *check;             /* [points], borrowed: of its nodes (aw_common_rule) */
     double convolved;          /* it is, up to this r' [m] */
 } aw_zone;
 

@@ -63,36 +63,38 @@ typedef struct order {
     char call[CALL_BYTES];
 } order;
 
-static order *waiting[AW_GPU_QUEUES]; /* [WAITING] */
-static size_t orders[AW_GPU_QUEUES];
+static order *waiting[AW_GPU_STREAMS]; /* [WAITING] */
+static size_t orders[AW_GPU_STREAMS];
 
-static order *put(int queue)
+static order *put(int stream)
 {
-    assert_true(orders[queue] < WAITING);
-    return &waiting[queue][orders[queue]++];
+    assert_true(orders[stream] < WAITING);
+    return &waiting[stream][orders[stream]++];
 }
 
-static aw_status apart_up(void *context, int queue, void *device, const void *host, size_t bytes)
+static aw_status apart_to_device(void *context, int stream, void *device, const void *host,
+                                 size_t bytes)
 {
     (void)context;
-    *put(queue) = (order){.what = UP, .to = device, .from = host, .bytes = bytes};
+    *put(stream) = (order){.what = UP, .to = device, .from = host, .bytes = bytes};
     return AW_OK;
 }
 
-static aw_status apart_down(void *context, int queue, void *host, const void *device, size_t bytes)
+static aw_status apart_to_host(void *context, int stream, void *host, const void *device,
+                               size_t bytes)
 {
     (void)context;
-    *put(queue) = (order){.what = DOWN, .to = host, .from = device, .bytes = bytes};
+    *put(stream) = (order){.what = DOWN, .to = host, .from = device, .bytes = bytes};
     return AW_OK;
 }
 
 #define CALL_SIZE(name, arguments) sizeof(aw_gpu_##arguments),
 
-static aw_status apart_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+static aw_status apart_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                               const void *arguments)
 {
     static const size_t size[] = {AW_GPU_KERNELS(CALL_SIZE, CALL_SIZE)};
-    order *o = put(queue);
+    order *o = put(stream);
     (void)context;
     assert_true(size[kernel] <= CALL_BYTES);
     o->what = LAUNCH;
@@ -178,22 +180,22 @@ static aw_status run_kernel(const order *o)
     return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? AW_OK : AW_ERR_BACKEND;
 }
 
-static aw_status apart_wait(void *context, int queue)
+static aw_status apart_wait(void *context, int stream)
 {
     aw_status status = AW_OK;
     (void)context;
-    for (size_t i = 0; i < orders[queue] && status == AW_OK; ++i) {
-        const order *o = &waiting[queue][i];
+    for (size_t i = 0; i < orders[stream] && status == AW_OK; ++i) {
+        const order *o = &waiting[stream][i];
         if (o->what == UP) memcpy(inside(o->to), o->from, o->bytes);
         if (o->what == DOWN) memcpy(o->to, inside(o->from), o->bytes);
         if (o->what == LAUNCH) status = run_kernel(o);
         if (status != AW_OK) print_error("kernel %d did what a GPU cannot do\n", (int)o->kernel);
     }
-    orders[queue] = 0;
+    orders[stream] = 0;
     return status;
 }
 
-static aw_status apart_take(void *context, size_t bytes, void **room)
+static aw_status apart_alloc(void *context, size_t bytes, void **room)
 {
     const size_t at = arena_take(&own, bytes);
     (void)context;
@@ -202,13 +204,13 @@ static aw_status apart_take(void *context, size_t bytes, void **room)
 }
 
 /* CUDA waits for what is queued before it gives memory back. */
-static void apart_give(void *context, void *room)
+static void apart_free(void *context, void *room)
 {
     (void)room;
-    for (int q = 0; q < AW_GPU_QUEUES; ++q) apart_wait(context, q);
+    for (int q = 0; q < AW_GPU_STREAMS; ++q) apart_wait(context, q);
 }
 
-static aw_status apart_take_host(void *context, size_t bytes, void **room, void **seen)
+static aw_status apart_alloc_host(void *context, size_t bytes, void **room, void **seen)
 {
     const size_t at = arena_take(&common, bytes);
     (void)context;
@@ -232,7 +234,7 @@ static void take_all(size_t bytes)
     if (own.host) return;
     arena_open(&own);
     arena_open(&common);
-    for (int q = 0; q < AW_GPU_QUEUES; ++q)
+    for (int q = 0; q < AW_GPU_STREAMS; ++q)
         assert_non_null(waiting[q] = calloc(WAITING, sizeof **waiting));
 }
 
@@ -242,12 +244,12 @@ aw_gpu_runtime gpu_apart(size_t bytes)
     take_all(bytes);
     own.used = common.used = 0;
     r.open = apart_open;
-    r.take = apart_take;
-    r.give = apart_give;
-    r.take_host = apart_take_host;
-    r.give_host = apart_give;
-    r.up = apart_up;
-    r.down = apart_down;
+    r.alloc = apart_alloc;
+    r.free = apart_free;
+    r.alloc_host = apart_alloc_host;
+    r.free_host = apart_free;
+    r.to_device = apart_to_device;
+    r.to_host = apart_to_host;
     r.launch = apart_launch;
     r.wait = apart_wait;
     return r;

@@ -2,14 +2,14 @@
 /* The bodies of all GPU kernels as functions of one kind, for tests that launch them themselves. */
 #ifndef AW_TESTS_KERNELS_GPU_BODIES_H
 #define AW_TESTS_KERNELS_GPU_BODIES_H
-#include "kernels/gpu/beam.h"
-#include "kernels/gpu/clusters.h"
-#include "kernels/gpu/cuhre.h"
-#include "kernels/gpu/lists.h"
-#include "kernels/gpu/peak.h"
+#include "kernels/gpu/blocks/clusters.h"
+#include "kernels/gpu/blocks/common_nodes.h"
+#include "kernels/gpu/blocks/cuhre.h"
+#include "kernels/gpu/blocks/lists.h"
+#include "kernels/gpu/blocks/particles.h"
+#include "kernels/gpu/blocks/peak.h"
+#include "kernels/gpu/blocks/upload.h"
 #include "kernels/gpu/runtime.h"
-#include "kernels/gpu/shared.h"
-#include "kernels/gpu/upload.h"
 
 /* What a block's threads share, of whichever kernel. */
 typedef union gpu_space {

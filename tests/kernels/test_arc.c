@@ -236,8 +236,8 @@ static void check_blend(void **state, int single, int same, int parts)
         f.slice[t] = &b.s.slice[t];
         b.read[t] = aw_arc_slice_of(&view, f.slice[t]);
     }
-    aw_blend blend;
-    double *room = aw_alloc(aw_blend_size(&view), sizeof *room);
+    aw_interpolated_cells blend;
+    double *room = aw_alloc(aw_interpolated_cells_size(&view), sizeof *room);
     assert_non_null(room);
     b.variant->blend(&view, &f, room, &blend);
     assert_int_equal(blend.n, parts);

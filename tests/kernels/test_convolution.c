@@ -3,8 +3,8 @@
  * beams, orbits that bend, cells that are not square, noise; where it does not serve; NaN. */
 #include <string.h>
 
-#include "kernels/convolution.h"
-#include "kernels/device.h"
+#include "kernels/device/device.h"
+#include "kernels/math/convolution.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
 
@@ -55,21 +55,22 @@ static void stage_open(stage *g, moments_fn f, double kappa, double tilt, double
         }
 }
 
-static void nodes_of(aw_shared_node node[NODES])
+static void nodes_of(aw_common_node node[NODES])
 {
     static const double r[NODES] = {3e-6, 2.2e-5, 1e-4, 4e-4, 1.3e-3};
     for (int i = 0; i < NODES; ++i)
-        node[i] = (aw_shared_node){.r = r[i], .weight = 1.0 + i, .rate = 1.0 + i, .density = 3.0};
+        node[i] = (aw_common_node){.r = r[i], .weight = 1.0 + i, .rate = 1.0 + i, .density = 3.0};
 }
 
 /* Sums of all points, by convolution or point by point. */
 static void sum_up(stage *g, aw_device *device, int convolve, double (*I)[AW_RESULTS])
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
-    aw_shared_node node[NODES];
+    aw_common_node node[NODES];
     aw_work work = {0};
     nodes_of(node);
-    aw_shared shared = {.node = node, .nodes = NODES, .columns = NS, .common = &g->centre, .I = I};
+    aw_common_rule shared = {
+        .node = node, .nodes = NODES, .columns = NS, .moves_as = &g->centre, .I = I};
     memset(I, 0, POINTS * sizeof *I);
     assert_ok(device->ops->upload(device->state, &g->h, g->point, POINTS));
     if (convolve)

@@ -5,13 +5,13 @@
  * gpu_apart.h), or on a GPU (unit `cuda`). */
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
-#include "kernels/tile.h"
+#include "kernels/gpu/device.h"
+#include "kernels/math/tile.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
+#include "tests/device_fixture.h"
 #include "tests/kernels/gpu_apart.h"
 #include "tests/slice_fixture.h"
-#include "tests/unit_fixture.h"
 
 enum { NS = 40, NX = 24, ROWS = 3, POINTS = ROWS * NS, SLICES = 6, REGIONS = 12, CELLS = 9 };
 #define H SLICES_CELL
@@ -315,11 +315,11 @@ static void check_shared(const char *kind, int common, int check_rates)
     enum { NODES = 21 }; /* more than a run, and not a multiple of a block's */
     double(*I)[POINTS][AW_RESULTS] = aw_alloc(2, sizeof *I);
     double(*check)[POINTS] = aw_alloc(2, sizeof *check);
-    aw_shared_node node[NODES];
+    aw_common_node node[NODES];
     bench b;
     open_bench(&b, kind, 0, 0);
     for (int i = 0; i < NODES; ++i)
-        node[i] = (aw_shared_node){.r = edge_of(REGIONS) * (i + 0.5) / NODES,
+        node[i] = (aw_common_node){.r = edge_of(REGIONS) * (i + 0.5) / NODES,
                                    .weight = 1.0 + i,
                                    .rate = i % 2 ? 0.0 : 2.0,
                                    .check = 1.0,
@@ -327,13 +327,13 @@ static void check_shared(const char *kind, int common, int check_rates)
                                    .density = 1.0 + i % 2};
     for (int i = 0; i < 2; ++i) {
         aw_work work = {0};
-        aw_shared shared = {.node = node,
-                            .nodes = NODES,
-                            .columns = NS,
-                            .common = common ? &b.point[7] : NULL,
-                            .I = I[i],
-                            .check = check[i],
-                            .check_rates = check_rates};
+        aw_common_rule shared = {.node = node,
+                                 .nodes = NODES,
+                                 .columns = NS,
+                                 .moves_as = common ? &b.point[7] : NULL,
+                                 .I = I[i],
+                                 .check = check[i],
+                                 .check_rates = check_rates};
         const aw_device *d = &b.unit[i];
         assert_ok(d->ops->integrate(d->state, &shared, &scales, &work));
         assert_ok(d->ops->wait(d->state));

@@ -3,8 +3,8 @@
  * on a runtime whose memory and calls are rationed. */
 #include <string.h>
 
-#include "kernels/gpu/unit.h"
-#include "kernels/tile.h"
+#include "kernels/gpu/device.h"
+#include "kernels/math/tile.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
@@ -32,7 +32,7 @@ static aw_status rationed_take(void *context, size_t bytes, void **room)
     size_t *left = slice ? &room_left : &others_left;
     if (bytes > *left) return AW_ERR_NOMEM;
     *left -= bytes;
-    return aw_emulated_runtime.take(context, bytes, room);
+    return aw_emulated_runtime.alloc(context, bytes, room);
 }
 
 static aw_status fails(void)
@@ -40,19 +40,20 @@ static aw_status fails(void)
     return calls_left > 0 && --calls_left == 0 ? AW_ERR_BACKEND : AW_OK;
 }
 
-static aw_status rationed_up(void *context, int queue, void *device, const void *host, size_t n)
+static aw_status rationed_up(void *context, int stream, void *device, const void *host, size_t n)
 {
     const aw_status status = fails();
     brought += n;
-    return status == AW_OK ? aw_emulated_runtime.up(context, queue, device, host, n) : status;
+    return status == AW_OK ? aw_emulated_runtime.to_device(context, stream, device, host, n)
+                           : status;
 }
 
-static aw_status rationed_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+static aw_status rationed_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                                  const void *arguments)
 {
     const aw_status status = fails();
     if (status != AW_OK) return status;
-    return aw_emulated_runtime.launch(context, queue, kernel, blocks, arguments);
+    return aw_emulated_runtime.launch(context, stream, kernel, blocks, arguments);
 }
 
 static int one_device(char *why, size_t n)
@@ -66,8 +67,8 @@ static aw_gpu_runtime rationed(void)
 {
     aw_gpu_runtime r = aw_emulated_runtime;
     r.count = one_device;
-    r.take = rationed_take;
-    r.up = rationed_up;
+    r.alloc = rationed_take;
+    r.to_device = rationed_up;
     r.launch = rationed_launch;
     room_left = others_left = (size_t)1 << 40;
     calls_left = 0;
@@ -240,8 +241,8 @@ static void slices_that_do_not_fit_stay_on_the_host(void **state)
             compare_single(&b); /* as they are: there is no room for other copies */
             assert_int_equal(g->on_host, SLICES - fit);
             for (size_t i = 0; i < SLICES; ++i) {
-                assert_int_equal(g->held[i].room != NULL, i < fit);
-                assert_null(g->held[i].narrow);
+                assert_int_equal(g->cached[i].room != NULL, i < fit);
+                assert_null(g->cached[i].narrow);
             }
         }
         close_bench(&b);
@@ -292,9 +293,9 @@ static void devices_that_are_not_there_are_refused(void **state)
 }
 
 /* A device that computes something else is refused. */
-static aw_status wrong_down(void *context, int queue, void *host, const void *device, size_t n)
+static aw_status wrong_down(void *context, int stream, void *host, const void *device, size_t n)
 {
-    const aw_status status = aw_emulated_runtime.down(context, queue, host, device, n);
+    const aw_status status = aw_emulated_runtime.to_host(context, stream, host, device, n);
     double *number = host;
     for (size_t i = 0; i < n / sizeof *number; ++i) /* values, and no counts or pointers */
         if (fabs(number[i]) > 1e-12 && fabs(number[i]) < 1.0) number[i] *= 1.0 + 1e-7;
@@ -309,7 +310,7 @@ static void devices_are_tried_out(void **state)
     (void)state;
     assert_ok(aw_gpu_open(&r, "rationed", 1, &params, &unit));
     aw_emulated_ops.close(unit);
-    r.down = wrong_down;
+    r.to_host = wrong_down;
     assert_int_equal(aw_gpu_open(&r, "rationed", 1, &params, &unit), AW_ERR_BACKEND);
     assert_null(unit);
 }
@@ -320,34 +321,34 @@ static void particles_leave_room_for_slices(void **state)
     enum { N = 1000, BYTES = N * (7 * sizeof(double) + sizeof(int32_t)) };
     static double number[N];
     static int32_t element[N];
-    const aw_beam_view beam = {N, number, number, number, number, number, element};
-    const aw_region_field region = {.kind = AW_DRIFT, .ct = 1.0};
+    const aw_particles_view beam = {N, number, number, number, number, number, element};
+    const aw_field_region region = {.kind = AW_DRIFT, .ct = 1.0};
     const aw_fields_view fields = {&region, 1, 100.0};
     const aw_orbit_view orbit = {&arc, 1};
     bench b;
     (void)state;
     open_bench(&b);
     aw_gpu_state *g = b.gpu.state;
-    const aw_beam_ops *ops = b.gpu.ops->beam;
+    const aw_particle_ops *ops = b.gpu.ops->particles;
     g->info.memory = 2 * BYTES - 1;
-    assert_status(ops->keep(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
-    assert_true(g->kept == NULL && g->info.memory == 2 * BYTES - 1);
+    assert_status(ops->offload(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
+    assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES - 1);
     g->info.memory = 2 * BYTES;
     others_left = BYTES - 1; /* less than the device said */
-    assert_status(ops->keep(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
-    assert_true(g->kept == NULL && g->info.memory == 2 * BYTES);
+    assert_status(ops->offload(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
+    assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES);
     others_left = (size_t)1 << 40;
     for (int call = 1; call <= 8; ++call) {
         calls_left = call; /* six arrays, fields and orbit */
-        assert_status(ops->keep(g, &beam, &fields, &orbit), AW_ERR_BACKEND);
-        assert_true(g->kept == NULL && g->info.memory == 2 * BYTES);
+        assert_status(ops->offload(g, &beam, &fields, &orbit), AW_ERR_BACKEND);
+        assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES);
     }
     calls_left = 0;
-    assert_ok(ops->keep(g, &beam, &fields, &orbit));
-    assert_ok(ops->keep(g, &beam, &fields, &orbit)); /* instead of the others */
-    assert_true(g->kept != NULL && g->info.memory == BYTES);
-    aw_gpu_beam_free(g);
-    assert_true(g->kept == NULL && g->info.memory == 2 * BYTES);
+    assert_ok(ops->offload(g, &beam, &fields, &orbit));
+    assert_ok(ops->offload(g, &beam, &fields, &orbit)); /* instead of the others */
+    assert_true(g->resident_particles != NULL && g->info.memory == BYTES);
+    aw_gpu_particles_free(g);
+    assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES);
     close_bench(&b);
 }
 

@@ -9,7 +9,7 @@ static pthread_barrier_t barrier;
 
 static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 
-#include "kernels/gpu/unit.h"
+#include "kernels/gpu/device.h"
 #include "tests/assert_close.h"
 #include "tests/kernels/gpu_bodies.h"
 
@@ -38,13 +38,13 @@ static void *be_a_thread(void *argument)
     return NULL;
 }
 
-static aw_status threaded_launch(void *context, int queue, aw_gpu_kernel kernel, size_t blocks,
+static aw_status threaded_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                                  const void *arguments)
 {
     pthread_t id[AW_GPU_THREADS];
     thread each[AW_GPU_THREADS];
     (void)context;
-    (void)queue;
+    (void)stream;
     for (size_t b = 0; b < blocks; ++b) {
         const block mine = {gpu_bodies[kernel], arguments, (int)b};
         memset(&space, 0xa5, sizeof space);
@@ -57,7 +57,7 @@ static aw_status threaded_launch(void *context, int queue, aw_gpu_kernel kernel,
     return AW_OK;
 }
 
-/* The trial that a device has to stand (kernels/gpu/trial.c): every operation, held against what
+/* The trial that a device has to stand (kernels/gpu/self_test.c): every operation, held against what
  * one thread does after the other. The sanitizer ends the program with an exit status of its own,
  * whatever cmocka says. */
 static void threads_do_not_disturb_each_other(void **state)

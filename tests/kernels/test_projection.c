@@ -2,7 +2,7 @@
 /* Nodes that points share: tables against the direct evaluation of the same nodes, against closed
  * forms of a Gaussian and of a single cell, and where no table serves; grids whose columns lie
  * along the motion against the same grids with rows for columns. */
-#include "kernels/device.h"
+#include "kernels/device/device.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "tests/assert_close.h"
@@ -132,15 +132,15 @@ static void stage_close(stage *g)
 
 /* f_in(r') of all points by one node; with table_error 0 without tables.
  * @return how many tables there were */
-static size_t look_by(stage *g, const aw_shared_node *node, double table_error,
+static size_t look_by(stage *g, const aw_common_node *node, double table_error,
                       const aw_scales *scales, double (*I)[AW_RESULTS], aw_work *work)
 {
-    aw_shared shared = {.node = node,
-                        .nodes = 1,
-                        .columns = (size_t)g->columns,
-                        .common = &g->centre,
-                        .table_error = table_error,
-                        .I = I};
+    aw_common_rule shared = {.node = node,
+                             .nodes = 1,
+                             .columns = (size_t)g->columns,
+                             .moves_as = &g->centre,
+                             .table_error = table_error,
+                             .I = I};
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[i][k] = 0.0;
     assert_ok(g->device.ops->integrate(g->device.state, &shared, scales, work));
@@ -151,7 +151,7 @@ static size_t look_by(stage *g, const aw_shared_node *node, double table_error,
 static size_t look(stage *g, double r, double table_error, const aw_scales *scales,
                    double (*I)[AW_RESULTS])
 {
-    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 1.0};
+    const aw_common_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 1.0};
     aw_work work = {0};
     return look_by(g, &node, table_error, scales, I, &work);
 }
@@ -160,7 +160,7 @@ static size_t look(stage *g, double r, double table_error, const aw_scales *scal
 static uint64_t look_with(stage *g, double r, double density, const aw_scales *scales,
                           double (*I)[AW_RESULTS])
 {
-    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = density};
+    const aw_common_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = density};
     aw_work work = {0};
     look_by(g, &node, 0.0, scales, I, &work);
     return work.evaluations;
@@ -282,7 +282,7 @@ static void fewer_nodes_in_angle_serve(void **state)
  * an arc (aw_tile_shift), 1e-4 of this scale. */
 static void compare_swapped(stage *g, stage *swapped, double r, double table_error)
 {
-    const aw_shared_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 4.0};
+    const aw_common_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 4.0};
     const int columns = g->columns, rows = POINTS / columns;
     double a[POINTS][AW_RESULTS], b[POINTS][AW_RESULTS];
     aw_scales scales = {1.0, 1.0, 1.0};
@@ -341,21 +341,21 @@ static void checks_are_summed(void **state)
     for (int i = 0; i < 4; ++i) {
         const int rates = i % 2, tables = i / 2;
         double I[POINTS][AW_RESULTS] = {{0.0}}, check[POINTS] = {0.0};
-        const aw_shared_node node = {.r = 2.0 * CDT,
+        const aw_common_node node = {.r = 2.0 * CDT,
                                      .weight = 1.0,
                                      .rate = 1.0,
                                      .check = 3.0,
                                      .check_rate = 5.0,
                                      .density = 1.0};
         aw_work work = {0};
-        aw_shared shared = {.node = &node,
-                            .nodes = 1,
-                            .columns = COLUMNS,
-                            .common = &g.centre,
-                            .table_error = tables ? 1e-2 : 0.0,
-                            .I = I,
-                            .check = check,
-                            .check_rates = rates};
+        aw_common_rule shared = {.node = &node,
+                                 .nodes = 1,
+                                 .columns = COLUMNS,
+                                 .moves_as = &g.centre,
+                                 .table_error = tables ? 1e-2 : 0.0,
+                                 .I = I,
+                                 .check = check,
+                                 .check_rates = rates};
         assert_ok(g.device.ops->integrate(g.device.state, &shared, &scales, &work));
         assert_ok(g.device.ops->wait(g.device.state));
         assert_int_equal(shared.tables, tables);

@@ -2,7 +2,7 @@
 /* The beam at a retarded time: weights, place, velocity; in a straight, an arc, across edges. */
 #include <float.h>
 
-#include "kernels/retarded.h"
+#include "kernels/math/retarded.h"
 #include "src/base/units.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"

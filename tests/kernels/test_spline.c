@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The quadratic B-spline against its closed forms. */
-#include "kernels/integrand.h"
+#include "kernels/math/integrand.h"
 #include "tests/assert_close.h"
 
 enum { SAMPLES = 1001 };

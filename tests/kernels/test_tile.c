@@ -4,8 +4,8 @@
 #include <float.h>
 #include <string.h>
 
-#include "kernels/device.h"
-#include "kernels/tile.h"
+#include "kernels/device/device.h"
+#include "kernels/math/tile.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "tests/assert_close.h"
@@ -43,30 +43,30 @@ static void fill_planes(double *d, float *f, const aw_history_view *h)
 {
     uint64_t random = 3;
     for (int j = 0; j < NX; ++j)
-        for (int k = 0; k < AW_PLANES; ++k)
+        for (int k = 0; k < AW_LINE_COMPONENTS; ++k)
             for (int i = 0; i < NS; ++i) {
-                const size_t line = (size_t)(j + AW_PAD) * AW_PLANES + (size_t)k;
-                const size_t at = line * (size_t)aw_plane_width(h) + (size_t)(i + AW_TILE_PAD);
+                const size_t line = (size_t)(j + AW_PAD) * AW_LINE_COMPONENTS + (size_t)k;
+                const size_t at = line * (size_t)aw_line_width(h) + (size_t)(i + AW_TILE_PAD);
                 f[at] = (float)uniform(&random, -1.0, 1.0);
                 d[at] = (double)f[at];
             }
 }
 
-/* Zeros beyond an ellipse, and where windows of three rows find something else (aw_planes.span). */
+/* Zeros beyond an ellipse, and where windows of three rows find something else (aw_interpolated_lines.span). */
 static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
 {
     int own[NX + 2 * AW_PAD][2];
-    const ptrdiff_t width = aw_plane_width(h);
+    const ptrdiff_t width = aw_line_width(h);
     for (int j = 0; j < NX + 2 * AW_PAD; ++j) {
         const double w = (j - AW_PAD - 0.5 * NX) / (0.4 * NX), left = 1.0 - w * w;
         const double half = left > 0.0 ? 0.35 * NS * sqrt(left) : -1.0;
         own[j][0] = (int)(AW_TILE_PAD + 0.5 * NS - half);
         own[j][1] = (int)(AW_TILE_PAD + 0.5 * NS + half);
-        for (int k = 0; k < AW_PLANES; ++k)
+        for (int k = 0; k < AW_LINE_COMPONENTS; ++k)
             for (ptrdiff_t i = 0; i < width; ++i)
                 if (i < own[j][0] || i >= own[j][1]) {
-                    f[(j * AW_PLANES + k) * width + i] = 0.0F;
-                    d[(j * AW_PLANES + k) * width + i] = 0.0;
+                    f[(j * AW_LINE_COMPONENTS + k) * width + i] = 0.0F;
+                    d[(j * AW_LINE_COMPONENTS + k) * width + i] = 0.0;
                 }
     }
     for (int j = 0; j < NX + 2 * AW_PAD - 2; ++j) {
@@ -85,8 +85,8 @@ static void vector_sums_are_the_scalar_ones(void **state)
 {
     const aw_variant *variant = *state;
     const aw_history_view h = {.ns = NS, .nx = NX};
-    double *d = aw_alloc(aw_planes_size(&h), sizeof *d);
-    float *f = aw_alloc(aw_planes_size(&h), sizeof *f);
+    double *d = aw_alloc(aw_interpolated_lines_size(&h), sizeof *d);
+    float *f = aw_alloc(aw_interpolated_lines_size(&h), sizeof *f);
     int span[NX + 2 * AW_PAD][2], empty = 0;
     uint64_t random = 5;
     fill_planes(d, f, &h);
@@ -95,7 +95,8 @@ static void vector_sums_are_the_scalar_ones(void **state)
         const double stretch = trial % 3 == 0 ? 0.0 : trial % 3 == 1 ? 1e-3 : 0.3;
         const double most = trial % 2 ? 0.5 : 6.2;
         aw_tile_arc arc = {.n = 100 + trial, .first = uniform(&random, -3.0, 3.0)};
-        double ours[AW_PLANES][AW_TILE], ref[AW_PLANES][AW_TILE], largest[AW_PLANES] = {0.0};
+        double ours[AW_LINE_COMPONENTS][AW_TILE], ref[AW_LINE_COMPONENTS][AW_TILE],
+            largest[AW_LINE_COMPONENTS] = {0.0};
         arc.step = most / arc.n;
         arc.a = uniform(&random, -10.0, NS);
         arc.b = uniform(&random, 0.0, NX);
@@ -112,7 +113,7 @@ static void vector_sums_are_the_scalar_ones(void **state)
         aw_tile_shift(most, arc.first + 0.5 * most, 0, HUGE_VAL, &arc);
         aw_tile_how how = {.rates = trial % 4 > 0, .batch = 1 + trial};
         aw_tile_sum_scalar(&h, &arc, d, NULL, &how, ref);
-        for (int k = 0; k < AW_PLANES; ++k)
+        for (int k = 0; k < AW_LINE_COMPONENTS; ++k)
             for (int l = 0; l < AW_TILE; ++l) largest[k] = fmax(largest[k], fabs(ref[k][l]));
         /* Some hundred nodes of size 1 that partly cancel; in single precision each is rounded to
          * 6e-8, and so are its weights and its position. */
@@ -125,7 +126,7 @@ static void vector_sums_are_the_scalar_ones(void **state)
                                   trial % 5 ? (const int(*)[2])span : NULL, &how, ours);
             assert_in_range(seen, 0, all);
             if (seen < all) empty++;
-            for (int k = 0; k < AW_PLANES; ++k)
+            for (int k = 0; k < AW_LINE_COMPONENTS; ++k)
                 for (int l = 0; l < AW_TILE; ++l)
                     assert_close(ours[k][l], ref[k][l], 0.0, allowed * fmax(largest[k], 1.0));
         }

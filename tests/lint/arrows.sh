@@ -15,25 +15,48 @@ find "$@" -type f \
     -exec awk '
 BEGIN {
     # A folder, and the folders that it may include besides itself.
+    point = "kernels/math quadrature/rules src/base"      # the mathematics of a point
+    particle = "pic/particle " point                      # and of a particle
+    device = "kernels/device " particle                   # what a device can do
     sees["src/base"] = ""
-    sees["kernels"] = "src/base"
-    sees["quadrature"] = "kernels src/base"
-    sees["predictor"] = "quadrature kernels src/base"
-    sees["pic"] = "kernels src/base"
-    sees["src/solvers"] = "quadrature predictor kernels src/base"
-    sees["src/input"] = "pic kernels src/base"
-    sees["src/output"] = "pic kernels src/base"
-    sees["validation"] = "kernels src/base"
-    sees["src/app"] = "validation src/input src/output src/solvers predictor quadrature pic " \
-                      "kernels src/base"
+    sees["quadrature/rules"] = "src/base"
+    sees["kernels/math"] = "quadrature/rules src/base"
+    sees["pic/particle"] = point
+    sees["kernels/device"] = particle
+    sees["kernels/cpu/simd"] = point
+    sees["kernels/cpu"] = "kernels/cpu/simd " device
+    sees["kernels/gpu/blocks"] = device
+    sees["kernels/gpu"] = "kernels/gpu/blocks " device
+    sees["kernels/multi"] = "kernels/cpu/simd " device
+    sees["quadrature"] = device
+    sees["predictor"] = "quadrature " point
+    sees["pic/simd"] = "pic kernels/cpu/simd " device
+    sees["pic"] = "pic/simd " device
+    sees["src/solvers"] = "predictor quadrature " device
+    sees["src/io"] = "src/base"
+    sees["src/input"] = "pic src/io " device
+    sees["src/output"] = "src/io kernels/math src/base"
+    sees["validation"] = "quadrature/rules src/base"
+    sees["src/simulation"] = "src/input src/output src/io src/solvers pic kernels/cpu " \
+                             "kernels/multi " device
+    sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
+    sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]
+    sees["src/validate"] = "validation src/tune " sees["src/tune"]
+    sees["src/app"] = "src/bench src/validate validation src/tune " sees["src/tune"]
 }
 
-function folder_of(path,    word, n)
+# The longest part of the path that is a folder of the architecture; else its first two words.
+function folder_of(path,    word, n, i, name, found)
 {
     sub(/^\.\//, "", path)
     n = split(path, word, "/")
     if (n < 2) return ""
-    return word[1] == "src" ? word[1] "/" word[2] : word[1]
+    for (i = 1; i < n; ++i) {
+        name = i == 1 ? word[1] : name "/" word[i]
+        if (name in sees) found = name
+    }
+    if (found != "") return found
+    return word[1] == "src" && n > 2 ? word[1] "/" word[2] : word[1]
 }
 
 function complain(problem)

@@ -16,8 +16,9 @@ write() {
 clean_tree() {
     rm -rf "$tree"
     mkdir -p "$tree"
-    for folder in src/base src/input src/output src/solvers src/app kernels pic quadrature \
-        predictor; do
+    for folder in src/base src/io src/input src/output src/solvers src/simulation src/bench src/app \
+        kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle quadrature \
+        quadrature/rules predictor; do
         guard=$(echo "$folder" | tr 'a-z/' 'A-Z_')
         write "$folder/a.h" \
             "$spdx\n/* Part of the tree. */\n#ifndef $guard\n#define $guard\n#endif\n"
@@ -54,19 +55,31 @@ for name in arrows headings limits flags paths; do
     fi
 done
 
-arrow src/base kernels
-arrow kernels pic
-arrow kernels src/input
+arrow src/base kernels/math
+arrow quadrature/rules kernels/math
+arrow quadrature/rules quadrature
+arrow kernels/math kernels/device
+arrow kernels/math pic/particle
+arrow kernels/device kernels/cpu
+arrow kernels/device quadrature
+arrow kernels/cpu kernels/multi
+arrow kernels/multi kernels/cpu
+arrow kernels/cpu pic
+arrow kernels/device src/input
+arrow pic/particle pic
 arrow pic quadrature
 arrow quadrature pic
 arrow quadrature predictor
 arrow predictor pic
 arrow predictor src/solvers
 arrow src/solvers pic
+arrow src/io src/output
 arrow src/input quadrature
 arrow src/output src/solvers
 arrow src/output src/input
-for folder in src/base kernels pic quadrature predictor src/solvers src/input src/output; do
+arrow src/simulation src/bench
+for folder in src/base kernels/math kernels/device pic quadrature predictor src/solvers src/input \
+    src/output src/simulation src/bench; do
     arrow "$folder" src/app
 done
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/output/file.h"
+#include "src/io/file.h"
 #include "src/output/monitor.h"
 #include "tests/assert_close.h"
 #include "tests/output/sample.h"

@@ -49,7 +49,7 @@ static void rectangular_magnets_have_faces_across_the_chord(void **state)
         double a = 0.2 * sign;
         aw_element e[3] = {drift_of(1.0), bend_of(1.0, a, 0.5 * a, 0.5 * a), drift_of(1.0)};
         aw_lattice *lat = machine_of(e, 3, 100.0, AW_UPSTREAM_DRIFT);
-        const aw_region_field *in = &lat->region[0], *out = &lat->region[1];
+        const aw_field_region *in = &lat->region[0], *out = &lat->region[1];
         double dz = out->exit_z - in->exit_z, dx = out->exit_x - in->exit_x, chord = hypot(dz, dx);
         assert_int_equal(lat->regions, 3);
         assert_close(in->exit_nz, dz / chord, 1e-14, 1e-15);

@@ -88,7 +88,7 @@ static void grid_is_centred_on_the_mean_in_the_arc(void **state)
     stage_open(&g);
     for (double S = -0.3; S < 1.0; S += 0.13) {
         place(&g, S, 1.0, 0.3, 0.0);
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, S + 2e-4)); /* the guess may be off */
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, S + 2e-4)); /* the guess may be off */
         aw_orbit_point at = aw_orbit_at(&g.orbit, S);
         assert_close(g.frame.grid.S, S, 0.0, 1e-13);
         assert_close(g.frame.grid.offset, 0.0, 0.0, 1e-14);
@@ -107,7 +107,7 @@ static void spacings_are_rungs_of_a_ladder(void **state)
     for (int i = 0; i <= 60; ++i) { /* grows 8 times, shrinks again */
         double size = exp2(0.1 * (i < 30 ? i : 60 - i));
         place(&g, 0.01 * i, size, 0.3 / size, 0.0);
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.01 * i));
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.01 * i));
         double rung = 4.0 * log2(g.frame.grid.hs / g.frame.base_s);
         assert_close(rung, g.frame.rung_s, 0.0, 1e-12);
         check_all_inside(&g);
@@ -128,7 +128,7 @@ static void a_breathing_bunch_keeps_its_rungs(void **state)
     for (int i = 0; i < 200; ++i) { /* 10 % up and down: less than two rungs (41 %) */
         double size = 1.0 + 0.1 * sin(0.3 * i);
         place(&g, 0.01 * i, size, 0.3 * size, 0.0);
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.01 * i));
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.01 * i));
         check_all_inside(&g);
         if (i == 30) first = g.frame.rung_s; /* after a whole breath */
         if (i > 30) assert_int_equal(g.frame.rung_s, first);
@@ -145,7 +145,7 @@ static void tilt_follows_a_turning_ellipse_beyond_ninety_degrees(void **state)
     for (int i = 0; i <= 200; ++i) { /* 0.03 rad a step, to 6 rad */
         double turn = 0.03 * i, S = 0.01 * i;
         place(&g, S, 1.0, 0.4, turn);
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, S));
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, S));
         /* the sample's own axes differ from its frame's by the correlation of 2000 particles over
          * the difference of the axes: 1/sqrt(1000) 0.4/(1 - 0.16) = 0.015 */
         assert_close(g.frame.grid.tilt, turn, 0.0, 0.04);
@@ -163,11 +163,11 @@ static void tilt_turns_by_no_more_than_its_limit(void **state)
     (void)state;
     stage_open(&g);
     place(&g, 0.0, 1.0, 0.4, 0.0);
-    assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0));
+    assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0));
     double last = g.frame.grid.tilt;
     for (int i = 1; i <= 4; ++i) {
         place(&g, 0.0, 1.0, 0.4, 0.15); /* at once */
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0));
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0));
         assert_close(g.frame.grid.tilt - last, i <= 3 ? 0.05 : 0.0, 0.0, 1e-9);
         last = g.frame.grid.tilt;
         check_all_inside(&g);
@@ -182,12 +182,12 @@ static void a_round_bunch_keeps_its_tilt(void **state)
     (void)state;
     stage_open(&g);
     place(&g, 0.0, 1.0, 0.4, 0.3);
-    assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0));
+    assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0));
     double kept = g.frame.grid.tilt;
     assert_close(kept, 0.3, 0.0, 0.04);
     for (int i = 0; i < 50; ++i) {
         place(&g, 0.0, 1.0, 0.95, 0.3 + 0.1 * i);
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0));
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0));
         assert_close(g.frame.grid.tilt, kept, 0.0, 0.0);
         check_all_inside(&g);
     }
@@ -202,7 +202,7 @@ static void tilt_stays_when_a_long_bunch_becomes_a_wide_one(void **state)
     stage_open(&g);
     for (int i = 0; i <= 60; ++i) {
         place(&g, 0.0, 1.0 - 0.01 * i, 0.4 + 0.01 * i, 0.0);
-        assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0));
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0));
         /* A correlation of 0.03 of the sample turns axes 20 % apart by 0.1; a flip is 1.6. */
         assert_close(g.frame.grid.tilt, 0.0, 0.0, 0.15);
         check_all_inside(&g);
@@ -218,7 +218,7 @@ static void a_lone_particle_has_a_grid(void **state)
     g.p->n = 1;
     g.p->z[0] = -0.1;
     g.p->x[0] = 1e-5;
-    assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, -0.1));
+    assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, -0.1));
     assert_true(g.frame.grid.hs > 0.0 && g.frame.grid.hx > 0.0);
     assert_close(g.frame.grid.offset, 1e-5, 0.0, 1e-16);
     check_all_inside(&g);
@@ -232,7 +232,7 @@ static void positions_that_are_not_finite_are_an_error(void **state)
     stage_open(&g);
     place(&g, 0.0, 1.0, 0.4, 0.0);
     g.p->x[99] = NAN;
-    assert_status(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.0), AW_ERR_NONFINITE);
+    assert_status(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0), AW_ERR_NONFINITE);
     stage_close(&g);
 }
 
@@ -245,7 +245,7 @@ static void field_points_lie_on_the_nodes_and_move_along_the_design_orbit(void *
     stage_open(&g);
     assert_non_null(point);
     place(&g, 0.4, 1.0, 0.4, 0.3);
-    assert_ok(aw_frame_follow(&g.frame, &g.orbit, g.p, 0.4));
+    assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.4));
     aw_frame_points(&g.frame.grid, &g.orbit, gamma, point);
     const aw_grid_view *grid = &g.frame.grid;
     for (int j = 0; j < NODES; j += 3)

@@ -14,7 +14,7 @@ static const aw_conversion every[] = {AW_CONVERT_EVEN, AW_CONVERT_UNIFORM, AW_CO
 /* Random cells, break points and wishes, some of them 0. */
 typedef struct sample {
     aw_patterns patterns; /* one row */
-    aw_cuts cuts;
+    aw_intervals cuts;
 } sample;
 
 static void sample_fill(sample *p, uint64_t *random, double empty)
@@ -32,10 +32,10 @@ static void sample_fill(sample *p, uint64_t *random, double empty)
 static void sample_free(sample *p)
 {
     aw_patterns_free(&p->patterns);
-    aw_cuts_free(&p->cuts);
+    aw_intervals_free(&p->cuts);
 }
 
-static void convert(sample *p, aw_conversion how, const aw_cuts *earlier)
+static void convert(sample *p, aw_conversion how, const aw_intervals *earlier)
 {
     p->cuts.n = 0;
     assert_ok(aw_convert(how, &p->patterns, p->patterns.need,
@@ -80,12 +80,12 @@ static void adaptive_without_an_earlier_partition_is_uniform(void **state)
 {
     uint64_t random = 2;
     sample p = {.cuts = {.n = 0}};
-    aw_cuts first = {.n = 0};
+    aw_intervals first = {.n = 0};
     (void)state;
     sample_fill(&p, &random, 0.2);
     convert(&p, AW_CONVERT_UNIFORM, NULL);
     first = p.cuts;
-    p.cuts = (aw_cuts){.n = 0};
+    p.cuts = (aw_intervals){.n = 0};
     convert(&p, AW_CONVERT_ADAPTIVE, NULL);
     assert_int_equal(p.cuts.n, first.n);
     assert_memory_equal(p.cuts.region, first.region, first.n * sizeof *first.region);
@@ -93,7 +93,7 @@ static void adaptive_without_an_earlier_partition_is_uniform(void **state)
     convert(&p, AW_CONVERT_ADAPTIVE, &first);
     assert_int_equal(p.cuts.n, first.n);
     assert_memory_equal(p.cuts.region, first.region, first.n * sizeof *first.region);
-    aw_cuts_free(&first);
+    aw_intervals_free(&first);
     sample_free(&p);
 }
 
@@ -174,7 +174,7 @@ static void partitions_cover_what_is_wanted_and_nothing_else(void **state)
 {
     uint64_t random = 5;
     sample p = {.cuts = {.n = 0}};
-    aw_cuts earlier = {.n = 0};
+    aw_intervals earlier = {.n = 0};
     (void)state;
     for (int trial = 0; trial < 150; ++trial) {
         double covered = 0.0, wanted = 0.0;
@@ -193,11 +193,11 @@ static void partitions_cover_what_is_wanted_and_nothing_else(void **state)
         for (int j = 0; j < CELLS; ++j)
             if (p.patterns.need[j] > 0.0F) wanted += p.patterns.edge[j + 1] - p.patterns.edge[j];
         assert_close(covered, wanted, 1e-12, 0.0);
-        const aw_cuts swap = earlier; /* the next one's earlier partition, of other cells */
+        const aw_intervals swap = earlier; /* the next one's earlier partition, of other cells */
         earlier = p.cuts;
         p.cuts = swap;
     }
-    aw_cuts_free(&earlier);
+    aw_intervals_free(&earlier);
     sample_free(&p);
 }
 
@@ -205,7 +205,7 @@ static void hard_break_points_are_kept(void **state)
 {
     uint64_t random = 6;
     sample p = {.cuts = {.n = 0}};
-    aw_cuts earlier = {.n = 0};
+    aw_intervals earlier = {.n = 0};
     (void)state;
     for (int trial = 0; trial < 150; ++trial) {
         sample_fill(&p, &random, 0.1);
@@ -214,15 +214,15 @@ static void hard_break_points_are_kept(void **state)
             for (int j = 0; j <= CELLS; ++j)
                 assert_false(p.patterns.hard[j] && p.cuts.region[i][0] < p.patterns.edge[j] &&
                              p.patterns.edge[j] < p.cuts.region[i][1]);
-        const aw_cuts swap = earlier;
+        const aw_intervals swap = earlier;
         earlier = p.cuts;
         p.cuts = swap;
     }
-    aw_cuts_free(&earlier);
+    aw_intervals_free(&earlier);
     sample_free(&p);
 }
 
-static void assert_regions(const aw_cuts *cuts, const double *mark, size_t n)
+static void assert_regions(const aw_intervals *cuts, const double *mark, size_t n)
 {
     assert_int_equal(cuts->n, n);
     for (size_t i = 0; i < n; ++i) {
@@ -237,7 +237,7 @@ static void adaptive_follows_the_earlier_break_points(void **state)
     double old[4][2] = {{0.0, 0.1}, {0.1, 0.3}, {0.3, 0.6}, {0.6, 1.0}};
     const double same[] = {0.0, 0.1, 0.3, 0.6, 1.0}, fewer[] = {0.0, 0.3, 1.0};
     const double one[] = {0.0, 1.0}, more[] = {0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0};
-    const aw_cuts earlier = {old, 4, 4};
+    const aw_intervals earlier = {old, 4, 4};
     sample p = {.cuts = {.n = 0}};
     (void)state;
     patterns_over(&p.patterns, edge, NULL, 1, 1);
@@ -278,7 +278,7 @@ static void convert_again_and_again(double drift)
 {
     uint64_t random = 7;
     double edge[CELLS + 1], base[CELLS];
-    aw_cuts earlier = {.n = 0};
+    aw_intervals earlier = {.n = 0};
     sample p = {.cuts = {.n = 0}};
     random_edges(edge, CELLS, 2.0, &random);
     for (int i = 0; i < CELLS; ++i) base[i] = pow(10.0, uniform(&random, -0.5, 1.5));
@@ -290,11 +290,11 @@ static void convert_again_and_again(double drift)
             p.patterns.need[i] = (float)(base[i] * uniform(&random, 1.0 / 1.5, 1.5));
         convert(&p, AW_CONVERT_ADAPTIVE, &earlier);
         assert_near_what_is_wanted(&p);
-        const aw_cuts swap = earlier;
+        const aw_intervals swap = earlier;
         earlier = p.cuts;
         p.cuts = swap;
     }
-    aw_cuts_free(&earlier);
+    aw_intervals_free(&earlier);
     sample_free(&p);
 }
 

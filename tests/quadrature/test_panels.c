@@ -138,8 +138,8 @@ static void panels_follow_the_beam(void **state)
     assert_true(fine.n > p.n);
     /* No panel sweeps through more than that part of the box. */
     for (size_t i = 0; i + 8 < fine.n; i += 9) {
-        const aw_sight a = aw_sight_at(&g.h, &g.centre, fine.node[i].r);
-        const aw_sight b = aw_sight_at(&g.h, &g.centre, fine.node[i + 8].r);
+        const aw_view_geometry a = aw_view_geometry_at(&g.h, &g.centre, fine.node[i].r);
+        const aw_view_geometry b = aw_view_geometry_at(&g.h, &g.centre, fine.node[i + 8].r);
         if (fine.node[i].r > 1e-4) assert_true(b.lead - a.lead <= 0.05 * 2.0 * b.extent);
     }
     /* The spacing holds near the points, and grows away from them. */

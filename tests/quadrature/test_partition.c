@@ -2,9 +2,9 @@
 /* Starting partitions cover [0, R(p)], know slices and edges, and R(p) is where it must be. */
 #include <stdlib.h>
 
-#include "kernels/circle.h"
-#include "kernels/retarded.h"
+#include "kernels/math/retarded.h"
 #include "quadrature/partition.h"
+#include "quadrature/rules/circle.h"
 #include "src/base/units.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"

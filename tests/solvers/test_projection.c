@@ -266,12 +266,12 @@ static void sum_with_border(aw_device *device, const aw_problem *problem, double
         aw_work work = {0};
         assert_ok(aw_panels_add(&panels, problem->history, &problem->centre, far ? border : 0.0,
                                 far ? end : border, &how));
-        aw_shared shared = {.node = panels.node,
-                            .nodes = panels.n,
-                            .columns = problem->columns,
-                            .common = &problem->centre,
-                            .table_error = far ? 0.1 * TOLERANCE / (double)panels.n : 0.0,
-                            .I = I};
+        aw_common_rule shared = {.node = panels.node,
+                                 .nodes = panels.n,
+                                 .columns = problem->columns,
+                                 .moves_as = &problem->centre,
+                                 .table_error = far ? 0.1 * TOLERANCE / (double)panels.n : 0.0,
+                                 .I = I};
         assert_ok(device->ops->integrate(device->state, &shared, &problem->scales, &work));
         assert_ok(device->ops->wait(device->state));
         if (far) assert_true(shared.tables > 0);

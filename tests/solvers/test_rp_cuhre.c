@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rp-integral as one integral over (r', theta'), by the n-dimensional integrator, against the
  * adaptive strategy, which has a rule for each of the two: no node, limit or rule in common. */
-#include "kernels/integrand.h"
+#include "kernels/math/integrand.h"
 #include "quadrature/cuhre.h"
 #include "src/base/units.h"
 #include "src/solvers/solver.h"
@@ -47,7 +47,7 @@ static double at_place(void *context, int n, const double *x)
     arc.step = 0.0;
     arc.n = 1;
     aw_arc_sum_scalar(&arc, f.nt, slice, at->history->single, sum);
-    aw_arc_combine(&f, at->point, 1.0, sum, value);
+    aw_arc_interpolate(&f, at->point, 1.0, sum, value);
     return value[at->result];
 }
 

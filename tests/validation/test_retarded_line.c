@@ -10,7 +10,7 @@
 #include <gsl/gsl_errno.h>
 #include <math.h>
 
-#include "kernels/orbit.h"
+#include "kernels/math/orbit.h"
 #include "src/base/units.h"
 #include "tests/assert_close.h"
 #include "validation/analytic.h"

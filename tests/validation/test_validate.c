@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/app/cases.h"
-#include "src/app/commands.h"
-#include "src/app/validate.h"
 #include "src/base/log.h"
+#include "src/validate/cases.h"
+#include "src/validate/validate.h"
 #include "tests/assert_close.h"
 
 static aw_status good(aw_validation *v)
@@ -72,19 +71,12 @@ const aw_case aw_case_chicane_optics = {.name = "o", .claim = "", .run = good};
 const aw_case aw_case_zeuthen = {.name = "z", .claim = "", .run = good};
 const aw_case aw_case_strategies = {.name = "n", .claim = "", .run = good};
 
-aw_status aw_help_command(int argc, char **argv)
-{
-    assert_int_equal(argc, 2);
-    assert_string_equal(argv[1], "validate");
-    return AW_OK;
-}
-
 static aw_status validate(char *a, char *b, char *c)
 {
     char name[] = "validate", *argv[] = {name, a, b, c, NULL};
     int argc = 1;
     while (argc < 4 && argv[argc]) argc++;
-    return aw_validate_command(argc, argv);
+    return aw_validate_command.run(argc, argv);
 }
 
 static void a_failed_check_gives_its_own_status(void **state)
@@ -114,7 +106,6 @@ static void wrong_usage_is_refused(void **state)
     assert_status(validate("--threads", "0", NULL), AW_ERR_ARG);
     assert_status(validate("--colour", NULL, NULL), AW_ERR_ARG);
     assert_ok(validate("--list", NULL, NULL));
-    assert_ok(validate("--help", NULL, NULL));
 }
 
 /* The file's text; the caller frees it. */

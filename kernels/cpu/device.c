@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CPU unit: OpenMP over regions and points, the fastest SIMD variant inside. */
+#include <omp.h>
+#include <stdio.h>
+
+#include "kernels/cpu/device.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+
+typedef struct cpu_context {
+    const aw_cpu_state *cpu;
+    double density;
+    aw_work *work;
+} cpu_context;
+
+static void cpu_node(void *context, uint32_t point, double r, double f_in[AW_RESULTS])
+{
+    const cpu_context *c = context;
+    c->cpu->variant->inner(&c->cpu->history, &c->cpu->point[point], r, c->density, f_in, c->work);
+}
+
+static void cpu_close(void *state)
+{
+    aw_cpu_state *cpu = state;
+    if (!cpu) return;
+    for (int i = 0; cpu->space && i < cpu->threads; ++i) {
+        aw_refine_space_free(&cpu->space[i].refine);
+        aw_free(cpu->space[i].blend);
+        aw_cpu_cluster_free(&cpu->space[i].cluster);
+    }
+    aw_free(cpu->space);
+    aw_free(cpu->group);
+    for (int i = 0; i < AW_LINES; ++i) aw_cpu_packs_free(&cpu->packs[i]);
+    aw_cpu_integrate_free(cpu);
+    aw_cpu_convolver_free(cpu->convolver);
+    aw_free(cpu);
+}
+
+/* "cpu: 2 threads, avx512", and what is tuned otherwise than by default. */
+static void write_text(aw_cpu_state *cpu)
+{
+    const size_t size = sizeof cpu->text;
+    int at = snprintf(cpu->text, size, "cpu: %d thread%s, %s", cpu->threads,
+                      cpu->threads > 1 ? "s" : "", cpu->variant->name);
+    for (int i = 0; aw_tuning_list(i); ++i) {
+        const aw_tuning_field *field = aw_tuning_list(i);
+        const int value = aw_tuning_get(&cpu->tuning, field);
+        if (value == field->initial || at < 0 || (size_t)at >= size) continue;
+        at += snprintf(cpu->text + at, size - (size_t)at, ", %s %d", field->name, value);
+    }
+}
+
+static aw_status cpu_open(const aw_device_params *params, void **state)
+{
+    aw_tuning tuning;
+    *state = NULL;
+    if (aw_tuning_resolve(&params->tuning, &tuning) != AW_OK) return AW_ERR_ARG;
+    aw_cpu_state *cpu = aw_alloc(1, sizeof *cpu);
+    if (!cpu) return AW_ERR_NOMEM;
+    cpu->tuning = tuning;
+    cpu->variant = aw_variant_find(params->variant);
+    if (!cpu->variant) {
+        cpu_close(cpu);
+        return aw_error(AW_ERR_BACKEND, "SIMD variant '%s' is not known or not for this processor",
+                        params->variant);
+    }
+    cpu->threads = params->threads > 0 ? params->threads : omp_get_max_threads();
+    cpu->density = params->inner_density;
+    cpu->space = aw_alloc((size_t)cpu->threads, sizeof *cpu->space);
+    for (int i = 0; cpu->space && i < cpu->threads; ++i) {
+        if (aw_refine_space_make(&cpu->space[i].refine) == AW_OK) continue;
+        cpu_close(cpu);
+        return AW_ERR_NOMEM;
+    }
+    if (!cpu->space) {
+        cpu_close(cpu);
+        return AW_ERR_NOMEM;
+    }
+    write_text(cpu);
+    *state = cpu;
+    return AW_OK;
+}
+
+static const char *cpu_describe(const void *state) { return ((const aw_cpu_state *)state)->text; }
+
+static aw_status cpu_upload(void *state, const aw_history_view *history,
+                            const aw_field_point *point, size_t points)
+{
+    aw_cpu_state *cpu = state;
+    aw_status status = AW_OK;
+    cpu->history = *history;
+    cpu->point = point;
+    cpu->points = points;
+    for (int i = 0; i < cpu->threads; ++i) {
+        aw_cpu_space *space = &cpu->space[i];
+        AW_TRY(aw_grow((void **)&space->blend, &space->blend_capacity,
+                       aw_interpolated_cells_size(history), sizeof *space->blend));
+    }
+done:
+    return status;
+}
+
+static size_t cpu_cluster_tiles(const void *state)
+{
+    return (size_t)((const aw_cpu_state *)state)->tuning.cluster_tiles;
+}
+
+void aw_cpu_work_sum(aw_cpu_state *cpu, aw_work *work)
+{
+    const aw_work none = {0};
+    for (int i = 0; i < cpu->threads; ++i) {
+        aw_work *mine = &cpu->space[i].work;
+        aw_work_add(work, mine, &none);
+        *mine = none;
+    }
+}
+
+static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
+                            const aw_scales *scales, aw_work *work)
+{
+    aw_cpu_state *cpu = state;
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
+        aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
+        cpu_context context = {.cpu = cpu,
+                               .density =
+                                   cpu->density * (job[i].density > 0.0 ? job[i].density : 1.0),
+                               .work = &space->work};
+        aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales, &space->refine,
+                      &space->work);
+    }
+    aw_cpu_work_sum(cpu, work);
+    return AW_OK;
+}
+
+static aw_status cpu_wait(void *state)
+{
+    (void)state; /* every call above returns when its work is done */
+    return AW_OK;
+}
+
+extern const aw_device_ops aw_cpu_ops;
+const aw_device_ops aw_cpu_ops = {
+    .kind = "cpu",
+    .on_host = 1,
+    .interpolates = 1,
+    .open = cpu_open,
+    .close = cpu_close,
+    .describe = cpu_describe,
+    .upload = cpu_upload,
+    .cluster_tiles = cpu_cluster_tiles,
+    .sweep = aw_cpu_sweep,
+    .refine = cpu_refine,
+    .evaluate = aw_cpu_evaluate,
+    .integrate = aw_cpu_integrate,
+    .convolve = aw_cpu_convolve,
+    .wait = cpu_wait,
+};

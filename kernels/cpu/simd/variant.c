@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inner integral with short vectors; CMake compiles this file once per AW_VARIANT. */
+#include <string.h>
+
+#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/wide.h"
+
+enum { AW_BATCH = 16 };
+
+#if defined __AVX512F__
+#define AW_VECTOR_BYTES 64
+#elif defined __AVX2__
+#define AW_VECTOR_BYTES 32
+#else
+#define AW_VECTOR_BYTES 16
+#endif
+
+/* Coordinates and weights of a batch of nodes. */
+typedef struct aw_batch {
+    double c[AW_BATCH], s[AW_BATCH]; /* cosine and sine of the nodes' angles */
+    double ct, st;                   /* rotation by a whole batch */
+    double wu[3][AW_BATCH], wv[3][AW_BATCH];
+    double du[3][AW_BATCH], dv[3][AW_BATCH]; /* slopes; du includes d(u)/d(ct) */
+    double cu[3][AW_BATCH];                  /* wu times d(w)/d(ct) */
+    int cell[AW_BATCH];                      /* first number of the nine cells */
+} aw_batch;
+
+static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
+{
+    double cd = cos(arc->step), sd = sin(arc->step);
+    double c = cos(arc->first), s = sin(arc->first);
+    for (int l = 0; l < AW_BATCH; ++l) {
+        b->c[l] = c;
+        b->s[l] = s;
+        double next = c * cd - s * sd;
+        s = s * cd + c * sd;
+        c = next;
+    }
+    for (int n = 1; n < AW_BATCH; n *= 2) { /* the step, doubled until it spans the batch */
+        double twice = cd * cd - sd * sd;
+        sd = 2.0 * cd * sd;
+        cd = twice;
+    }
+    b->ct = cd;
+    b->st = sd;
+}
+
+/* Weights of the batch's nodes; turns the angles on to the next batch. */
+static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_batch *b)
+{
+    const double u0 = arc->u, w0 = arc->w, r = arc->r, du0 = arc->du, dw0 = arc->dw;
+    const double turn = arc->dgrid, ihs = s->inv_hs, ihx = s->inv_hx, ct = b->ct, st = b->st;
+    const double half_s = 0.5 * (s->ns - 1), half_x = 0.5 * (s->nx - 1);
+    const double lo = -(AW_PAD - 1), hi_s = s->ns + AW_PAD - 2, hi_x = s->nx + AW_PAD - 2;
+    const int row = s->ns + 2 * AW_PAD;
+#pragma omp simd
+    for (int l = 0; l < AW_BATCH; ++l) {
+        double c = b->c[l], q = b->s[l];
+        double u = u0 + r * c, w = w0 + r * q;
+        b->c[l] = c * ct - q * st;
+        b->s[l] = q * ct + c * st;
+        double ud = (du0 + turn * w) * ihs;
+        double wd = (dw0 - turn * u) * ihx;
+        double x = u * ihs + half_s, y = w * ihx + half_x;
+        double xc = x < lo ? lo : x, yc = y < lo ? lo : y;
+        xc = xc > hi_s ? hi_s : xc;
+        yc = yc > hi_x ? hi_x : yc;
+        int i = (int)(xc + (0.5 + AW_PAD)), j = (int)(yc + (0.5 + AW_PAD)); /* padded index */
+        double f = x - (i - AW_PAD), g = y - (j - AW_PAD);
+        b->cell[l] = ((j - 1) * row + (i - 1)) * AW_COMPONENTS; /* fits: sides are at most 4096 */
+        double w0u = 0.5 * (0.5 - f) * (0.5 - f), w1u = 0.75 - f * f;
+        double w2u = 0.5 * (0.5 + f) * (0.5 + f);
+        b->wu[0][l] = w0u;
+        b->wu[1][l] = w1u;
+        b->wu[2][l] = w2u;
+        b->cu[0][l] = w0u * wd;
+        b->cu[1][l] = w1u * wd;
+        b->cu[2][l] = w2u * wd;
+        b->wv[0][l] = 0.5 * (0.5 - g) * (0.5 - g);
+        b->wv[1][l] = 0.75 - g * g;
+        b->wv[2][l] = 0.5 * (0.5 + g) * (0.5 + g);
+        b->du[0][l] = (f - 0.5) * ud;
+        b->du[1][l] = -2.0 * f * ud;
+        b->du[2][l] = (f + 0.5) * ud;
+        b->dv[0][l] = g - 0.5;
+        b->dv[1][l] = -2.0 * g;
+        b->dv[2][l] = g + 0.5;
+    }
+}
+
+#define AW_CELL double
+#define AW_SUFFIX AW_CAT(double_, AW_VARIANT)
+#include "kernels/cpu/simd/arc.h"
+#undef AW_CELL
+#undef AW_SUFFIX
+#define AW_CELL float
+#define AW_SUFFIX AW_CAT(float_, AW_VARIANT)
+#include "kernels/cpu/simd/arc.h"
+
+#include "kernels/cpu/simd/interpolated_cells.h"
+
+#define AW_REAL double
+#define AW_LETTER d
+#define AW_ROUND 0x1.8p52
+#include "kernels/cpu/simd/tile.h"
+#undef AW_REAL
+#undef AW_LETTER
+#undef AW_ROUND
+#define AW_REAL float
+#define AW_LETTER f
+#define AW_ROUND 0x1.8p23F
+#include "kernels/cpu/simd/tile.h"
+
+static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
+                    double sum[3][8])
+{
+#ifdef AW_VARIANT_SCALAR
+    (void)same;
+    aw_arc_sum_scalar(arc, nt, s, single, sum);
+#else
+    if (single)
+        AW_CAT(aw_arc_sum_, AW_CAT(float_, AW_VARIANT))(arc, nt, same, s, sum);
+    else
+        AW_CAT(aw_arc_sum_, AW_CAT(double_, AW_VARIANT))(arc, nt, same, s, sum);
+#endif
+}
+
+static void blend_sum(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8])
+{
+#ifdef AW_VARIANT_SCALAR
+    aw_interpolated_cells_sum_scalar(arc, s, cells, sum);
+#else
+    aw_interpolated_cells_run(arc, s, cells, sum);
+#endif
+}
+
+static void inner_at(const aw_history_view *h, const aw_retarded *f,
+                     const aw_interpolated_cells *blend, const aw_field_point *p, double density,
+                     double f_in[AW_RESULTS], aw_work *work)
+{
+    aw_arc_slice s[3];
+    aw_arc arc;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f->nt ? 0.0 : (double)NAN;
+    work->nodes++;
+    if (f->nt == 0) return;
+    aw_arc_place(f, p, &arc);
+    aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
+    if (arcs.n == 0) return;
+    const int parts = blend ? blend->n : f->nt;
+    for (int t = 0; t < parts; ++t)
+        s[t] = aw_arc_slice_of(h, blend ? blend->shape[t] : f->slice[t]);
+    for (int i = 0; i < arcs.n; ++i) {
+        double sum[3][8];
+        aw_arc_nodes(f, &arcs, i, density, &arc);
+        if (blend) {
+            for (int t = 0; t < parts; ++t) {
+                blend_sum(&arc, &s[t], blend->cells[t], sum[t]);
+                for (int k = 0; t > 0 && k < 8; ++k) sum[0][k] += sum[t][k];
+            }
+            aw_arc_turn(f, p, arc.step, &sum[0][0], &sum[0][4], f_in);
+        } else {
+            arc_sum(&arc, f->nt, f->same, s, h->single, sum);
+            aw_arc_interpolate(f, p, arc.step, sum, f_in);
+        }
+        work->evaluations += (uint64_t)arc.n;
+        work->rated += (uint64_t)arc.n;
+    }
+}
+
+static void inner(const aw_history_view *h, const aw_field_point *p, double r, double density,
+                  double f_in[AW_RESULTS], aw_work *work)
+{
+    const aw_retarded f = aw_retarded_at(h, r);
+    inner_at(h, &f, NULL, p, density, f_in, work);
+}
+
+static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+                    const int (*span)[2], const aw_tile_how *how,
+                    double sum[AW_LINE_COMPONENTS][AW_TILE])
+{
+#ifdef AW_VARIANT_SCALAR
+    return aw_tile_sum_scalar(h, arc, planes, span, how, sum);
+#else
+    return how->single ? aw_tile_sum_f(h, arc, planes, span, how, sum)
+                       : aw_tile_sum_d(h, arc, planes, span, how, sum);
+#endif
+}
+
+static void tile(const aw_history_view *h, const aw_retarded *f,
+                 const aw_interpolated_lines *planes, const aw_tile_how *how, const aw_tile *lanes,
+                 const aw_tile_place *place, double f_in[AW_RESULTS][AW_TILE], aw_work *work)
+{
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        for (int l = 0; l < AW_TILE; ++l) f_in[k][l] = f->nt ? 0.0 : (double)NAN;
+    work->nodes += (uint64_t)lanes->n;
+    if (f->nt == 0) return;
+    for (int i = 0; i < place->arcs.n; ++i)
+        for (int t = 0; t < planes->n; ++t) {
+            double sum[AW_LINE_COMPONENTS][AW_TILE];
+            aw_tile_arc arc;
+            aw_tile_arc_of(h, f, place, i, how->density, planes->shape[t], &arc);
+            const uint64_t done =
+                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], how, sum);
+            aw_tile_turn(f, lanes, arc.step, sum, f_in);
+            if (t > 0) continue;
+            const uint64_t mine = done * (uint64_t)lanes->n / AW_TILE;
+            work->evaluations += mine;
+            work->rated += how->rates ? mine : 0;
+        }
+}
+
+static void combine(const void *const slice[3], int single, const double w[3], const double *d,
+                    size_t width, const int row[2], const int (*column)[2], void *planes)
+{
+    if (single)
+        aw_interpolate_lines_f(slice, w, d, width, row[0], row[1], column, planes);
+    else
+        aw_interpolate_lines_d(slice, w, d, width, row[0], row[1], column, planes);
+}
+
+static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
+                      int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
+                      double coarse[AW_TILE])
+{
+    aw_tile_rule(f, h, scales, fine, I, error, coarse);
+}
+
+static void blend(const aw_history_view *h, const aw_retarded *f, double *room,
+                  aw_interpolated_cells *out)
+{
+    aw_interpolated_cells_make(h, f, room, out);
+}
+
+#include "kernels/cpu/simd/look_up.h"
+
+#define AW_TEXT_(name) #name
+#define AW_TEXT(name) AW_TEXT_(name)
+
+extern const aw_variant AW_CAT(aw_variant_, AW_VARIANT);
+const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
+                                                    .inner = inner,
+                                                    .inner_at = inner_at,
+                                                    .blend = blend,
+                                                    .arc_sum = arc_sum,
+                                                    .blend_sum = blend_sum,
+                                                    .tile = tile,
+                                                    .tile_sum = tile_sum,
+                                                    .tile_rule = tile_rule,
+                                                    .look_up = aw_look_up,
+                                                    .combine = combine};

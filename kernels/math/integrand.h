@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The integrand of the rp-integral at one node, and what turns sums over an arc into results.
+ * One source for every processor; the SIMD variants (kernels/cpu/simd/arc.h) are tested against it. */
+#ifndef AW_KERNELS_MATH_INTEGRAND_H
+#define AW_KERNELS_MATH_INTEGRAND_H
+#include "kernels/math/retarded.h"
+#include "quadrature/rules/circle.h"
+
+/** Nodes of one arc, in the grid frame of a retarded time: the node at angle
+ *  first + m step, m = 0 .. n-1, lies at (u + r cos, w + r sin). */
+typedef struct aw_arc {
+    double u, w, r;
+    double first, step;
+    int n;
+    double du, dw,
+        dgrid; /* d(u)/d(ct) = du + dgrid w, d(w)/d(ct) = dw - dgrid u along the point's path */
+} aw_arc;
+
+/** What an arc reads of one slice. */
+typedef struct aw_arc_slice {
+    const void *cells;
+    int ns, nx;
+    double inv_hs, inv_hx;
+} aw_arc_slice;
+
+AW_FN double aw_cell_get(const void *cells, int single, ptrdiff_t i)
+{
+    return single ? (double)((const float *)cells)[i] : ((const double *)cells)[i];
+}
+
+/** Where a node reads a slice, and with what weights. */
+typedef struct aw_node {
+    ptrdiff_t first;     /* of its nine cells */
+    double wu[3], wv[3]; /* weights along and across */
+    double du[3], dv[3]; /* their rates as the node moves through the slice [1/m] */
+} aw_node;
+
+/** The node at (a, b), in cells from the first node of a slice of ns x nx, moving by (ud, wd) cells
+ *  a metre. */
+AW_FN aw_node aw_node_in(int ns, int nx, double a, double b, double ud, double wd)
+{
+    int i = aw_nearest(a, ns), j = aw_nearest(b, nx);
+    aw_node node;
+    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (ns + 2 * AW_PAD) + i + AW_PAD - 1;
+    aw_spline(a - i, node.wu);
+    aw_spline(b - j, node.wv);
+    aw_spline_slope(a - i, node.du);
+    aw_spline_slope(b - j, node.dv);
+    for (int q = 0; q < 3; ++q) {
+        node.du[q] *= ud;
+        node.dv[q] *= wd;
+    }
+    return node;
+}
+
+/** The same at (u, w) [m] in the grid's frame, on an arc. */
+AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, double w)
+{
+    return aw_node_in(s->ns, s->nx, u * s->inv_hs + 0.5 * (s->ns - 1),
+                      w * s->inv_hx + 0.5 * (s->nx - 1), (arc->du + arc->dgrid * w) * s->inv_hs,
+                      (arc->dw - arc->dgrid * u) * s->inv_hx);
+}
+
+/** Add one node of one slice: sum[0..2] the moments, sum[4..6] their rate by motion through the
+ *  slice, d(u)/d(ct) d/du + d(w)/d(ct) d/dw. */
+AW_FN void aw_node_add(const aw_arc_slice *s, int single, const aw_node *node, double sum[8])
+{
+    ptrdiff_t row = s->ns + 2 * AW_PAD;
+    for (int q = 0; q < 3; ++q)
+        for (int p = 0; p < 3; ++p) {
+            ptrdiff_t cell = (node->first + q * row + p) * AW_COMPONENTS;
+            double value = node->wv[q] * node->wu[p];
+            double rate = node->wv[q] * node->du[p] + node->dv[q] * node->wu[p];
+            for (int k = 0; k < 3; ++k) {
+                double g = aw_cell_get(s->cells, single, cell + k);
+                sum[k] += value * g;
+                sum[4 + k] += rate * g;
+            }
+        }
+}
+
+/** Scalar sum over the nodes of an arc for nt slices; sum[t][8] as in aw_node_add, overwritten. */
+AW_FN void aw_arc_sum_scalar(const aw_arc *arc, int nt, const aw_arc_slice *s, int single,
+                             double sum[3][8])
+{
+    for (int t = 0; t < nt; ++t)
+        for (int k = 0; k < 8; ++k) sum[t][k] = 0.0;
+    for (int m = 0; m < arc->n; ++m) {
+        double angle = arc->first + m * arc->step;
+        double u = arc->u + arc->r * cos(angle), w = arc->w + arc->r * sin(angle);
+        for (int t = 0; t < nt; ++t) {
+            aw_node node = aw_node_at(&s[t], arc, u, w);
+            aw_node_add(&s[t], single, &node, sum[t]);
+        }
+    }
+}
+
+/** Field point in the frame of a retarded time; fills everything of the arc but its nodes.
+ *  At r' = 0 stands the limit, 2 pi M(p, t). */
+AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *arc)
+{
+    double dz = p->z - f->z, dx = p->x - f->x;
+    double vz = p->beta * p->ct - f->vz, vx = p->beta * p->st - f->vx;
+    arc->u = dz * f->cg + dx * f->sg;
+    arc->w = -dz * f->sg + dx * f->cg;
+    arc->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
+    arc->du = vz * f->cg + vx * f->sg;
+    arc->dw = -vz * f->sg + vx * f->cg;
+    arc->dgrid = f->dgrid;
+}
+
+/** Radius below which arcs are strongly curved in the box of the beam. */
+AW_FN double aw_near_radius(const aw_retarded *f)
+{
+    return 2.0 * sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+}
+
+/** Least and largest |sin| of the angles lo .. hi, of which `a` and `b` are those of the ends. */
+AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *least, double *most)
+{
+    int zero = ceil(lo / AW_PI) * AW_PI <= hi;
+    int peak = (ceil(lo / AW_PI - 0.5) + 0.5) * AW_PI <= hi;
+    *least = zero ? 0.0 : (a < b ? a : b);
+    *most = peak ? 1.0 : (a > b ? a : b);
+}
+
+/** Nodes per metre of an arc from angle lo to hi that put one into every cell of the axis along
+ *  which it crosses cells fastest: then the error of the midpoint rule, which comes from the
+ *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes
+ *  a cell are far worse than one.) An arc that is slanted crosses cells diagonally and takes two;
+ *  one that does so at every slant, because it is curved, takes three. Angles are meant in cells:
+ *  where those are long and thin, an arc turns from one axis to the other within a hair. All that
+ *  times `density`. Below one it first takes the slanted ones down to a node a cell; below a third,
+ *  where a third is one node to a cell of a curved arc, all arcs have fewer. */
+AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double density)
+{
+    double s_least, s_most, x_least, x_most, slant = 1.0;
+    double s_lo = fabs(sin(lo)), c_lo = fabs(cos(lo)), s_hi = fabs(sin(hi)), c_hi = fabs(cos(hi));
+    aw_sine_range(lo, hi, s_lo, s_hi, &s_least, &s_most);
+    aw_sine_range(lo + 0.5 * AW_PI, hi + 0.5 * AW_PI, c_lo, c_hi, &x_least, &x_most);
+    s_least /= f->hs;
+    s_most /= f->hs;
+    x_least /= f->hx;
+    x_most /= f->hx;
+    if (s_most < x_least) slant = s_most / x_least;
+    if (x_most < s_least) slant = x_most / s_least;
+    double most = s_most > x_most ? s_most : x_most;
+    const double slanted = slant == 1.0 || f->r < aw_near_radius(f) ? 3.0 : 2.0;
+    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 3.0 * density)) * most;
+}
+
+/** Choose the nodes of an arc: uniform in angle, as many as aw_arc_rate says; `density` is a whole
+ *  number, or less than one where moments are smooth enough for fewer on slanted arcs. The
+ *  moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no error of
+ *  ends. The outer integrand must not jump with r', or no outer rule converges: the step of an open
+ *  arc is not rounded (its last node may lie in the empty cells beyond the box), and the number of
+ *  nodes of a whole circle grows at a few radii. */
+AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density,
+                        aw_arc *arc)
+{
+    double lo = arcs->lo[i], range = arcs->hi[i] - lo;
+    double wanted = aw_arc_rate(f, lo, arcs->hi[i], density) * f->r * range;
+    if (arcs->whole) {
+        arc->n = 16; /* 16, 20, 25, 31 .. */
+        while (arc->n < wanted) arc->n += arc->n / 4;
+        arc->step = range / arc->n;
+    } else {
+        if (wanted < 4.0) wanted = 4.0;
+        arc->n = (int)ceil(wanted);
+        arc->step = range / wanted;
+    }
+    arc->first = lo + 0.5 * arc->step;
+}
+
+/** What arcs read of a slice. */
+AW_FN aw_arc_slice aw_arc_slice_of(const aw_history_view *h, const aw_slice *slice)
+{
+    aw_arc_slice s;
+    s.cells = slice->cells;
+    s.ns = h->ns;
+    s.nx = h->nx;
+    s.inv_hs = 1.0 / slice->hs;
+    s.inv_hx = 1.0 / slice->hx;
+    return s;
+}
+
+/** Sums over an arc, v of the moments and `rate` of their rates along the point's path, turned to
+ *  the lab: adds to f_in[AW_RESULTS].
+ *  psi is formed from sigma and D, never as a difference of phi and v.A (docs/theory.md). */
+AW_FN void aw_arc_turn(const aw_retarded *f, const aw_field_point *p, double step,
+                       const double v[3], const double rate[3], double f_in[AW_RESULTS])
+{
+    double c = f->ct, s = f->st;
+    double a = p->theta - f->theta, sh = sin(0.5 * a), ch = cos(0.5 * a);
+    double sa = 2.0 * sh * ch, ca = 1.0 - 2.0 * sh * sh;
+    double par = v[0] - v[1], perp = v[2];
+    double dpar = rate[0] - rate[1] - f->dtheta * perp, dperp = rate[2] + f->dtheta * par;
+    double ahead = p->one_minus_beta + 2.0 * p->beta * sh * sh; /* 1 - beta cos a */
+    f_in[AW_PHI] += step * v[0];
+    f_in[AW_AZ] += step * (par * c - perp * s);
+    f_in[AW_AX] += step * (par * s + perp * c);
+    f_in[AW_PSI] += step * (v[0] * ahead + p->beta * (v[1] * ca - perp * sa));
+    f_in[AW_DPHI] += step * rate[0];
+    f_in[AW_DAZ] += step * (dpar * c - dperp * s);
+    f_in[AW_DAX] += step * (dpar * s + dperp * c);
+}
+
+/** The same from the sums over each of the slices, which it combines in time. */
+AW_FN void aw_arc_interpolate(const aw_retarded *f, const aw_field_point *p, double step,
+                              double sum[3][8], double f_in[AW_RESULTS])
+{
+    double v[3] = {0.0, 0.0, 0.0}, rate[3] = {0.0, 0.0, 0.0};
+    for (int t = 0; t < f->nt; ++t)
+        for (int k = 0; k < 3; ++k) {
+            v[k] += f->w[t] * sum[t][k];
+            rate[k] += f->w[t] * sum[t][4 + k] + f->wd[t] * sum[t][k];
+        }
+    aw_arc_turn(f, p, step, v, rate, f_in);
+}
+
+#endif

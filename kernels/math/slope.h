@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* First derivative along a line of a grid, to the fourth order. */
+#ifndef AW_KERNELS_MATH_SLOPE_H
+#define AW_KERNELS_MATH_SLOPE_H
+#include <stddef.h>
+
+#include "src/base/port.h"
+
+/* Nodes of a window, and what its weights are to be divided by. */
+#define AW_SLOPE_NODES 5
+#define AW_SLOPE_UNIT 12.0
+
+/** Weights of the five nodes from *first on, for the derivative at node i of n >= 5, in units of
+ *  one over AW_SLOPE_UNIT spacings. The window is shifted where it would leave the line.
+ *  @return borrowed, [AW_SLOPE_NODES] */
+AW_FN const double *aw_slope_weights(int i, int n, int *first)
+{
+    static const double weight[AW_SLOPE_NODES][AW_SLOPE_NODES] = {{-25, 48, -36, 16, -3},
+                                                                  {-3, -10, 18, -6, 1},
+                                                                  {1, -8, 0, 8, -1},
+                                                                  {-1, 6, -18, 10, 3},
+                                                                  {3, -16, 36, -48, 25}};
+    *first = i - 2 < 0 ? 0 : (i + 2 > n - 1 ? n - AW_SLOPE_NODES : i - 2);
+    return weight[i - *first];
+}
+
+/** Derivative per spacing at node i of a line of n.
+ *  @param[in] at  its value there; those of the others are `stride` numbers apart */
+AW_FN double aw_slope_at(const double *at, ptrdiff_t stride, int i, int n)
+{
+    int first;
+    const double *weight = aw_slope_weights(i, n, &first);
+    const double *line = at + (first - i) * stride;
+    double sum = 0.0;
+    for (int k = 0; k < AW_SLOPE_NODES; ++k) sum += weight[k] * line[k * stride];
+    return sum / AW_SLOPE_UNIT;
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Plain views through which pic/ and quadrature/ meet: slices, history, points, potentials. */
+#ifndef AW_KERNELS_MATH_VIEW_H
+#define AW_KERNELS_MATH_VIEW_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/math/orbit.h"
+#include "kernels/math/spline.h"
+#include "quadrature/rules/results.h"
+
+/* Numbers per cell: sigma, sigma - K_par/c, K_perp/c, and one unused that keeps cells aligned. */
+#define AW_COMPONENTS 4
+
+/** Moments of the beam on one grid at one time, in the frame of that grid.
+ *  Cells are [nx + 2 AW_PAD][ns + 2 AW_PAD][AW_COMPONENTS], s fastest, in double or float as the
+ *  history says: sigma [C/m^2], D = sigma - K_par/c and K_perp/c [C/m^2]; par and perp are the
+ *  design tangent and normal at S (not the tilted axes). Node (i, j) lies at
+ *  u = (i - (ns-1)/2) hs along the tilted axis and w = (j - (nx-1)/2) hx across it. */
+typedef struct aw_slice {
+    const void *cells; /* borrowed; first padding cell */
+    double S, x;       /* centre: arc length and offset along the normal [m] */
+    double tilt;       /* of the grid's s axis against the design tangent at S [rad] */
+    double hs, hx;     /* spacing of the nodes [m] */
+    uint64_t id; /* of the contents: a unit that holds it need not fetch it again; 0: not known */
+} aw_slice;
+
+/** The beam's past. slice[i] is at time t - i cdt/c; before slice[n-1] the bunch came rigidly
+ *  along the orbit at `beta` (the upstream), if `upstream` is set. */
+typedef struct aw_history_view {
+    aw_orbit_view orbit;
+    const aw_slice *slice; /* borrowed; newest first */
+    int n;                 /* stored slices, >= 1 */
+    int ns, nx;            /* nodes of every slice */
+    int single;            /* cells are float, not double */
+    int upstream;          /* 1: slice[n-1] is the first of the run, and moves rigidly before */
+    double cdt;            /* spacing of the slices [m] */
+    double beta;           /* speed of the upstream, in c */
+    double r_cut;          /* nothing is counted beyond this distance r' [m] */
+} aw_history_view;
+
+/** A point at which potentials are wanted, moving at `beta` along the design tangent there. */
+typedef struct aw_field_point {
+    double z, x;           /* lab position [m] */
+    double S, offset;      /* its own arc length and normal offset [m] */
+    double theta, ct, st;  /* design tangent there */
+    double kappa;          /* design curvature there */
+    double beta;           /* in c */
+    double one_minus_beta; /* 1 - beta without cancellation */
+} aw_field_point;
+
+/** Bytes of a slice's cells. */
+AW_FN size_t aw_slice_bytes(int ns, int nx, int single)
+{
+    const size_t cells = (size_t)(ns + 2 * AW_PAD) * (size_t)(nx + 2 * AW_PAD);
+    return cells * AW_COMPONENTS * (single ? sizeof(float) : sizeof(double));
+}
+
+/** Corners of a grid of points, row by row. */
+AW_FN void aw_grid_corners(const aw_field_point *point, size_t columns, size_t points,
+                           aw_field_point corner[4])
+{
+    corner[0] = point[0];
+    corner[1] = point[columns - 1];
+    corner[2] = point[points - columns];
+    corner[3] = point[points - 1];
+}
+
+/** Axes and nodes of the grid on which potentials are computed (the newest slice's). */
+typedef struct aw_grid_view {
+    int ns, nx;
+    double hs, hx;    /* spacing [m] */
+    double z, x;      /* lab position of the centre [m] */
+    double S, offset; /* of the centre, against the design orbit */
+    double theta;     /* direction of the grid's s axis in the lab [rad] */
+    double tilt;      /* the same against the design tangent at S */
+} aw_grid_view;
+
+#endif

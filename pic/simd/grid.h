@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Deposit and gather of a block; part of lanes_variant.c. What the particles need by themselves is
+ * computed with vectors of particles; what they meet on the grid, with vectors of components. */
+#ifndef AW_PIC_SIMD_GRID_H
+#define AW_PIC_SIMD_GRID_H
+#include <float.h>
+#include <math.h>
+
+#include "kernels/math/view.h"
+#include "pic/simd/simd.h"
+#include "pic/simd/small_angles.h"
+
+/* The four numbers of a node: one vector, or two where the processor has no wider ones (a split one
+ * would go through memory). */
+#ifdef __AVX2__
+enum { AW_PARTS_OF_QUAD = 1 };
+#else
+enum { AW_PARTS_OF_QUAD = 2 };
+#endif
+typedef double aw_part_of_quad __attribute__((vector_size(32 / AW_PARTS_OF_QUAD), may_alias));
+typedef struct aw_quad {
+    aw_part_of_quad part[AW_PARTS_OF_QUAD];
+} aw_quad;
+
+AW_SIMD_FN aw_quad quad_load(const double *from)
+{
+    aw_quad r;
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) r.part[k] = ((const aw_part_of_quad *)from)[k];
+    return r;
+}
+
+AW_SIMD_FN void quad_store(aw_quad a, double *to)
+{
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) ((aw_part_of_quad *)to)[k] = a.part[k];
+}
+
+AW_SIMD_FN aw_quad quad_times(aw_quad a, double w)
+{
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) a.part[k] *= w;
+    return a;
+}
+
+AW_SIMD_FN aw_quad quad_add(aw_quad sum, aw_quad a, double w)
+{
+    for (int k = 0; k < AW_PARTS_OF_QUAD; ++k) sum.part[k] += a.part[k] * w;
+    return sum;
+}
+
+/* Nodes and weights of a block. */
+typedef struct aw_stencil {
+    _Alignas(64) double wu[3][AW_BLOCK];
+    _Alignas(64) double wv[3][AW_BLOCK];
+    _Alignas(64) int node[AW_BLOCK]; /* first of the nine */
+} aw_stencil;
+
+/* Weights of kernels/math/integrand.h (aw_spline) in four operations; the middle one first. */
+#define AW_WEIGHTS(f, w, l)                    \
+    do {                                       \
+        const double mid_ = 0.75 - (f) * (f);  \
+        const double side_ = 0.5 - 0.5 * mid_; \
+        (w)[0][l] = side_ - 0.5 * (f);         \
+        (w)[1][l] = mid_;                      \
+        (w)[2][l] = side_ + 0.5 * (f);         \
+    } while (0)
+
+/* Adding and subtracting it rounds a small double to a whole number. */
+#define AW_WHOLE 0x1.8p52
+
+/* Nodes are numbered in rows of ns + 2 rim. A particle that is off the grid gets the nearest nine.
+ * @return the number of particles off the grid, or not finite */
+AW_SIMD_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                             int rim, aw_stencil *AW_RESTRICT s)
+{
+    const double *AW_RESTRICT z = p->z + i, *AW_RESTRICT x = p->x + i;
+    const aw_particle_grid f = *g;
+    const double row = f.ns + 2 * rim, first = (rim - 1) * (row + 1.0);
+    /* between the limits, which do not count: at 1/2 rounding to even would choose node 0 */
+    const double low = 0.5 * (1.0 + DBL_EPSILON);
+    const double top_s = (f.ns - 1.5) * (1.0 - DBL_EPSILON);
+    const double top_x = (f.nx - 1.5) * (1.0 - DBL_EPSILON);
+    double off = 0.0;
+#pragma omp simd reduction(+ : off)
+    for (size_t l = 0; l < n; ++l) {
+        const double dz = z[l] - f.z, dx = x[l] - f.x;
+        const double a = dz * f.az + (dx * f.ax + f.mid_s), b = dz * f.bz + (dx * f.bx + f.mid_x);
+        double ac = a > low ? a : low, bc = b > low ? b : low; /* of a NaN too */
+        ac = ac < top_s ? ac : top_s;
+        bc = bc < top_x ? bc : top_x;
+        off += ((ac == a) & (bc == b)) ? 0.0 : 1.0;
+        const double ia = (ac + AW_WHOLE) - AW_WHOLE, ib = (bc + AW_WHOLE) - AW_WHOLE;
+        const double u = a - ia, v = b - ib;
+        s->node[l] = (int)(ib * row + (ia + first));
+        AW_WEIGHTS(u, s->wu, l);
+        AW_WEIGHTS(v, s->wv, l);
+    }
+    return off;
+}
+
+/* The moments of a particle by itself: 1, 1 - beta_par, beta_perp, 0.
+ * @return the number of particles that are not finite */
+AW_SIMD_FN double own_moments(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                              double (*AW_RESTRICT moment)[4])
+{
+    const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i, ct = g->ct, st = g->st;
+    double off = 0.0;
+#pragma omp simd reduction(+ : off)
+    for (size_t l = 0; l < n; ++l) {
+        double late, perp;
+        aw_particle_moments(z[l], x[l], ct, st, &late, &perp);
+        off += late <= DBL_MAX ? 0.0 : 1.0;
+        moment[l][0] = 1.0;
+        moment[l][1] = late;
+        moment[l][2] = perp;
+        moment[l][3] = 0.0;
+    }
+    return off;
+}
+
+AW_SIMD_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                            double *AW_RESTRICT grid)
+{
+    const ptrdiff_t row = 4 * (ptrdiff_t)(g->ns + 2 * AW_PAD);
+    _Alignas(64) double moment[AW_BLOCK][4];
+    aw_stencil s;
+    if (find_nodes(p, i, n, g, AW_PAD, &s) + own_moments(p, i, n, g, moment) > 0.0) return 1;
+    for (size_t l = 0; l < n; ++l) {
+        const aw_quad m = quad_load(moment[l]);
+        double *at = grid + 4 * (ptrdiff_t)s.node[l];
+        for (int q = 0; q < 3; ++q, at += row) {
+            const aw_quad r = quad_times(m, s.wv[q][l]);
+            for (int k = 0; k < 3; ++k)
+                quad_store(quad_add(quad_load(at + 4 * k), r, s.wu[k][l]), at + 4 * k);
+        }
+    }
+    return 0;
+}
+
+static int deposit(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                   double *AW_RESTRICT grid)
+{
+    return n == AW_BLOCK ? deposit_some(p, i, AW_BLOCK, g, grid) : deposit_some(p, i, n, g, grid);
+}
+
+/* Cosine and sine of the node tangents at the particles, `turn` from the direction of g. */
+AW_SIMD_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw_particle_grid *g,
+                              double *AW_RESTRICT ct, double *AW_RESTRICT st)
+{
+    const double c0 = g->ct, s0 = g->st;
+    double wide = 0.0;
+#pragma omp simd reduction(+ : wide)
+    for (size_t l = 0; l < n; ++l) {
+        const double t = turn[l], q = t * t, s = t * aw_small_sinc(q), v = aw_small_versine(q);
+        wide += q <= AW_SMALL * AW_SMALL ? 0.0 : 1.0;
+        ct[l] = c0 - (c0 * v + s0 * s);
+        st[l] = s0 - (s0 * v - c0 * s);
+    }
+    if (wide > 0.0) /* a bunch that fills a good part of a turn */
+        for (size_t l = 0; l < n; ++l) {
+            ct[l] = cos(g->theta + turn[l]);
+            st[l] = sin(g->theta + turn[l]);
+        }
+}
+
+AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                            const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
+                            double *AW_RESTRICT Fs, double *AW_RESTRICT Fn)
+{
+    const ptrdiff_t row = 4 * (ptrdiff_t)g->ns;
+    const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
+    const double beta = g->beta, theta = g->theta;
+    _Alignas(64) double taken[AW_BLOCK][4], turn[AW_BLOCK], ct[AW_BLOCK], st[AW_BLOCK];
+    aw_stencil s;
+    find_nodes(p, i, n, g, 0, &s);
+    for (size_t l = 0; l < n; ++l) {
+        const double *at = field + 4 * (ptrdiff_t)s.node[l];
+        aw_quad sum = {0};
+        for (int q = 0; q < 3; ++q, at += row) {
+            aw_quad r = quad_times(quad_load(at), s.wu[0][l]);
+            r = quad_add(r, quad_load(at + 4), s.wu[1][l]);
+            r = quad_add(r, quad_load(at + 8), s.wu[2][l]);
+            sum = quad_add(sum, r, s.wv[q][l]);
+        }
+        quad_store(sum, taken[l]);
+    }
+    for (size_t l = 0; l < n; ++l) turn[l] = taken[l][3] - theta;
+    find_tangents(turn, n, g, ct, st);
+#pragma omp simd
+    for (size_t l = 0; l < n; ++l) {
+        const double pz = z[l], px = x[l], inverse = 1.0 / sqrt(1.0 + (pz * pz + px * px));
+        const double dz = pz * inverse - beta * ct[l], dx = px * inverse - beta * st[l];
+        const double fz = taken[l][0] + dx * taken[l][2], fx = taken[l][1] - dz * taken[l][2];
+        Fz[l] = fz;
+        Fx[l] = fx;
+        Fs[l] = fz * ct[l] + fx * st[l];
+        Fn[l] = fx * ct[l] - fz * st[l];
+    }
+}
+
+static void gather(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                   const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
+                   double *AW_RESTRICT Fs, double *AW_RESTRICT Fn)
+{
+    if (n == AW_BLOCK)
+        gather_some(p, i, AW_BLOCK, g, field, Fz, Fx, Fs, Fn);
+    else
+        gather_some(p, i, n, g, field, Fz, Fx, Fs, Fn);
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sums and extremes over a block; part of lanes_variant.c. */
+#ifndef AW_PIC_SIMD_SUMS_H
+#define AW_PIC_SIMD_SUMS_H
+#include <math.h>
+
+#include "pic/simd/simd.h"
+#include "pic/simd/small_angles.h"
+
+static void extremes(const double *AW_RESTRICT value, size_t n, double sum[3])
+{
+    double total = 0.0, least = sum[1], most = sum[2];
+#pragma omp simd reduction(+ : total) reduction(min : least) reduction(max : most)
+    for (size_t l = 0; l < n; ++l) {
+        total += value[l];
+        least = value[l] < least ? value[l] : least;
+        most = value[l] > most ? value[l] : most;
+    }
+    sum[0] += total;
+    sum[1] = least;
+    sum[2] = most;
+}
+
+static void moments(const aw_particles *p, size_t i, size_t n, double z, double x, double sum[5])
+{
+    const double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
+    double a = 0.0, b = 0.0, aa = 0.0, ab = 0.0, bb = 0.0;
+#pragma omp simd reduction(+ : a, b, aa, ab, bb)
+    for (size_t l = 0; l < n; ++l) {
+        const double dz = zs[l] - z, dx = xs[l] - x;
+        a += dz;
+        b += dx;
+        aa += dz * dz;
+        ab += dz * dx;
+        bb += dx * dx;
+    }
+    sum[0] += a;
+    sum[1] += b;
+    sum[2] += aa;
+    sum[3] += ab;
+    sum[4] += bb;
+}
+
+static void reach(const aw_particles *p, size_t i, size_t n, const double place[4], double out[2])
+{
+    const double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
+    const double z = place[0], x = place[1], c = place[2], s = place[3];
+    double u = out[0], w = out[1];
+#pragma omp simd reduction(max : u, w)
+    for (size_t l = 0; l < n; ++l) {
+        const double dz = zs[l] - z, dx = xs[l] - x;
+        const double du = fabs(dz * c + dx * s), dw = fabs(dx * c - dz * s);
+        u = du > u ? du : u;
+        w = dw > w ? dw : w;
+    }
+    out[0] = u;
+    out[1] = w;
+}
+
+/* Coordinates about the reference. With (l, m) the place along its tangent and normal and k the
+ * curvature, the foot point on the circle has turned by atan(k l/(1 + k m)), and the offset is the
+ * difference of two radii, written so that it does not cancel; k = 0 needs no case of its own.
+ * @return the number of particles that are not on this piece of the orbit, or not finite */
+AW_SIMD_FN double coordinates(const aw_particles *p, size_t i, size_t n,
+                              const aw_simd_reference *ref, double (*AW_RESTRICT c)[AW_BLOCK])
+{
+    const double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
+    const double *AW_RESTRICT pzs = p->pz + i, *AW_RESTRICT pxs = p->px + i;
+    const double *AW_RESTRICT begin = p->gamma0 + i;
+    const aw_simd_reference r = *ref;
+    const double by_gamma = 1.0 / r.gamma, k = r.kappa;
+    double off = 0.0;
+#pragma omp simd reduction(+ : off)
+    for (size_t j = 0; j < n; ++j) {
+        const double dz = zs[j] - r.z, dx = xs[j] - r.x, pz = pzs[j], px = pxs[j];
+        const double l = dz * r.ct + dx * r.st, m = dx * r.ct - dz * r.st;
+        const double a = 1.0 + k * m, b = k * l, radius = sqrt(a * a + b * b);
+        const double by_a = 1.0 / a, t = b * by_a, q = t * t;
+        const double s = l * by_a * aw_small_atan(q);
+        const double along = pz * r.ct + px * r.st, across = px * r.ct - pz * r.st;
+        const double gamma = sqrt(1.0 + (pz * pz + px * px));
+        /* the tangent at the foot is (a, -b) over the radius */
+        const double slope = (across * a + along * b) / (along * a - across * b);
+        const int here =
+            (a > 0.0) & (q <= AW_SMALL_TAN * AW_SMALL_TAN) & (s > r.behind) & (s < r.ahead);
+        off += here ? 0.0 : 1.0;
+        c[AW_BEAM_S][j] = s;
+        c[AW_BEAM_X][j] = (2.0 * m + k * (l * l + m * m)) / (1.0 + radius);
+        c[AW_BEAM_ANGLE][j] = slope;
+        c[AW_BEAM_DELTA][j] = (gamma - r.gamma) * by_gamma;
+        c[AW_BEAM_CHANGE][j] = gamma - begin[j];
+    }
+    return off;
+}
+
+/* Sums of one coordinate, and of its products with the first `many`. */
+AW_SIMD_FN void add_products(const double (*AW_RESTRICT c)[AW_BLOCK], size_t n, int b,
+                             aw_beam_sums *sums)
+{
+    double mean = 0.0, product[AW_BEAM_WIDTH] = {0.0};
+    double p0 = 0.0, p1 = 0.0, p2 = 0.0, p3 = 0.0, p4 = 0.0;
+#pragma omp simd reduction(+ : mean, p0, p1, p2, p3, p4)
+    for (size_t l = 0; l < n; ++l) {
+        const double v = c[b][l];
+        mean += v;
+        p0 += v * c[0][l];
+        if (b > 0) p1 += v * c[1][l];
+        if (b > 1) p2 += v * c[2][l];
+        if (b > 2) p3 += v * c[3][l];
+        if (b > 3) p4 += v * c[4][l];
+    }
+    product[0] = p0;
+    product[1] = p1;
+    product[2] = p2;
+    product[3] = p3;
+    product[4] = p4;
+    sums->mean[b] += mean;
+    for (int a = 0; a <= b; ++a) sums->product[b][a] += product[a];
+}
+
+AW_SIMD_FN int stats_some(const aw_particles *p, size_t i, size_t n, const aw_simd_reference *r,
+                          aw_beam_sums *sums)
+{
+    _Alignas(64) double c[AW_BEAM_WIDTH][AW_BLOCK];
+    if (coordinates(p, i, n, r, c) > 0.0) return 1;
+    for (int b = 0; b < AW_BEAM_WIDTH; ++b) add_products((const double(*)[AW_BLOCK])c, n, b, sums);
+    return 0;
+}
+
+static int stats(const aw_particles *p, size_t i, size_t n, const aw_simd_reference *r,
+                 aw_beam_sums *sums)
+{
+    return n == AW_BLOCK ? stats_some(p, i, AW_BLOCK, r, sums) : stats_some(p, i, n, r, sums);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A heap of regions' numbers, the largest error on top; of equal errors the first number, so that
+ * what comes up depends on nothing but the regions. */
+#ifndef AW_QUADRATURE_RULES_HEAP_H
+#define AW_QUADRATURE_RULES_HEAP_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/port.h"
+
+/** Everything is borrowed. */
+typedef struct aw_heap {
+    const double *error; /* of region 0 */
+    size_t stride;       /* from the error of a region to that of the next [double] */
+    uint32_t *place;     /* [n] */
+    uint32_t n;
+} aw_heap;
+
+AW_FN int aw_heap_above(const aw_heap *h, uint32_t a, uint32_t b)
+{
+    const double p = h->error[a * h->stride], q = h->error[b * h->stride];
+    return p > q || (p == q && a < b);
+}
+
+/** The region on top has another error now. */
+AW_FN void aw_heap_sift_down(const aw_heap *h)
+{
+    const uint32_t moving = h->place[0];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= h->n) break;
+        if (child + 1 < h->n && aw_heap_above(h, h->place[child + 1], h->place[child])) child++;
+        if (!aw_heap_above(h, h->place[child], moving)) break;
+        h->place[i] = h->place[child];
+        i = child;
+    }
+    h->place[i] = moving;
+}
+
+/** Put region `index` in, for which there is room. */
+AW_FN void aw_heap_push(aw_heap *h, uint32_t index)
+{
+    uint32_t i = h->n++;
+    while (i > 0 && aw_heap_above(h, index, h->place[(i - 1) / 2])) {
+        h->place[i] = h->place[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    h->place[i] = index;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/base/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "src/base/log.h"
+
+aw_status aw_option_number(const char *option, const char *text, long least, long most, long *out)
+{
+    char *end = NULL;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
+        return aw_error(AW_ERR_ARG, "%s: '%s' is not a whole number from %ld to %ld", option, text,
+                        least, most);
+    *out = value;
+    return AW_OK;
+}

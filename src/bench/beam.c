@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Beams of `arcwake bench`: the round one, and two that are harder to resolve. Rigid motion keeps
+ * every particle's offsets from the centre, so that a beam stays what it is made here. */
+#include <math.h>
+
+#include "pic/push.h"
+#include "src/base/units.h"
+#include "src/bench/case.h"
+
+/* The tilted one: rms of its axes [m], and the turn of the long one from the normal [rad]. As wide
+ * and tilted as a bunch in the middle of a chicane. */
+#define AW_TILTED_S 30e-6
+#define AW_TILTED_X 2e-3
+#define AW_TILTED_ANGLE 0.1
+/* The modulated one: part of the density, and its wavelength in cells of the grid. */
+#define AW_MODULATION 0.2
+#define AW_MODULATION_CELLS 8.0
+
+void aw_bench_beam_size(int beam, aw_beam_params *params)
+{
+    if (beam != AW_BENCH_TILTED) return;
+    params->sigma_s = AW_TILTED_S;
+    params->sigma_x = AW_TILTED_X;
+}
+
+aw_status aw_bench_beam_shape(int beam, aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const aw_beam_params *params = &config->beam;
+    aw_particles *p = sim->particles;
+    const double cell = 2.0 * params->cutoff_sigma * params->sigma_s / (config->grid[0] - 1);
+    const double k = 2.0 * AW_PI / (AW_MODULATION_CELLS * cell);
+    const double c = cos(AW_TILTED_ANGLE), s = sin(AW_TILTED_ANGLE);
+    if (beam == AW_BENCH_ROUND) return AW_OK;
+    for (size_t i = 0; i < p->n; ++i) {
+        const double along = p->s0[i], across = p->x0[i];
+        if (beam == AW_BENCH_TILTED) {
+            p->s0[i] = c * along + s * across;
+            p->x0[i] = c * across - s * along;
+        } else { /* where this moves particles together their density is larger by the part */
+            p->s0[i] = along - AW_MODULATION / k * sin(k * along);
+        }
+    }
+    sim->fit_grid = beam == AW_BENCH_TILTED;
+    return aw_push_rigid(config->lattice, p, params->gamma, 0.0);
+}

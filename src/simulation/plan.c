@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/simulation/plan.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/cpu/device.h"
+#include "kernels/math/interpolated_cells.h"
+#include "kernels/math/tile.h"
+#include "kernels/multi/devices.h"
+#include "pic/deposit.h"
+#include "pic/history.h"
+#include "quadrature/rules/refine.h"
+#include "src/base/comm.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/solvers/solver.h"
+
+/* What the libraries and the program itself take, and the solver's lists of regions; measured on
+ * the runs of inputs/ (docs/theory.md, "Memory"). */
+#define AW_PROGRAM_BYTES ((size_t)12 << 20)
+/* Regions in the solver's lists per point of a block and per node along the longer side: peaks of
+ * the LCLS bend at 64, 96 and 128 nodes are predicted within 10 %. */
+#define AW_LISTED_REGIONS ((size_t)8)
+/* Arrays of patterns that `predictive` holds, and the work space of a tile. */
+#define AW_PATTERNS ((size_t)6)
+#define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
+
+/* Entries of a table of `projection` per node along the longer side. */
+#define AW_TABLE_ENTRIES ((size_t)8)
+
+static double sharpest_curvature(const aw_lattice *lattice)
+{
+    double kappa = 0.0;
+    for (int i = 0; i < lattice->orbit.n; ++i)
+        kappa = fmax(kappa, fabs(lattice->orbit.piece[i].kappa));
+    return kappa;
+}
+
+static int is_projection(const aw_config *config)
+{
+    return strcmp(config->solver, "projection") == 0;
+}
+
+/* Whether slices are held a second time, as lines for tiles. */
+static int has_clusters(const aw_config *config)
+{
+    static const char *const name[] = {"predictive", "heterogeneous", "heuristic"};
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; ++i)
+        if (strcmp(config->solver, name[i]) == 0) return 1;
+    return is_projection(config);
+}
+
+/* What `projection` holds besides: sums and checks of its zones, planes of shared nodes, tables,
+ * and the spectra of convolutions. */
+static size_t shared_bytes(const aw_config *config, size_t nodes, size_t threads)
+{
+    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
+    const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
+    const size_t planes = AW_COMMON_LINES * aw_interpolated_lines_size(&view) * sizeof(float);
+    const size_t tables = AW_COMMON_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
+    if (!is_projection(config)) return 0;
+    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + planes + tables +
+           aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
+}
+
+/* What every thread of the CPU unit holds: a pool of regions, and combined slices in the one form
+ * or the other (of three spacings at most, of which one is usual). */
+static size_t thread_bytes(const aw_config *config)
+{
+    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
+    const size_t pool = AW_REFINE_MAX * (sizeof(aw_region) + sizeof(uint32_t));
+    if (!has_clusters(config)) return pool + aw_interpolated_cells_size(&view) * sizeof(double);
+    return pool + aw_interpolated_lines_size(&view) * sizeof(double) +
+           AW_CLUSTER_TILES * AW_TILE_BYTES;
+}
+
+/* What the strategies with clusters hold: slices as lines, as far back as circles meet the beam
+ * (the whole run, if it is not known better), along x too where the bunch turns and nodes are
+ * shared; and patterns: three rows of numbers a tile. */
+static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices)
+{
+    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
+    const size_t line = aw_interpolated_lines_size(&view) / 2 * sizeof(float);
+    const size_t cells = AW_LISTED_REGIONS * (size_t)(view.ns > view.nx ? view.ns : view.nx);
+    if (!has_clusters(config)) return 0;
+    const size_t kinds = is_projection(config) ? 2 : 1;
+    return kinds * slices * line + nodes / AW_TILE * cells * AW_PATTERNS * sizeof(float) +
+           nodes * (AW_RESULTS + 1) * sizeof(double);
+}
+
+/* How many units of a kind are asked for; of any, if it is "". */
+static size_t units_of(const aw_config *config, const char *kind)
+{
+    size_t n = 0;
+    for (const char *word = config->device; word; word = strchr(word, ',')) {
+        word += *word == ',';
+        n += strncmp(word, kind, strlen(kind)) == 0;
+    }
+    return n;
+}
+
+/* What several units hold besides what one does: each its lines of the slices, a many-core unit a
+ * copy of the history, and the set its sums. */
+static size_t units_bytes(const aw_config *config, size_t nodes, size_t slices, size_t history)
+{
+    const size_t n = units_of(config, ""), copies = units_of(config, "manycore");
+    return (n - 1) * cluster_bytes(config, nodes, slices) + copies * history +
+           (n > 1 ? aw_multi_bytes((int)n, nodes) : 0);
+}
+
+/* Points that are worked on together. */
+static size_t block_points(const aw_config *config, size_t nodes)
+{
+    const size_t gpus = units_of(config, "cuda"), others = units_of(config, "") - gpus;
+    const size_t wanted =
+        (others * AW_LIST_POINTS + gpus * AW_GPU_LIST_POINTS) * (size_t)aw_comm_size();
+    const size_t most = wanted < AW_POINT_BLOCK ? wanted : AW_POINT_BLOCK;
+    return nodes < most ? nodes : most;
+}
+
+static size_t other_bytes(const aw_config *config, size_t slices)
+{
+    size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
+    size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
+    size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
+    size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
+    size_t per_particle = 9 * sizeof(double) + sizeof(int32_t);
+    size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
+    size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
+    if (has_clusters(config)) lists /= 4; /* leftovers only */
+    return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
+           cluster_bytes(config, nodes, slices) + shared_bytes(config, nodes, threads) +
+           AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * per_particle;
+}
+
+void aw_plan_make(const aw_config *config, aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    double gamma = beam->gamma, kappa = sharpest_curvature(config->lattice);
+    *plan = (aw_plan){.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma))};
+    /* The step that ends on the lattice's end to rounding counts. */
+    plan->steps = (long)floor(config->lattice->length / (plan->beta * config->step_m) + 1e-9);
+    if (config->steps > 0 && config->steps < plan->steps) plan->steps = config->steps;
+    plan->upstream_cut = fmin(config->upstream_m, 2.0 * gamma * gamma * 10.0 * beam->sigma_s);
+    if (kappa > 0.0) {
+        plan->radius = 1.0 / kappa;
+        plan->overtaking = cbrt(24.0 * beam->sigma_s / (kappa * kappa));
+        plan->derbenev = beam->sigma_x / cbrt(beam->sigma_s * beam->sigma_s / kappa);
+    }
+    plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
+    plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;
+    plan->per_cell = (double)beam->particles / ((double)config->grid[0] * config->grid[1]);
+    aw_history_params ring = {.ns = config->grid[0],
+                              .nx = config->grid[1],
+                              .single = config->history_single,
+                              .slices = (size_t)plan->steps + 1};
+    plan->history_bytes = aw_history_bytes(&ring);
+    plan->other_bytes = other_bytes(config, ring.slices) +
+                        units_bytes(config, (size_t)config->grid[0] * (size_t)config->grid[1],
+                                    ring.slices, plan->history_bytes);
+}
+
+aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
+{
+    double need = (double)plan->history_bytes / 1048576.0;
+    if (need <= config->history_MiB) return AW_OK;
+    return aw_error(AW_ERR_INPUT,
+                    "%s: numerics.history_MiB: the history of %ld steps needs %.0f "
+                    "MiB, the budget is %.0f MiB (raise it, or use history: single, a coarser grid "
+                    "or a larger step_m)",
+                    config->path, plan->steps, need, config->history_MiB);
+}
+
+int aw_plan_warn(const aw_config *config, const aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    int n = 0;
+    if (plan->overtaking > 0.0 && config->step_m > plan->overtaking / 20.0) {
+        aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m: forces in edges "
+                "will be smeared (use %.2g m or less)",
+                config->step_m, plan->overtaking, plan->overtaking / 20.0);
+        n++;
+    }
+    if (plan->cells_s < 8.0) {
+        aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
+                "[%.0f, ...] or more)",
+                plan->cells_s, ceil(16.0 * beam->cutoff_sigma + 4.0));
+        n++;
+    }
+    if (plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
+        aw_warn("%.2g macro-particles per grid cell: shot noise of the forces will exceed a few "
+                "per cent (more particles%s)",
+                plan->per_cell, beam->quiet ? "" : ", or sampling: quiet");
+        n++;
+    }
+    if (plan->derbenev > 1.0) {
+        aw_warn("Derbenev number sigma_x/(R sigma_s^2)^(1/3) = %.2g: the bunch is wide; one-"
+                "dimensional formulas do not hold for comparison",
+                plan->derbenev);
+        n++;
+    }
+    if (plan->radius > 0.0 && beam->gamma < 10.0 * cbrt(plan->radius / beam->sigma_s)) {
+        aw_warn("gamma = %.3g is not far above (R/sigma_s)^(1/3) = %.3g: space charge is part of "
+                "the answer, one-dimensional CSR formulas are not a reference",
+                beam->gamma, cbrt(plan->radius / beam->sigma_s));
+        n++;
+    }
+    return n;
+}

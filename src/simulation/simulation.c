@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/simulation/simulation.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "pic/push.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/base/units.h"
+#include "src/simulation/ranks.h"
+
+static aw_status make_arrays(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    size_t n = sim->nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
+    double **force[] = {&sim->forces.Fs,     &sim->forces.Fx,     &sim->forces.Fs_eff,
+                        &sim->forces.Fx_eff, &sim->forces.Fz_lab, &sim->forces.Fx_lab,
+                        &sim->forces.cBy,    &sim->forces.theta};
+    double **particle[] = {&sim->Fz, &sim->Fx};
+    for (size_t i = 0; i < sizeof force / sizeof force[0]; ++i)
+        if (!(*force[i] = aw_alloc(n, sizeof(double)))) return AW_ERR_NOMEM;
+    for (size_t i = 0; i < sizeof particle / sizeof particle[0]; ++i)
+        if (!(*particle[i] = aw_alloc(sim->particles->n, sizeof(double)))) return AW_ERR_NOMEM;
+    sim->point = aw_alloc(n, sizeof *sim->point);
+    sim->result = aw_alloc(n * AW_RESULTS, sizeof *sim->result);
+    sim->error = aw_alloc(n, sizeof *sim->error);
+    return sim->point && sim->result && sim->error ? AW_OK : AW_ERR_NOMEM;
+}
+
+/* Beam in the machine at step 0. */
+static aw_status place_beam(aw_simulation *sim, int shared)
+{
+    const aw_config *config = sim->config;
+    aw_status status = AW_OK;
+    AW_TRY(shared ? aw_particles_draw_part(&config->beam, &sim->particles)
+                  : aw_particles_draw(&config->beam, &sim->particles));
+    if (config->motion == AW_MOTION_RIGID)
+        AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, 0.0));
+    else
+        AW_TRY(aw_push_place(config->lattice, sim->particles));
+done:
+    return status;
+}
+
+/* What the run file says of forecasts; 0 stands for the default. */
+static void set_forecast(const aw_config *config, aw_solver *solver)
+{
+    aw_forecast forecast = aw_forecast_default();
+    if (config->forecast_neighbours > 0) forecast.neighbours = config->forecast_neighbours;
+    forecast.classes = config->forecast_classes;
+    forecast.conversion = (aw_conversion)config->forecast_conversion;
+    forecast.merge = (aw_merge)config->forecast_merge;
+    aw_solver_forecast(solver, &forecast);
+}
+
+aw_status aw_simulation_new(const aw_config *config, const char *variant, int shared,
+                            aw_simulation **out)
+{
+    aw_status status = AW_OK;
+    aw_simulation *sim = aw_alloc(1, sizeof *sim);
+    *out = NULL;
+    if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
+    sim->config = config;
+    if (config->threads > 0) omp_set_num_threads(config->threads);
+    aw_plan_make(config, &sim->plan);
+    aw_device_params unit = {.variant = variant,
+                             .threads = config->threads,
+                             .inner_density = config->inner_density,
+                             .tuning = config->tuning};
+    aw_history_params ring = {.ns = config->grid[0],
+                              .nx = config->grid[1],
+                              .single = config->history_single,
+                              .cdt = config->step_m,
+                              .gamma = config->beam.gamma,
+                              .upstream_cut = sim->plan.upstream_cut,
+                              .slices = (size_t)sim->plan.steps + 1};
+    AW_TRY(aw_device_open(config->device, &unit, &sim->device));
+    AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
+    set_forecast(config, sim->solver);
+    AW_TRY(place_beam(sim, shared));
+    AW_TRY(make_arrays(sim));
+    AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
+    AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
+    AW_TRY(aw_history_new(&ring, &sim->history));
+    aw_frame_init(&sim->frame, config->grid[0], config->grid[1]);
+    *out = sim;
+    return AW_OK;
+done:
+    if (status == AW_ERR_NOMEM) aw_error(status, "out of memory while setting up the run");
+    aw_simulation_free(sim);
+    return status;
+}
+
+void aw_simulation_free(aw_simulation *sim)
+{
+    if (!sim) return;
+    aw_simulation_command(sim, AW_COMMAND_STOP);
+    double *own[] = {sim->forces.Fs,
+                     sim->forces.Fx,
+                     sim->forces.Fs_eff,
+                     sim->forces.Fx_eff,
+                     sim->forces.Fz_lab,
+                     sim->forces.Fx_lab,
+                     sim->forces.cBy,
+                     sim->forces.theta,
+                     sim->Fz,
+                     sim->Fx,
+                     sim->result,
+                     sim->error};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
+    aw_free(sim->point);
+    aw_solver_free(sim->solver);
+    aw_device_close(&sim->device);
+    aw_history_free(sim->history);
+    aw_deposit_free(sim->deposit);
+    aw_gather_free(sim->gather);
+    aw_particles_free(sim->particles);
+    aw_particles_free(sim->gathered);
+    aw_free(sim);
+}
+
+aw_status aw_simulation_offload(aw_simulation *sim)
+{
+    const aw_lattice *lattice = sim->config->lattice;
+    const aw_fields_view fields = aw_lattice_fields(lattice);
+    if (sim->config->motion == AW_MOTION_RIGID) return AW_OK;
+    aw_simulation_command(sim, AW_COMMAND_OFFLOAD);
+    return aw_particles_offload(sim->particles, &fields, &lattice->orbit, &sim->device);
+}
+
+/* Where something went wrong: said once, not by every rank. */
+static aw_status blame(const aw_simulation *sim, aw_status status, const char *what)
+{
+    if (sim->particles->distributed && !sim->is_root) return status;
+    return aw_error(status, "step %ld, S = %.6g m: %s", sim->step, sim->S_ref, what);
+}
+
+aw_status aw_simulation_deposit(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const aw_beam_params *beam = &config->beam;
+    const aw_orbit_view *orbit = &config->lattice->orbit;
+    aw_status status = AW_OK;
+    double begin = aw_now();
+    aw_simulation_command(sim, AW_COMMAND_DEPOSIT);
+    void *cells = aw_history_cells(sim->history);
+    memset(sim->seconds, 0, sizeof sim->seconds);
+    sim->solved = 0;
+    if (!cells)
+        status = aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step);
+    AW_TRY(aw_particles_agree(sim->particles, status));
+    if (config->motion == AW_MOTION_RIGID && !sim->fit_grid)
+        aw_frame_rigid(&sim->frame, orbit, sim->S_ref, beam->cutoff_sigma * beam->sigma_s,
+                       beam->cutoff_sigma * beam->sigma_x);
+    else
+        AW_TRY(aw_frame_fit(&sim->frame, orbit, sim->particles, sim->S_ref));
+    AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
+                          &sim->charge));
+    aw_history_push(sim->history, &sim->frame);
+    sim->view = aw_history_look(sim->history, orbit);
+    sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
+done:
+    return status;
+}
+
+aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point *point, size_t n,
+                                 double tolerance)
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    double i = 0.5 * (grid->ns - 1), j = 0.5 * (grid->nx - 1);
+    return (aw_problem){
+        .history = sim->view,
+        .point = point,
+        .points = n,
+        .centre = aw_frame_point(grid, &sim->config->lattice->orbit, sim->config->beam.gamma, i, j),
+        .half = hypot(i * grid->hs, j * grid->hx),
+        .tolerance = tolerance,
+        .scales = sim->scales};
+}
+
+/* From potentials to the forces on the particles. */
+static aw_status take_forces(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_gather_params gather = {.grid = grid,
+                                     .forces = &sim->forces,
+                                     .gamma = config->beam.gamma,
+                                     .kick = sim->half_kick_pending ? 0.5 * config->step_m : 0.0};
+    double begin = aw_now();
+    aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
+    sim->seconds[AW_PART_FORCES] = aw_now() - begin;
+    begin = aw_now();
+    aw_status status =
+        aw_gather_step(sim->gather, &gather, sim->particles, sim->Fz, sim->Fx, &sim->force_stats);
+    sim->seconds[AW_PART_GATHER] = aw_now() - begin;
+    sim->solved = 1;
+    sim->half_kick_pending = 0;
+    return status;
+}
+
+aw_status aw_simulation_hold(aw_simulation *sim) { return take_forces(sim); }
+
+aw_status aw_simulation_grid_problem(aw_simulation *sim, aw_problem *out)
+{
+    const aw_config *config = sim->config;
+    const aw_grid_view *grid = &sim->frame.grid;
+    aw_status status = AW_OK;
+    aw_frame_points(grid, &config->lattice->orbit, config->beam.gamma, sim->point);
+    *out = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
+    out->columns = (size_t)grid->ns;
+    AW_TRY(aw_solver_scales(sim->solver, out, &sim->scales));
+    out->scales = sim->scales;
+done:
+    return status;
+}
+
+/* The potentials at all nodes; of all ranks together. */
+static aw_status solve_grid(aw_simulation *sim)
+{
+    aw_status status = AW_OK;
+    aw_problem problem;
+    AW_TRY(aw_simulation_grid_problem(sim, &problem));
+    AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
+done:
+    return status;
+}
+
+aw_status aw_simulation_solve(aw_simulation *sim)
+{
+    aw_status status = AW_OK;
+    const double begin = aw_now();
+    aw_simulation_command(sim, AW_COMMAND_SOLVE);
+    AW_TRY(solve_grid(sim));
+    sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
+    return take_forces(sim);
+done:
+    return blame(sim, status, "the potentials could not be computed");
+}
+
+aw_status aw_simulation_synchronise(aw_simulation *sim)
+{
+    if (!sim->half_kick_pending) return AW_OK;
+    aw_simulation_command(sim, AW_COMMAND_SYNCHRONISE);
+    double begin = aw_now();
+    aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * sim->config->step_m);
+    sim->seconds[AW_PART_PUSH] += aw_now() - begin;
+    sim->half_kick_pending = 0;
+    return aw_particles_agree(sim->particles, status);
+}
+
+aw_status aw_simulation_advance(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const int kicked = config->motion == AW_MOTION_SELF_CONSISTENT;
+    aw_status status = AW_OK;
+    double begin = aw_now(), S = (double)(sim->step + 1) * sim->plan.beta * config->step_m;
+    aw_simulation_command(sim, AW_COMMAND_ADVANCE);
+    if (config->motion == AW_MOTION_RIGID)
+        status = aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S);
+    else
+        status = aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
+                                        kicked ? 0.5 * config->step_m : 0.0, config->step_m);
+    AW_TRY(aw_particles_agree(sim->particles, status));
+    sim->step++;
+    sim->S_ref = S;
+    sim->solved = 0;
+    sim->half_kick_pending = kicked;
+    sim->seconds[AW_PART_PUSH] += aw_now() - begin;
+done:
+    return status == AW_OK ? AW_OK : blame(sim, status, "the push failed");
+}
+
+aw_status aw_simulation_stats(const aw_simulation *sim, aw_beam_stats *out)
+{
+    aw_simulation_command(sim, AW_COMMAND_STATS);
+    return aw_beam_stats_of(sim->particles, &sim->config->lattice->orbit, sim->S_ref,
+                            sim->config->beam.gamma, out);
+}
+
+aw_status aw_simulation_particles(aw_simulation *sim, const aw_particles **out)
+{
+    aw_status status = AW_OK;
+    *out = sim->particles;
+    aw_simulation_command(sim, AW_COMMAND_GATHER);
+    AW_TRY(aw_particles_agree(sim->particles, aw_particles_download(sim->particles)));
+    if (!sim->particles->distributed) return AW_OK;
+    aw_particles_free(sim->gathered);
+    sim->gathered = NULL;
+    AW_TRY(aw_particles_gather_root(sim->particles, &sim->gathered));
+    *out = sim->gathered;
+done:
+    return status;
+}
+
+aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
+{
+    const aw_config *config = sim->config;
+    aw_status status = AW_OK;
+    aw_beam_stats stats;
+    aw_monitor_row_clear(row);
+    AW_TRY(aw_simulation_stats(sim, &stats));
+    row->step = sim->step;
+    row->time = (double)sim->step * config->step_m / AW_C;
+    row->s_ref = sim->S_ref;
+    row->charge = sim->charge;
+    row->energy_change_mean = stats.energy_mean;
+    row->energy_change_rms = stats.energy_rms;
+    row->sigma_s = stats.sigma_s;
+    row->sigma_x = stats.sigma_x;
+    row->emittance_x = stats.emittance;
+    row->emittance_x_dispersion_free = stats.emittance_free;
+    memcpy(row->seconds, sim->seconds, sizeof row->seconds);
+    if (!sim->solved) return AW_OK;
+    row->F_s_mean = sim->force_stats.mean_s;
+    row->F_s_peak = sim->force_stats.peak_s;
+    row->F_x_mean = sim->force_stats.mean_n;
+    row->F_x_peak = sim->force_stats.peak_n;
+    row->evaluations = (double)sim->report.work.evaluations;
+    row->error_estimate = sim->report.error;
+    row->fell_back = (double)sim->report.fell_back;
+    if (sim->report.samples > 0) row->error_sampled = sim->report.sampled;
+done:
+    return status;
+}
+
+double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)
+{
+    aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->frame.grid.S + s);
+    double offset = sim->frame.grid.offset + x;
+    return aw_gather_at(&sim->frame.grid, field, at.z - offset * at.st, at.x + offset * at.ct);
+}

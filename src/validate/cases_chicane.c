@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cases of the Berlin-Zeuthen benchmark chicane: its optics, and the whole problem. */
+#include <math.h>
+#include <stdio.h>
+
+#include "pic/push.h"
+#include "pic/stats.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/units.h"
+#include "src/validate/cases.h"
+
+#define GAMMA (5e9 / AW_ME_EV)
+/* Exact elements as other codes run it (R = 10.35 m, 2.77 degrees, 0.5 m projected). */
+#define ARC 0.500194828041958
+#define EDGE 0.048345620280243
+#define SLANT 5.0058489435
+
+enum { ELEMENTS = 8 };
+
+static aw_status chicane_config(aw_validation *v, aw_config **out)
+{
+    const double a = EDGE; /* every face is perpendicular to the line of the start */
+    const aw_element element[ELEMENTS] = {
+        {.kind = AW_BEND, .name = "b1", .length = ARC, .angle = a, .e2 = a},
+        {.kind = AW_DRIFT, .name = "d1", .length = SLANT},
+        {.kind = AW_BEND, .name = "b2", .length = ARC, .angle = -a, .e1 = -a},
+        {.kind = AW_DRIFT, .name = "d2", .length = 1.0},
+        {.kind = AW_BEND, .name = "b3", .length = ARC, .angle = -a, .e2 = -a},
+        {.kind = AW_DRIFT, .name = "d3", .length = SLANT},
+        {.kind = AW_BEND, .name = "b4", .length = ARC, .angle = a, .e1 = a},
+        {.kind = AW_DRIFT, .name = "d4", .length = 2.0}};
+    aw_status status = aw_case_config(v, element, ELEMENTS, GAMMA, AW_UPSTREAM_DRIFT, out);
+    if (status != AW_OK) return status;
+    aw_beam_params *beam = &(*out)->beam;
+    beam->sigma_s = 200e-6;
+    beam->emittance = 1e-6 / GAMMA;
+    beam->beta_x = 40.0;
+    beam->alpha_x = 2.6;
+    beam->sigma_x = sqrt(beam->emittance * beam->beta_x);
+    beam->energy_spread = 2e-6;
+    beam->chirp = -36.0;
+    return AW_OK;
+}
+
+/* Where a particle on the axis leaves, and at what angle, in the coordinates of the orbit's end. */
+static aw_status closed_orbit(const aw_lattice *lattice, double *offset, double *slope)
+{
+    aw_status status = AW_OK;
+    aw_particles *one = NULL;
+    AW_TRY(aw_particles_new(1, 1e-12, &one));
+    one->z[0] = -0.5;
+    one->pz[0] = lattice->p_ref;
+    AW_TRY(aw_push_locate(lattice, one));
+    AW_TRY(aw_push_transport(lattice, one,
+                             (0.5 + lattice->length) * sqrt(1.0 + lattice->p_ref * lattice->p_ref) /
+                                 lattice->p_ref));
+    aw_orbit_point end = aw_orbit_at(&lattice->orbit, lattice->length);
+    aw_orbit_project(&lattice->orbit, one->z[0], one->x[0], lattice->length, offset);
+    *slope = (one->px[0] * end.ct - one->pz[0] * end.st) / lattice->p_ref;
+done:
+    aw_particles_free(one);
+    return status;
+}
+
+static aw_status optics(aw_validation *v)
+{
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    aw_simulation *sim = NULL;
+    aw_beam_stats begin, end;
+    double offset = NAN, slope = NAN;
+    AW_TRY(chicane_config(v, &config));
+    config->motion = AW_MOTION_EXTERNAL;
+    config->beam.particles = 100000;
+    config->step_m = 0.1;
+    AW_TRY(aw_simulation_new(config, NULL, 0, &sim));
+    AW_TRY(aw_simulation_stats(sim, &begin));
+    while (sim->step < sim->plan.steps) AW_TRY(aw_simulation_advance(sim));
+    AW_TRY(aw_simulation_stats(sim, &end));
+    AW_TRY(aw_check_add(v, "rms length at the start [m]", begin.sigma_s, 200e-6, 200e-6, 1e-3));
+    /* R56 makes it 20.0 um; T566 = -1.5 R56 adds 2.7 um in quadrature */
+    AW_TRY(aw_check_add(v, "rms length at the end [m]", end.sigma_s, 20e-6, 20e-6, 0.02));
+    AW_TRY(aw_check_add(v, "rms width at the end, as CSRtrack has it [m]", end.sigma_x, 24.2e-6,
+                        24.2e-6, 0.02));
+    AW_TRY(aw_check_add(v, "emittance at the end over that at the start",
+                        end.emittance / begin.emittance, 1.0, 1.0, 0.01));
+    AW_TRY(closed_orbit(config->lattice, &offset, &slope));
+    AW_TRY(aw_check_add(v, "closed orbit, offset at the end [m]", offset, 0.0, 1.0, 1e-9));
+    AW_TRY(aw_check_add(v, "closed orbit, angle at the end [rad]", slope, 0.0, 1.0, 1e-12));
+done:
+    aw_simulation_free(sim);
+    aw_config_free(config);
+    return status;
+}
+
+const aw_case aw_case_chicane_optics = {
+    .name = "chicane-optics",
+    .claim = "the Zeuthen chicane compresses tenfold and keeps the emittance without self-force",
+    .seconds = 3,
+    .run = optics};
+
+/* ------------------------------------------------------------------------- the whole problem */
+
+static aw_status zeuthen(aw_validation *v)
+{
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    aw_simulation *sim = NULL;
+    aw_beam_stats begin, end;
+    AW_TRY(chicane_config(v, &config));
+    config->motion = AW_MOTION_SELF_CONSISTENT;
+    config->beam.particles = 100000;
+    config->grid[0] = config->grid[1] = 64;
+    config->tolerance = 1e-5; /* F_z to 0.3 % mostly (docs/theory.md), in two thirds of the time */
+    AW_TRY(aw_simulation_new(config, NULL, 0, &sim));
+    AW_TRY(aw_simulation_stats(sim, &begin));
+    for (;;) {
+        AW_TRY(aw_simulation_deposit(sim));
+        AW_TRY(aw_simulation_solve(sim));
+        AW_TRY(aw_simulation_synchronise(sim));
+        if (sim->step % 50 == 0)
+            aw_info("  step %ld of %ld, S = %.2f m", sim->step, sim->plan.steps, sim->S_ref);
+        if (sim->step == sim->plan.steps) break;
+        AW_TRY(aw_simulation_advance(sim));
+    }
+    AW_TRY(aw_simulation_stats(sim, &end));
+    const double energy = GAMMA * AW_ME_EV;
+    AW_TRY(aw_check_note(v, "mean dE/E (1D with transients)", end.energy_mean / energy, -0.433e-3));
+    AW_TRY(aw_check_note(v, "rms dE/E (1D with transients)", end.energy_rms / energy, 0.24e-3));
+    AW_TRY(aw_check_note(v, "emittance growth, projected (1D with transients)",
+                         end.emittance / begin.emittance, 1.58));
+    AW_TRY(aw_check_note(v, "emittance growth, dispersion taken out (1D as above)",
+                         end.emittance_free / begin.emittance, 1.58));
+    AW_TRY(aw_check_note(v, "rms length at the end [m] (CSRtrack)", end.sigma_s, 20.5e-6));
+    AW_TRY(aw_check_note(v, "rms width at the end [m] (CSRtrack)", end.sigma_x, 24.2e-6));
+done:
+    aw_simulation_free(sim);
+    aw_config_free(config);
+    return status;
+}
+
+const aw_case aw_case_zeuthen = {
+    .name = "zeuthen",
+    .claim = "the Zeuthen chicane self-consistently, beside known one-dimensional results",
+    .seconds = 3200,
+    .full = 1,
+    .run = zeuthen};

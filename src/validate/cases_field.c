@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cases of the field itself: uniform motion, a lone particle, and noise against the number. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/base/units.h"
+#include "src/simulation/lcls.h"
+#include "src/validate/cases.h"
+#include "validation/analytic.h"
+
+/* ------------------------------------------------------------------------------- straight sheet */
+
+static const aw_element straight = {.kind = AW_DRIFT, .name = "straight", .length = 1.0};
+
+enum { SIDE = 7, SHEET_POINTS = SIDE * SIDE };
+
+/* A 7 x 7 pattern of points out to 3 sigma, the centre in the middle. */
+static void sheet_points(const aw_simulation *sim, aw_field_point *point)
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    for (int j = 0; j < SIDE; ++j)
+        for (int i = 0; i < SIDE; ++i)
+            point[j * SIDE + i] =
+                aw_frame_point(grid, &sim->config->lattice->orbit, sim->config->beam.gamma,
+                               0.5 * (grid->ns - 1) + (i - SIDE / 2) * AW_LCLS_SIGMA / grid->hs,
+                               0.5 * (grid->nx - 1) + (j - SIDE / 2) * AW_LCLS_SIGMA / grid->hx);
+}
+
+static aw_status sheet(aw_validation *v)
+{
+    const aw_sheet known = {
+        .charge = 1e-9, .sigma_s = AW_LCLS_SIGMA, .sigma_x = AW_LCLS_SIGMA, .gamma = 100.0};
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    aw_simulation *sim = NULL;
+    aw_field_point point[SHEET_POINTS];
+    double result[SHEET_POINTS][AW_RESULTS], ours[2][SHEET_POINTS], exact[2][SHEET_POINTS];
+    aw_scales scales = {0.0, 0.0, 0.0};
+    AW_TRY(aw_case_config(v, &straight, 1, 100.0, AW_UPSTREAM_DRIFT, &config));
+    AW_TRY(aw_case_begin(config, &sim));
+    AW_TRY(aw_case_to(sim, 0.4)); /* part of the history is stored slices, part upstream */
+    sheet_points(sim, point);
+    AW_TRY(aw_case_points(sim, sim->solver, point, SHEET_POINTS, 0, config->tolerance, &scales,
+                          &result[0][0]));
+    for (int i = 0; i < SHEET_POINTS; ++i) {
+        double s = (i % SIDE - SIDE / 2) * AW_LCLS_SIGMA, x = (i / SIDE - SIDE / 2) * AW_LCLS_SIGMA;
+        ours[0][i] = AW_K_COULOMB * result[i][AW_PHI];
+        ours[1][i] = AW_K_COULOMB * result[i][AW_PSI];
+        exact[0][i] = aw_sheet_phi(&known, x, s);
+        exact[1][i] = aw_sheet_psi(&known, x, s);
+    }
+    const int centre = SHEET_POINTS / 2;
+    AW_TRY(aw_check_add(v, "phi at the centre [V]", ours[0][centre], exact[0][centre],
+                        exact[0][centre], 0.005));
+    AW_TRY(aw_check_worst(v, "phi, worst of 49 points to 3 sigma [V]", ours[0], exact[0],
+                          SHEET_POINTS, exact[0][centre], 0.005));
+    AW_TRY(aw_check_add(v, "psi = phi - v.A at the centre [V]", ours[1][centre], exact[1][centre],
+                        exact[1][centre], 0.02));
+    AW_TRY(aw_check_worst(v, "psi, worst of 49 points to 3 sigma [V]", ours[1], exact[1],
+                          SHEET_POINTS, exact[1][centre], 0.02));
+done:
+    aw_simulation_free(sim);
+    aw_config_free(config);
+    return status;
+}
+
+const aw_case aw_case_straight_sheet = {
+    .name = "straight-sheet",
+    .claim = "potentials of a Gaussian sheet in straight uniform motion (gamma = 100)",
+    .seconds = 2,
+    .run = sheet};
+
+/* -------------------------------------------------------------------------------- lone particle */
+
+static aw_status lone_of_seed(aw_validation *v, unsigned seed, double worst[2])
+{
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    aw_simulation *sim = NULL;
+    AW_TRY(aw_case_config(v, &straight, 1, 100.0, AW_UPSTREAM_DRIFT, &config));
+    config->beam.particles = 1;
+    config->beam.quiet = 0; /* anywhere in its cell, and in another cell for each seed */
+    config->beam.seed = seed;
+    config->grid[0] = config->grid[1] = 32;
+    AW_TRY(aw_case_begin(config, &sim));
+    AW_TRY(aw_case_to(sim, 0.1));
+    AW_TRY(aw_simulation_solve(sim));
+    double most[2] = {0.0, 0.0};
+    for (size_t i = 0; i < sim->nodes; ++i) {
+        most[0] = fmax(most[0], fabs(sim->forces.Fs[i]));
+        most[1] = fmax(most[1], fabs(sim->forces.Fx[i]));
+    }
+    /* straight along z: the components along the lab axes are those along t and n */
+    const double own[2] = {fabs(sim->Fz[0]) / most[0], fabs(sim->Fx[0]) / most[1]};
+    for (int k = 0; k < 2; ++k)
+        if (!(own[k] <= worst[k])) worst[k] = own[k];
+done:
+    aw_simulation_free(sim);
+    aw_config_free(config);
+    return status;
+}
+
+static aw_status lone(aw_validation *v)
+{
+    aw_status status = AW_OK;
+    double worst[2] = {0.0, 0.0};
+    for (unsigned seed = 1; seed <= 4; ++seed) AW_TRY(lone_of_seed(v, seed, worst));
+    AW_TRY(aw_check_add(v, "own F_z over the largest on the grid, worst of 4 places", worst[0], 0.0,
+                        1.0, 1e-4));
+    AW_TRY(aw_check_add(v, "own F_x over the largest on the grid, worst of 4 places", worst[1], 0.0,
+                        1.0, 1e-4));
+done:
+    return status;
+}
+
+const aw_case aw_case_lone_particle = {
+    .name = "lone-particle",
+    .claim = "a particle alone in straight motion feels no force of its own",
+    .seconds = 2,
+    .run = lone};
+
+/* ---------------------------------------------------------------------------------------- noise */
+
+/* F_z hardly depends on x in so thin a bunch: few nodes there leave time for more seeds, which the
+ * estimate of a mean square needs (three seeds scatter by a factor of two). */
+enum { NUMBERS = 5, SEEDS = 8, MSE_NS = 64, MSE_NX = 16, MSE_COLUMNS = 3 };
+
+/* The forces F_z on the grid of N particles in the steady state, into `field` [nodes]; with `truth`
+ * also the mean-square differences from it, and from the closed form, on the particles. */
+static aw_status mse_run(aw_validation *v, size_t particles, int quiet, unsigned seed,
+                         const double *truth, double *field, double *mse)
+{
+    const aw_line_bunch line = {.charge = 1e-9, .sigma = AW_LCLS_SIGMA};
+    aw_status status = AW_OK;
+    aw_config *config = NULL;
+    aw_simulation *sim = NULL;
+    AW_TRY(aw_case_lcls(v, AW_UPSTREAM_STEADY, &config));
+    config->beam.particles = particles;
+    config->beam.quiet = quiet;
+    config->beam.seed = seed;
+    config->beam.sigma_x = 5e-6;
+    config->grid[0] = MSE_NS;
+    config->grid[1] = MSE_NX;
+    config->tolerance = 1e-5; /* far below the noise */
+    AW_TRY(aw_case_begin(config, &sim));
+    AW_TRY(aw_simulation_solve(sim));
+    if (field)
+        for (size_t i = 0; i < sim->nodes; ++i) field[i] = sim->forces.Fs[i];
+    if (!truth) goto done;
+    mse[0] = mse[1] = 0.0;
+    for (size_t i = 0; i < sim->particles->n; ++i) {
+        const aw_particles *p = sim->particles;
+        double ours = aw_gather_at(&sim->frame.grid, sim->forces.Fs, p->z[i], p->x[i]);
+        double a = ours - aw_gather_at(&sim->frame.grid, truth, p->z[i], p->x[i]);
+        mse[0] += a * a / (double)p->n;
+        if (i % (p->n / 1000) != 0) continue;
+        double b = ours - aw_steady_force(&line, AW_LCLS_RADIUS, p->s0[i]);
+        mse[1] += b * b / 1000.0;
+    }
+done:
+    aw_simulation_free(sim);
+    aw_config_free(config);
+    return status;
+}
+
+/* Slope of a straight line through (x, y) by least squares. */
+static double slope_of(const double *x, const double *y, int n)
+{
+    double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0;
+    for (int i = 0; i < n; ++i) {
+        mx += x[i] / n;
+        my += y[i] / n;
+    }
+    for (int i = 0; i < n; ++i) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        xy += (x[i] - mx) * (y[i] - my);
+    }
+    return xy / xx;
+}
+
+static aw_status noise(aw_validation *v)
+{
+    static const size_t number[NUMBERS] = {10000, 30000, 100000, 300000, 1000000};
+    aw_status status = AW_OK;
+    double *truth = aw_alloc((size_t)MSE_NS * MSE_NX, sizeof *truth);
+    double x[NUMBERS], y[NUMBERS], table[NUMBERS][MSE_COLUMNS];
+    AW_TRY(truth ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(mse_run(v, 4000000, 1, 1, NULL, truth, NULL));
+    for (int i = 0; i < NUMBERS; ++i) {
+        double sum[2] = {0.0, 0.0};
+        for (unsigned seed = 1; seed <= SEEDS; ++seed) {
+            double mse[2];
+            AW_TRY(mse_run(v, number[i], 0, seed, truth, NULL, mse));
+            sum[0] += mse[0] / SEEDS;
+            sum[1] += mse[1] / SEEDS;
+        }
+        x[i] = log((double)number[i]);
+        y[i] = log(sum[0]);
+        table[i][0] = (double)number[i];
+        table[i][1] = sum[0];
+        table[i][2] = sum[1];
+    }
+    AW_TRY(aw_check_add(v, "slope of log(mean-square error of F_z) against log(N)",
+                        slope_of(x, y, NUMBERS), -1.0, 1.0, 0.15));
+    AW_TRY(aw_check_note(v, "the same against the closed form, whose floor is the grid's",
+                         (log(table[NUMBERS - 1][2]) - log(table[0][2])) / (x[NUMBERS - 1] - x[0]),
+                         -1.0));
+    AW_TRY(aw_case_table(v, "mse", "particles,mse_noise,mse_analytic", &table[0][0], NUMBERS,
+                         MSE_COLUMNS));
+done:
+    aw_free(truth);
+    return status;
+}
+
+const aw_case aw_case_mse = {.name = "mse",
+                             .claim =
+                                 "the mean-square error of the force from shot noise falls as 1/N",
+                             .seconds = 25,
+                             .run = noise};

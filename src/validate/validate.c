@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/validate/validate.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/log.h"
+#include "src/base/memory.h"
+#include "src/base/timer.h"
+#include "src/io/file.h"
+#include "src/tune/file.h"
+#include "src/validate/cases.h"
+
+static const aw_case *const cases[] = {
+    &aw_case_lcls_bend,      &aw_case_lcls_entrance,  &aw_case_lcls_exit,  &aw_case_lcls_energy,
+    &aw_case_straight_sheet, &aw_case_lone_particle,  &aw_case_mse,        &aw_case_split_bend,
+    &aw_case_step,           &aw_case_solvers,        &aw_case_strategies, &aw_case_threads,
+    &aw_case_charge,         &aw_case_chicane_optics, &aw_case_zeuthen};
+
+enum { AW_CASES = sizeof cases / sizeof cases[0] };
+
+/* -------------------------------------------------------------------------------------- checks */
+
+/* An error or a tolerance in the table: a plain 0 when it is exact. */
+static const char *short_number(double value, char text[16])
+{
+    if (value == 0.0)
+        snprintf(text, 16, "0");
+    else
+        snprintf(text, 16, "%.2e", value);
+    return text;
+}
+
+static aw_status record(aw_validation *validation, const char *quantity, double ours,
+                        double reference, double error, double tolerance, int pass)
+{
+    char shown[2][16];
+    aw_status status = AW_OK;
+    double now = aw_now();
+    AW_TRY(aw_grow((void **)&validation->check, &validation->capacity, validation->n + 1,
+                   sizeof *validation->check));
+    aw_check *check = &validation->check[validation->n++];
+    *check = (aw_check){.name = validation->name,
+                        .ours = ours,
+                        .reference = reference,
+                        .error = error,
+                        .tolerance = tolerance,
+                        .pass = pass,
+                        .seconds = now - validation->mark};
+    snprintf(check->quantity, sizeof check->quantity, "%s", quantity);
+    validation->mark = now;
+    if (isnan(tolerance))
+        aw_info("  %-58s %12.5g %12.5g  %9s %9s  %s", quantity, ours, reference, "", "",
+                pass ? "known value beside it" : "FAIL");
+    else
+        aw_info("  %-58s %12.5g %12.5g  %9s %9s  %s", quantity, ours, reference,
+                short_number(error, shown[0]), short_number(tolerance, shown[1]),
+                pass ? "pass" : "FAIL");
+done:
+    return status;
+}
+
+aw_status aw_check_add(aw_validation *validation, const char *quantity, double ours,
+                       double reference, double scale, double tolerance)
+{
+    double error = fabs(ours - reference) / scale;
+    return record(validation, quantity, ours, reference, error, tolerance, error <= tolerance);
+}
+
+aw_status aw_check_note(aw_validation *validation, const char *quantity, double ours,
+                        double reference)
+{
+    return record(validation, quantity, ours, reference, fabs(ours - reference) / fabs(reference),
+                  NAN, isfinite(ours));
+}
+
+aw_status aw_check_worst(aw_validation *validation, const char *quantity, const double *ours,
+                         const double *reference, size_t n, double scale, double tolerance)
+{
+    size_t worst = 0;
+    for (size_t i = 0; i < n; ++i) {
+        double error = fabs(ours[i] - reference[i]);
+        if (isnan(error))
+            return aw_check_add(validation, quantity, ours[i], reference[i], 1.0, 0.0);
+        if (error > fabs(ours[worst] - reference[worst])) worst = i;
+    }
+    return aw_check_add(validation, quantity, ours[worst], reference[worst], scale, tolerance);
+}
+
+/* ---------------------------------------------------------------------------------------- JSON */
+
+typedef struct text {
+    char *bytes;
+    size_t n, capacity;
+    int failed;
+} text;
+
+static void put(text *t, const char *format, ...) AW_PRINTF(2, 3);
+static void put(text *t, const char *format, ...)
+{
+    char piece[160];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(piece, sizeof piece, format, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof piece ||
+        aw_grow((void **)&t->bytes, &t->capacity, t->n + (size_t)n + 1, 1) != AW_OK) {
+        t->failed = 1;
+        return;
+    }
+    memcpy(t->bytes + t->n, piece, (size_t)n + 1);
+    t->n += (size_t)n;
+}
+
+static void put_string(text *t, const char *key, const char *value)
+{
+    put(t, "\"%s\": \"", key);
+    for (const char *c = value; *c; ++c) {
+        unsigned char u = (unsigned char)*c;
+        if (u == '"' || u == '\\')
+            put(t, "\\%c", u);
+        else if (u < 0x20)
+            put(t, "\\u%04x", u);
+        else
+            put(t, "%c", u);
+    }
+    put(t, "\"");
+}
+
+/* JSON has no NaN and no infinity: null. */
+static void put_number(text *t, const char *key, double value)
+{
+    if (isfinite(value))
+        put(t, ", \"%s\": %.17g", key, value);
+    else
+        put(t, ", \"%s\": null", key);
+}
+
+static aw_status write_json(const aw_validation *validation, const char *path)
+{
+    text t = {0};
+    put(&t, "[");
+    for (size_t i = 0; i < validation->n; ++i) {
+        const aw_check *check = &validation->check[i];
+        put(&t, i ? ",\n  {" : "\n  {");
+        put_string(&t, "case", check->name);
+        put(&t, ", ");
+        put_string(&t, "quantity", check->quantity);
+        put_number(&t, "ours", check->ours);
+        put_number(&t, "reference", check->reference);
+        put_number(&t, "error", check->error);
+        put_number(&t, "tolerance", check->tolerance);
+        put(&t, ", \"pass\": %s", check->pass ? "true" : "false");
+        put_number(&t, "seconds", check->seconds);
+        put(&t, "}");
+    }
+    put(&t, "\n]\n");
+    aw_status status = t.failed ? aw_error(AW_ERR_NOMEM, "out of memory for %s", path)
+                                : aw_file_replace(path, t.bytes, t.n);
+    aw_free(t.bytes);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------- command */
+
+typedef struct request {
+    const char *json, *directory, *solver;
+    int list, full, threads;
+    int chosen[AW_CASES], any;
+} request;
+
+static aw_status unknown_case(const char *name)
+{
+    char known[512];
+    size_t n = 0;
+    known[0] = '\0';
+    for (int i = 0; i < AW_CASES && n < sizeof known; ++i)
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", cases[i]->name);
+    return aw_error(AW_ERR_ARG, "validate: case '%s' is not known (expected %s)", name, known);
+}
+
+static aw_status choose(request *r, const char *name)
+{
+    for (int i = 0; i < AW_CASES; ++i)
+        if (strcmp(cases[i]->name, name) == 0) {
+            r->chosen[i] = r->any = 1;
+            return AW_OK;
+        }
+    return unknown_case(name);
+}
+
+static aw_status choose_solver(request *r, const char *name)
+{
+    for (int i = 0; aw_solver_list(i); ++i)
+        if (strcmp(aw_solver_list(i), name) == 0) {
+            r->solver = name;
+            return AW_OK;
+        }
+    return aw_error(AW_ERR_ARG, "validate: solver '%s' is not known (see: arcwake help run)", name);
+}
+
+static aw_status read_request(int argc, char **argv, request *r)
+{
+    static const struct option known[] = {{"list", no_argument, NULL, 'l'},
+                                          {"full", no_argument, NULL, 'f'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"solver", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {NULL, 0, NULL, 0}};
+    aw_status status = AW_OK;
+    long number = 0;
+    int option;
+    memset(r, 0, sizeof *r);
+    optind = 1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:", known, NULL)) != -1) switch (option) {
+        case 'l': r->list = 1; break;
+        case 'f': r->full = 1; break;
+        case 'j': r->json = optarg; break;
+        case 'o': r->directory = optarg; break;
+        case 's': AW_TRY(choose_solver(r, optarg)); break;
+        case 't':
+            AW_TRY(aw_option_number("--threads", optarg, 1, 4096, &number));
+            r->threads = (int)number;
+            break;
+        case ':': return aw_error(AW_ERR_ARG, "validate: %s needs a value", argv[optind - 1]);
+        default:
+            return aw_error(AW_ERR_ARG,
+                            "validate: option %s is not known (see: arcwake help "
+                            "validate)",
+                            argv[optind - 1]);
+        }
+    for (int i = optind; i < argc; ++i) AW_TRY(choose(r, argv[i]));
+done:
+    return status;
+}
+
+static void list_cases(void)
+{
+    for (int i = 0; i < AW_CASES; ++i)
+        aw_info("%-16s %5d s %s  %s", cases[i]->name, cases[i]->seconds,
+                cases[i]->full ? "full" : "    ", cases[i]->claim);
+}
+
+/* Run one case. An error ends the case, not the others: it is a check that failed. */
+static aw_status run_case(aw_validation *validation, const aw_case *one)
+{
+    validation->name = one->name;
+    validation->mark = aw_now();
+    aw_info("%s: %s (about %d s)", one->name, one->claim, one->seconds);
+    aw_status status = one->run(validation);
+    if (status == AW_OK || status == AW_ERR_NOMEM || status == AW_ERR_IO) return status;
+    return aw_check_add(validation, aw_status_text(status), NAN, 0.0, 1.0, 0.0);
+}
+
+static aw_status run_cases(aw_validation *validation, const request *r)
+{
+    aw_status status = AW_OK;
+    size_t failed = 0;
+    double begin = aw_now();
+    aw_info("  %-58s %12s %12s  %9s %9s", "", "ours", "reference", "error", "tolerance");
+    for (int i = 0; i < AW_CASES; ++i)
+        if (r->any ? r->chosen[i] : (r->full || !cases[i]->full))
+            AW_TRY(run_case(validation, cases[i]));
+    for (size_t i = 0; i < validation->n; ++i) failed += !validation->check[i].pass;
+    aw_info("%zu of %zu checks passed in %.0f s", validation->n - failed, validation->n,
+            aw_now() - begin);
+    if (r->json) AW_TRY(write_json(validation, r->json));
+    if (failed)
+        status = aw_error(AW_ERR_CHECK, "validate: %zu of %zu checks failed (marked FAIL above)",
+                          failed, validation->n);
+done:
+    return status;
+}
+
+static const char help[] =
+    "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
+    "              [--solver S]\n"
+    "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference,\n"
+    "and ends with exit status 5 if a check failed. --solver: by which one (projection), where\n"
+    "a case does not compare solvers.\n";
+
+static aw_status validate(int argc, char **argv)
+{
+    aw_status status = AW_OK;
+    aw_validation validation = {0};
+    request r;
+    AW_TRY(read_request(argc, argv, &r));
+    if (r.list) {
+        list_cases();
+        return AW_OK;
+    }
+    if (r.directory && mkdir(r.directory, 0777) != 0 && errno != EEXIST)
+        return aw_error(AW_ERR_IO, "%s: cannot be made: %s", r.directory, strerror(errno));
+    validation.directory = r.directory;
+    validation.threads = r.threads;
+    validation.solver = r.solver;
+    aw_tuning_load(&validation.tuning);
+    AW_TRY(run_cases(&validation, &r));
+done:
+    aw_free(validation.check);
+    return status;
+}
+
+const aw_command aw_validate_command = {.name = "validate",
+                                        .usage = "validate [CASE]...",
+                                        .summary = "compare with closed forms and known results",
+                                        .help = help,
+                                        .run = validate};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The arithmetic of the bench on numbers whose results are known, its JSON, and peaks. */
+#include <string.h>
+
+#include "kernels/cpu/peak.h"
+#include "src/bench/bench.h"
+#include "tests/assert_close.h"
+
+/* Two solves of two threads: 3e9 evaluations in 2 s, 2e9 of them in the 1.5 s that evaluate. Half
+ * of these have rates, and half of all. */
+static aw_bench_row two_solves(int single)
+{
+    aw_bench_row row;
+    const aw_report report = {
+        .work = {.evaluations = 3000000000, .rated = 1500000000, .nodes = 8000, .regions = 1000},
+        .evaluated = {.evaluations = 2000000000, .rated = 1000000000},
+        .leftovers = 50,
+        .single = single,
+        .predict = 0.02,
+        .cluster = 0.03,
+        .evaluate = 1.5,
+        .refine = 0.4,
+        .learn = 0.01};
+    aw_bench_row_clear(&row);
+    aw_bench_row_add(&row, &report, 1.8);
+    aw_bench_row_add(&row, &report, 2.2);
+    aw_bench_row_close(&row);
+    row.threads = 2;
+    row.nodes = 100;
+    row.interpolates = 1;
+    return row;
+}
+
+static void figures_are_those_of_the_counts(void **state)
+{
+    (void)state;
+    const aw_peak peak = {.threads = 2, .arithmetic = {200.0, 400.0}};
+    aw_bench_row row = two_solves(1);
+    aw_bench_figures f;
+    row.adaptive = 1.5e7; /* of 3e7 a point */
+    aw_bench_figure(&row, &peak, &f);
+    assert_int_equal(row.solves, 2);
+    /* 1e-14: a few roundings */
+    assert_close(row.mean, 2.0, 1e-14, 0.0);
+    assert_close(row.best, 1.8, 1e-14, 0.0);
+    assert_close(f.equivalent, 0.5 * (324.0 + 162.0) * 3.0 / 2.0, 1e-14, 0.0);
+    assert_close(f.kernel, 130.5 * 2.0 / 1.5, 1e-14, 0.0); /* (198 + 63)/2 */
+    assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 400.0), 1e-14, 0.0);
+    assert_close(f.rated, 0.5, 1e-14, 0.0);
+    assert_close(f.kernel_rated, 0.5, 1e-14, 0.0);
+    assert_close(f.nanoseconds, 1.5, 1e-14, 0.0); /* 2 threads, 1.5 s, 2e9 */
+    assert_close(f.intensity, 130.5 / (9.0 * 4.5 * 4.0), 1e-14, 0.0);
+    assert_close(f.leftover, 0.05, 1e-14, 0.0);
+    assert_close(f.over, 2.0, 1e-14, 0.0);
+    assert_close(f.learning, 0.06 / 2.0, 1e-14, 0.0);
+}
+
+static void double_precision_reads_twice_and_has_a_peak_of_its_own(void **state)
+{
+    (void)state;
+    const aw_peak peak = {.threads = 2, .arithmetic = {200.0, 400.0}};
+    const aw_bench_row row = two_solves(0);
+    aw_bench_figures f;
+    aw_bench_figure(&row, &peak, &f);
+    assert_close(f.intensity, 130.5 / (9.0 * 4.5 * 8.0), 1e-14, 0.0);
+    assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 200.0), 1e-14, 0.0);
+}
+
+/* A unit that does not combine slices reads 27 cells of three numbers, with rates and without. */
+static void slices_may_be_read_one_by_one(void **state)
+{
+    (void)state;
+    aw_bench_row row = two_solves(1);
+    aw_bench_figures f;
+    row.interpolates = 0;
+    aw_bench_figure(&row, NULL, &f);
+    assert_close(f.kernel, 243.0 * 2.0 / 1.5, 1e-14, 0.0); /* (324 + 162)/2 */
+    assert_close(f.intensity, 243.0 / (81.0 * 4.0), 1e-14, 0.0);
+    assert_close(f.kernel_rated, 0.5, 1e-14, 0.0);
+}
+
+static void adaptive_is_counted_where_it_works(void **state)
+{
+    (void)state;
+    aw_bench_row row = two_solves(0);
+    aw_bench_figures f;
+    row.evaluated = row.evaluate = 0.0; /* all in the part that refines */
+    aw_bench_figure(&row, NULL, &f);
+    assert_close(f.kernel, 324.0 * 3.0 / 0.4, 1e-14, 0.0);
+    assert_close(f.intensity, 0.5, 1e-14, 0.0); /* 324 operations on 27 cells of 3 doubles */
+    assert_close(f.nanoseconds, 1e9 * 0.4 * 2.0 / 3e9, 1e-14, 0.0);
+    assert_true(isnan(f.peak_share));
+    assert_true(isnan(f.over));
+}
+
+static void text_is_json_whatever_the_numbers(void **state)
+{
+    (void)state;
+    aw_text text = {.bytes = NULL};
+    aw_text_add(&text, "{");
+    aw_text_add_number(&text, "a", 1.5);
+    aw_text_add_number(&text, "b", (double)NAN);
+    aw_text_add_number(&text, "c", (double)-INFINITY);
+    aw_text_add(&text, "}%s", "");
+    assert_ok(text.status);
+    assert_string_equal(text.bytes, "{\"a\": 1.5, \"b\": null, \"c\": null}");
+    assert_int_equal(text.n, strlen(text.bytes));
+    aw_text_free(&text);
+}
+
+static void loops_of_every_variant_do_what_they_say(void **state)
+{
+    (void)state;
+    aw_peak peak;
+    assert_ok(aw_peak_measure(NULL, 1, &peak));
+    /* No processor since 1990 is slower than 1e6 a second or, with one core, faster than 1e13:
+     * a loop that the compiler has left out would be. */
+    for (int single = 0; single < 2; ++single) {
+        assert_true(peak.arithmetic[single] > 1e-3);
+        assert_true(peak.arithmetic[single] < 1e4);
+    }
+    for (int i = 0; i < AW_PEAK_ARRAYS; ++i) {
+        assert_true(peak.read[i] > 1e-3);
+        assert_true(peak.read[i] < 1e5);
+    }
+    assert_status(aw_peak_measure("no-such-variant", 1, &peak), AW_ERR_BACKEND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_are_those_of_the_counts),
+        cmocka_unit_test(double_precision_reads_twice_and_has_a_peak_of_its_own),
+        cmocka_unit_test(slices_may_be_read_one_by_one),
+        cmocka_unit_test(adaptive_is_counted_where_it_works),
+        cmocka_unit_test(text_is_json_whatever_the_numbers),
+        cmocka_unit_test(loops_of_every_variant_do_what_they_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

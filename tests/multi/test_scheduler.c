@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The scheduler: every bin is done exactly once, whoever works and whoever is lost on the way.
+ * Built a second time with the thread sanitizer. */
+#include <sched.h>
+#include <string.h>
+
+#include "kernels/multi/scheduler.h"
+#include "tests/assert_close.h"
+
+enum { BINS = 64, WORKERS = 16, SEEDS = 1000 };
+
+/* Numbers that look random: the next one in 0 .. 1 (Steele's SplitMix64). */
+static double next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15U;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* A worker's own; `done` and `began` are of all, a bin each: whoever has the bin writes them
+ * without a lock, so that the sanitizer sees two who have it at once. */
+typedef struct hand {
+    int *done, *began;
+    size_t fails_at; /* the call at which it is lost */
+    size_t calls;
+    const double *weight;
+} hand;
+
+static aw_status do_bin(void *context, size_t bin)
+{
+    hand *h = context;
+    h->began[bin]++;
+    for (int i = 0; i < (int)(8.0 * h->weight[bin]); ++i) sched_yield();
+    if (++h->calls == h->fails_at) return AW_ERR_BACKEND;
+    h->done[bin]++;
+    return AW_OK;
+}
+
+typedef struct crowd {
+    double weight[BINS];
+    int done[BINS], began[BINS];
+    hand hand[WORKERS];
+    aw_worker worker[WORKERS];
+} crowd;
+
+/* Bins and workers of a seed: their numbers, weights, ends of the pool, and speeds that are known
+ * or not, and mostly wrong. */
+static void make(crowd *c, uint64_t seed, size_t *bins, int *workers)
+{
+    uint64_t state = seed;
+    memset(c, 0, sizeof *c);
+    *bins = (size_t)(BINS * next(&state));
+    *workers = 1 + (int)(WORKERS * next(&state));
+    for (size_t i = 0; i < *bins; ++i) c->weight[i] = next(&state) < 0.1 ? 0.0 : next(&state);
+    for (int i = 0; i < *workers; ++i) {
+        c->hand[i] = (hand){c->done, c->began, 0, 0, c->weight};
+        c->worker[i] = (aw_worker){.run = do_bin,
+                                   .context = &c->hand[i],
+                                   .heavy = next(&state) < 0.5,
+                                   .speed = next(&state) < 0.3 ? 0.0 : 1e4 * next(&state)};
+    }
+}
+
+static void every_bin_is_done_once(void **state)
+{
+    (void)state;
+    static crowd c;
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+        size_t bins, all = 0;
+        int workers;
+        make(&c, seed, &bins, &workers);
+        assert_ok(aw_schedule(c.weight, bins, c.worker, workers));
+        for (size_t i = 0; i < bins; ++i) assert_true(c.done[i] == 1 && c.began[i] == 1);
+        for (int i = 0; i < workers; ++i) {
+            assert_ok(c.worker[i].status);
+            assert_int_equal(c.worker[i].bins, c.hand[i].calls);
+            all += c.worker[i].bins;
+        }
+        assert_int_equal(all, bins);
+    }
+}
+
+/* Workers are lost at random; one of them never is. */
+static void a_lost_workers_bin_is_done_by_another(void **state)
+{
+    (void)state;
+    static crowd c;
+    size_t lost = 0;
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+        uint64_t random = ~seed;
+        size_t bins;
+        int workers;
+        make(&c, seed, &bins, &workers);
+        const int stays = (int)(workers * next(&random));
+        for (int i = 0; i < workers; ++i)
+            if (i != stays) c.hand[i].fails_at = 1 + (size_t)(6.0 * next(&random));
+        assert_ok(aw_schedule(c.weight, bins, c.worker, workers));
+        size_t begun = 0, failed = 0;
+        for (size_t i = 0; i < bins; ++i) {
+            assert_int_equal(c.done[i], 1);
+            begun += (size_t)c.began[i];
+        }
+        for (int i = 0; i < workers; ++i) {
+            const hand *h = &c.hand[i];
+            const int gone = h->fails_at > 0 && h->calls >= h->fails_at;
+            assert_status(c.worker[i].status, gone ? AW_ERR_BACKEND : AW_OK);
+            assert_true(!gone || h->calls == h->fails_at); /* it has got no more */
+            failed += (size_t)gone;
+        }
+        assert_int_equal(begun, bins + failed);
+        lost += failed;
+    }
+    assert_true(lost > SEEDS); /* it did happen */
+}
+
+static void if_all_are_lost_it_says_how(void **state)
+{
+    (void)state;
+    static crowd c;
+    size_t bins;
+    int workers;
+    for (uint64_t seed = 0; seed < 50; ++seed) {
+        make(&c, seed, &bins, &workers);
+        for (int i = 0; i < workers; ++i) c.hand[i].fails_at = 1;
+        assert_status(aw_schedule(c.weight, bins, c.worker, workers),
+                      bins > 0 ? AW_ERR_BACKEND : AW_OK);
+    }
+    assert_status(aw_schedule(c.weight, bins, c.worker, 0), AW_ERR_ARG);
+    assert_status(aw_schedule(c.weight, bins, c.worker, AW_WORKERS_MAX + 1), AW_ERR_ARG);
+}
+
+/* What is known of speeds keeps a slow worker from the last bin; of two that are alike, one has to
+ * take it. */
+static void a_slow_worker_leaves_the_last_bin(void **state)
+{
+    const double speed[3] = {1e-3, 1e3, 1e-3}, alike[3] = {3.0, 3.0, 3.0};
+    (void)state;
+    static crowd c;
+    for (int round = 0; round < 200; ++round) {
+        memset(&c, 0, sizeof c);
+        c.weight[0] = 1.0;
+        for (int i = 0; i < 3; ++i) {
+            c.hand[i] = (hand){c.done, c.began, 0, 0, c.weight};
+            c.worker[i] = (aw_worker){.run = do_bin, .context = &c.hand[i], .heavy = i % 2};
+            c.worker[i].speed = round % 2 ? speed[i] : alike[i];
+        }
+        assert_ok(aw_schedule(c.weight, 1, c.worker, 3));
+        assert_int_equal(c.done[0], 1);
+        if (round % 2) assert_int_equal(c.worker[1].bins, 1);
+    }
+}
+
+/* One worker takes the bins from its end; its speed is what it has shown. */
+static aw_status write_down(void *context, size_t bin)
+{
+    size_t *list = context;
+    list[1 + list[0]++] = bin;
+    return AW_OK;
+}
+
+static void bins_are_taken_by_weight(void **state)
+{
+    const double weight[4] = {2.0, 7.0, 7.0, 1.0};
+    const size_t order[4] = {1, 2, 0, 3};
+    (void)state;
+    for (int heavy = 0; heavy < 2; ++heavy) {
+        size_t list[5] = {0};
+        aw_worker one = {.run = write_down, .context = list, .heavy = heavy, .slow = 1.5};
+        assert_ok(aw_schedule(weight, 4, &one, 1));
+        assert_int_equal(list[0], 4);
+        for (size_t i = 0; i < 4; ++i) assert_int_equal(list[1 + i], order[heavy ? i : 3 - i]);
+        assert_true(one.bins == 4 && one.weight == 17.0 && one.busy > 0.0);
+        assert_close(one.speed, 17.0 / one.busy, 1e-12, 0.0);
+    }
+}
+
+/* A worker's own bin is done by it alone, and first; if it is lost with it, the bin stays undone,
+ * and all others are done. */
+static void an_own_bin_is_nobody_elses(void **state)
+{
+    (void)state;
+    static crowd c;
+    int undone = 0;
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+        uint64_t random = seed + 77;
+        size_t bins;
+        int workers;
+        make(&c, seed, &bins, &workers);
+        if (bins == 0 || workers < 2) continue;
+        const size_t own = (size_t)((double)bins * next(&random));
+        const int who = (int)(workers * next(&random)), lost = next(&random) < 0.3;
+        c.worker[who].own = own + 1;
+        if (lost) c.hand[who].fails_at = 1;
+        const aw_status status = aw_schedule(c.weight, bins, c.worker, workers);
+        assert_status(status, lost ? AW_ERR_BACKEND : AW_OK);
+        assert_status(c.worker[who].status, status);
+        for (size_t i = 0; i < bins; ++i) {
+            assert_int_equal(c.began[i], 1);
+            assert_int_equal(c.done[i], !(lost && i == own));
+        }
+        undone += lost;
+    }
+    assert_true(undone > SEEDS / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bin_is_done_once),
+        cmocka_unit_test(a_lost_workers_bin_is_done_by_another),
+        cmocka_unit_test(if_all_are_lost_it_says_how),
+        cmocka_unit_test(a_slow_worker_leaves_the_last_bin),
+        cmocka_unit_test(an_own_bin_is_nobody_elses),
+        cmocka_unit_test(bins_are_taken_by_weight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
