@@ -156,7 +156,7 @@ static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_partic
     return lost;
 }
 
-/* By the unit that keeps the particles, on the first of the grids. */
+/* By the device that keeps the particles, on the first of the grids. */
 static aw_status kept_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *place,
                               size_t *lost)
 {

@@ -47,7 +47,7 @@ typedef struct aw_gather_params {
  *  Agrees with them to rounding; the same bits for any number of threads; allocates nothing.
  *  @param[in,out] particles  momenta change if params->kick is not 0
  *  @param[out] Fz, Fx  [n], lab axes, of the momenta before the kick; of lent particles nothing:
- *  the unit has them, for the next kick
+ *  the device has them, for the next kick
  *  @param[out] stats   along the design tangent and normal
  *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum; the message of aw_push_kick); of lent
  *  particles also AW_ERR_NOMEM, AW_ERR_BACKEND */

@@ -104,7 +104,7 @@ void *aw_history_cells(aw_history *h)
 
 /* A number that no other slice has, but for once in 2^64 (FNV-1a by words, in four chains that the
  * processor works on side by side): counting alone would give the slices of two histories the same
- * ids, and a unit that meets both would mix them up. */
+ * ids, and a device that meets both would mix them up. */
 static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
 {
     enum { CHAINS = 4 };

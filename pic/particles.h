@@ -50,7 +50,7 @@ void aw_particles_free(aw_particles *particles);
  *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all);
 
-/** Lend the particles to a unit that is to keep them, if it can and they are many: then frame,
+/** Lend the particles to a device that is to keep them, if it can and they are many: then frame,
  *  deposit, aw_gather_step, kicks, transport and statistics are its work, and nothing else may be
  *  done with them. Where it has no room, a line says so, and they stay. Those that are lent stay
  *  with their unit. `fields` and `orbit` are what they will meet; the device has to outlive the
@@ -58,7 +58,7 @@ aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device);
 
-/** Copy them here, as they are now; the unit goes on keeping them. Nothing for those that are here.
+/** Copy them here, as they are now; the device goes on keeping them. Nothing for those that are here.
  *  @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles that a processing unit keeps from step to step. */
+/* Particles that a device keeps from step to step. */
 #include "pic/particles.h"
 #include "src/base/log.h"
 

@@ -52,7 +52,7 @@ static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p,
                     r->S + r->length);
 }
 
-/* Kick and transport by the unit that keeps the particles. */
+/* Kick and transport by the device that keeps the particles. */
 static aw_status kept_push(const aw_lattice *lattice, const aw_particles *p, double factor,
                            double cdt)
 {

@@ -41,7 +41,7 @@ aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, 
 
 /** p += F dt/(m c).
  *  @param Fz, Fx  force on each particle along the lab axes [eV/m], borrowed, [particles->n]; of
- *  lent particles not read, here and below: the unit has those of the last aw_gather_step
+ *  lent particles not read, here and below: the device has those of the last aw_gather_step
  *  @param cdt     c times the time for which it acts [m]
  *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum). */
 aw_status aw_push_kick(aw_particles *particles, const double *Fz, const double *Fx, double cdt);

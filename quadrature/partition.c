@@ -40,7 +40,7 @@ static double edge_radius(const aw_history_view *h, int i)
 static aw_box box_at(const aw_history_view *history, double r)
 {
     aw_retarded f = aw_retarded_at(history, r);
-    return (aw_box){r, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
+    return (aw_box){f.delay, f.radius, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
 }
 
 /* Whether r is a stored slice's, or where the beam's centre crossed a change of curvature. */
@@ -61,7 +61,7 @@ static aw_status partition_add(aw_partition *p, const aw_history_view *history, 
     AW_TRY(aw_grow((void **)&p->middle, &middle, p->n + 1, sizeof *p->middle));
     AW_TRY(aw_grow((void **)&p->hard, &hard, p->n + 1, sizeof *p->hard));
     p->hard[p->n] = is_hard(history, r);
-    if (p->n > 0) p->middle[p->n - 1] = box_at(history, 0.5 * (p->box[p->n - 1].r + r));
+    if (p->n > 0) p->middle[p->n - 1] = box_at(history, 0.5 * (p->box[p->n - 1].delay + r));
     p->box[p->n++] = box_at(history, r);
 done:
     return status;
@@ -71,7 +71,7 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_po
 {
     const aw_retarded f = aw_retarded_at(h, r);
     const double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
-    aw_view_geometry sight = {.lead = r - d,
+    aw_view_geometry sight = {.lead = f.radius - d,
                               .reach = hypot(f.half_s, f.half_x),
                               .extent = fmin(f.half_s, f.half_x),
                               .across = fmax(f.half_s, f.half_x),
@@ -188,14 +188,14 @@ done:
 
 static int has_left(const aw_box *box, const aw_field_point *p)
 {
-    return box->r - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
+    return box->radius - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
 }
 
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
                           const aw_field_point *p)
 {
     size_t lo = 0, hi = partition->n - 1;
-    if (!has_left(&partition->box[hi], p)) return partition->box[hi].r;
+    if (!has_left(&partition->box[hi], p)) return partition->box[hi].delay;
     while (hi - lo > 1) {
         size_t middle = lo + (hi - lo) / 2;
         if (has_left(&partition->box[middle], p))
@@ -203,7 +203,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
         else
             lo = middle;
     }
-    double a = partition->box[lo].r, b = partition->box[hi].r;
+    double a = partition->box[lo].delay, b = partition->box[hi].delay;
     for (int i = 0; i < 16; ++i) { /* to 1e-5 of a step: the moments vanish there */
         double middle = 0.5 * (a + b);
         const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
@@ -224,7 +224,7 @@ static int beside(const aw_box *box, const aw_field_point *p, double reach)
     double half_s = AW_MISS_MARGIN * box->half_s + reach;
     double half_x = AW_MISS_MARGIN * box->half_x + reach;
     double far_u = u + half_s, far_w = w + half_x, near_u = fmax(u - half_s, 0.0);
-    double near_w = fmax(w - half_x, 0.0), r2 = box->r * box->r;
+    double near_w = fmax(w - half_x, 0.0), r2 = box->radius * box->radius;
     return r2 > far_u * far_u + far_w * far_w ? 1 : r2 < near_u * near_u + near_w * near_w ? -1 : 0;
 }
 
@@ -242,13 +242,13 @@ size_t aw_partition_regions(const aw_partition *partition, const aw_history_view
     double limit = aw_partition_limit(partition, history, p);
     size_t n = 0;
     int next = beside(&partition->box[0], p, 0.0);
-    for (size_t i = 0; i + 1 < partition->n && partition->box[i].r < limit; ++i) {
+    for (size_t i = 0; i + 1 < partition->n && partition->box[i].delay < limit; ++i) {
         int here = next;
         next = beside(&partition->box[i + 1], p, 0.0);
         if (here != 0 && here == next && here == beside(&partition->middle[i], p, 0.0)) continue;
         aw_region *q = &region[n++];
-        q->a = partition->box[i].r;
-        q->b = fmin(partition->box[i + 1].r, limit);
+        q->a = partition->box[i].delay;
+        q->b = fmin(partition->box[i + 1].delay, limit);
         q->point = index;
         q->known = 0;
     }

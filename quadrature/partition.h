@@ -10,7 +10,7 @@ AW_BEGIN_DECLS
 
 /** Where the moments may be non-zero at t - r/c: the beam's box. */
 typedef struct aw_box {
-    double r;
+    double delay, radius;  /* aw_retarded [m] */
     double z, x;           /* centre [m] */
     double cg, sg;         /* direction of its s axis */
     double half_s, half_x; /* [m] */
@@ -36,7 +36,7 @@ double aw_next_edge(const aw_history_view *history, double r);
 
 /** Break points in r' that all field points share; owned, free with aw_partition_free. */
 typedef struct aw_partition {
-    aw_box *box;    /* [n] at the break points: r ascends, box[0].r = 0 */
+    aw_box *box;    /* [n] at the break points: r ascends, box[0].delay = 0 */
     aw_box *middle; /* [n], of which n - 1 hold: half way from break point i to the next */
     int *hard;      /* [n]: 1 where the integrand's slope may jump: at slices and element edges */
     size_t n, capacity;

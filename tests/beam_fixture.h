@@ -43,7 +43,7 @@ void bench_close(bench *b);
 /* Step the rigid beam from where it stands until its centre is at S (a whole number of c dt). */
 void bench_run(bench *b, double S);
 
-/* A CPU unit; fails the test when it cannot be had. variant NULL: the fastest. */
+/* A CPU device; fails the test when it cannot be had. variant NULL: the fastest. */
 aw_device bench_device(const char *variant, int threads, double density);
 
 /* The problem of the newest grid with the scales of all its points, and then only every n-th of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The kind of unit that a test runs on. */
+/* The kind of device that a test runs on. */
 #ifndef AW_TESTS_DEVICE_FIXTURE_H
 #define AW_TESTS_DEVICE_FIXTURE_H
 #include <stdio.h>

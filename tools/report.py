@@ -220,7 +220,7 @@ def read_input(path):
 
 
 def prefix(largest, unit):
-    """Factor and unit with the SI prefix for a number of that size: 5e-5, "m" -> 1e6, "µm"."""
+    """Factor and device with the SI prefix for a number of that size: 5e-5, "m" -> 1e6, "µm"."""
     if not unit or not math.isfinite(largest) or largest == 0.0:
         return 1.0, unit
     power = 3 * math.floor(math.log10(abs(largest)) / 3.0 + 1e-9)

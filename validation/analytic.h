@@ -23,7 +23,7 @@ typedef struct aw_line_bunch {
 double aw_line_density(const aw_line_bunch *bunch, double s);
 double aw_line_slope(const aw_line_bunch *bunch, double s);
 
-/** The unit of the longitudinal force on a circle of radius R [m]:
+/** The device of the longitudinal force on a circle of radius R [m]:
  *  k = qQ/(4 pi eps0) / (R^(2/3) sigma^(4/3)) [eV/m]. */
 double aw_line_unit(const aw_line_bunch *bunch, double R);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Genz's six families of integrands on the unit cube, with their integrals. */
+/* Genz's six families of integrands on the device cube, with their integrals. */
 #ifndef AW_VALIDATION_GENZ_H
 #define AW_VALIDATION_GENZ_H
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit's evaluation of clusters: tiles of points on one shared partition. A cluster is one
+/* The CPU device's evaluation of clusters: tiles of points on one shared partition. A cluster is one
  * thread's; its tiles are taken node by node in r', which they all share. */
 #include <math.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit's convolutions (kernels/math/convolution.h), by FFT. Every transform is one thread's, and
+/* The CPU device's convolutions (kernels/math/convolution.h), by FFT. Every transform is one thread's, and
  * its plan is not chosen by timing: results do not depend on how many threads there are. */
 #include <fftw3.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit: OpenMP over regions and points, the fastest SIMD variant inside. */
+/* The CPU device: OpenMP over regions and points, the fastest SIMD variant inside. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -17,7 +17,7 @@ typedef struct aw_cpu_pack {
 /* Along which of the slices' axes lines run. */
 enum { AW_ALONG_S = 0, AW_ALONG_X, AW_LINES };
 
-/** Slices that the unit holds as lines. */
+/** Slices that the device holds as lines. */
 typedef struct aw_cpu_packs {
     aw_history_view
         view;          /* the history; with lines along x as if its grids were turned by a quarter,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit's rule on nodes that all points share: a batch of nodes is tabulated, or its slices
+/* The CPU device's rule on nodes that all points share: a batch of nodes is tabulated, or its slices
  * combined, by the threads together; then every thread takes its tiles through the batch. A point's
  * sum runs over the nodes in one order, whatever the number of threads. */
 #include <math.h>

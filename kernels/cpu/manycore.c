@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The many-core unit: the place of the dissertation's Xeon Phi. It works as the CPU unit does,
+/* The many-core unit: the place of the dissertation's Xeon Phi. It works as the CPU device does,
  * with a team of its own, the widest vectors there are, and slices in memory of its own: what it
  * has not been given it cannot read. */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
 
-/* Cells of a slice that the unit holds. */
+/* Cells of a slice that the device holds. */
 typedef struct copy {
     uint64_t id; /* 0: none, or one that is not known again */
     void *cells; /* owned */

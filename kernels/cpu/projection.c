@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit's tables of projections: the beam at one retarded time as seen from a few
+/* The CPU device's tables of projections: the beam at one retarded time as seen from a few
  * directions, with the kernel of the tiles, whose lanes are neighbouring offsets. */
 #include <math.h>
 #include <string.h>

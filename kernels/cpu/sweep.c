@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU unit's sweep: the rule on a list of regions, each at a point of its own. */
+/* The CPU device's sweep: the rule on a list of regions, each at a point of its own. */
 #include <math.h>
 #include <omp.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A processing unit: the small table of operations on which every strategy runs.
- * A new unit is one file with such a table, and one line in device.c; it inherits every test. */
+/* A device: the small table of operations on which every strategy runs.
+ * A new device is one file with such a table, and one line in device.c; it inherits every test. */
 #ifndef AW_KERNELS_DEVICE_DEVICE_H
 #define AW_KERNELS_DEVICE_DEVICE_H
 #include <stddef.h>
@@ -19,12 +19,12 @@
 AW_BEGIN_DECLS
 
 typedef struct aw_device_params {
-    const char *variant;  /* SIMD variant of a CPU unit; NULL: the fastest */
+    const char *variant;  /* SIMD variant of a CPU device; NULL: the fastest */
     int threads;          /* 0: as many as OpenMP gives */
     int index;            /* of a GPU, from 0 on */
     double inner_density; /* nodes of the inner rule per cell crossed */
-    aw_tuning tuning;     /* of a CPU unit; zeros: the defaults */
-    const char *slow;     /* units that are made slower, "cpu:1=2.0,manycore=1.5"; or NULL */
+    aw_tuning tuning;     /* of a CPU device; zeros: the defaults */
+    const char *slow;     /* devices that are made slower, "cpu:1=2.0,manycore=1.5"; or NULL */
 } aw_device_params;
 
 /** Neighbouring points of a row of the grid: points first .. first + count - 1 of the upload. */
@@ -70,7 +70,7 @@ typedef struct aw_common_node {
     double rate;       /* the same in the sums of the rates; 0: they are not wanted here */
     double check;      /* weight of f_in(r) in the check of phi and psi, */
     double check_rate; /* and in that of the rates */
-    double density;    /* of the inner rule's nodes, times the unit's (aw_arc_rate) */
+    double density;    /* of the inner rule's nodes, times the device's (aw_arc_rate) */
     double step; /* how much further ahead of the beam than at the node before the circle is [m] */
 } aw_common_node;
 
@@ -99,28 +99,28 @@ AW_FN double aw_common_check(int check_rates, const aw_common_node *node, const 
                        : node->check * (phi / scales->phi + psi / scales->psi);
 }
 
-/** Operations of a kind of unit. Optional ones may be NULL. A call may return before the work is
+/** Operations of a kind of device. Optional ones may be NULL. A call may return before the work is
  *  done; what it fills is valid after `wait`, which also reports errors of the calls before it. */
 typedef struct aw_device_ops {
     const char *kind; /* "cpu", ... */
     int heavy;        /* 1: an accelerator: of work in bins it takes the heaviest first */
-    int on_host;      /* 1: it works with threads of this processor, which such units share */
+    int on_host;      /* 1: it works with threads of this processor, which such devices share */
     int interpolates; /* 1: of clusters it combines slices in time, and reads those */
 
     /** How many there are: a number after the kind ("cuda:1") says which. If none, `why` says why
      *  [n], unless the kind is not built in. NULL: as many as one likes, on the same processor. */
     int (*count)(char *why, size_t n);
 
-    /** Make a unit's state. @return AW_OK, AW_ERR_BACKEND (not built in, no such device or
+    /** Make a device's state. @return AW_OK, AW_ERR_BACKEND (not built in, no such device or
      *  variant: message), AW_ERR_ARG (tuning: message), AW_ERR_NOMEM. */
     aw_status (*open)(const aw_device_params *params, void **state);
     void (*close)(void *state);
 
-    /** What the unit runs on, for a line in the log, e.g. "2 threads, avx512". Borrowed. */
+    /** What the device runs on, for a line in the log, e.g. "2 threads, avx512". Borrowed. */
     const char *(*describe)(const void *state);
 
-    /** Bring the history and the points to the unit; borrowed until the next upload. A slice's id
-     *  tells whether the unit holds it already. */
+    /** Bring the history and the points to the device; borrowed until the next upload. A slice's id
+     *  tells whether the device holds it already. */
     aw_status (*upload)(void *state, const aw_history_view *history, const aw_field_point *point,
                         size_t points);
 
@@ -162,16 +162,16 @@ typedef struct aw_device_ops {
     /** The same where the points are the nodes of the newest slice, and the slices lie as it does
      *  but for a small turn (kernels/math/convolution.h, aw_convolution_fits and _reach), for points
      *  that move as `common`: a convolution. Nodes take their weight for the rates, too; moments
-     *  are not rounded. May be NULL. Nodes and sums must stay until `wait`: a set of units begins
+     *  are not rounded. May be NULL. Nodes and sums must stay until `wait`: several devices begins
      *  with it when it has nodes to integrate, too.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, const aw_common_rule *shared);
 
-    /** Whether it can, where that depends on the state: a set of units can if one of them can, on
+    /** Whether it can, where that depends on the state: several devices can if one of them can, on
      *  every rank. NULL: if there is the operation. */
     int (*convolves)(const void *state);
 
-    /** For integrals in several dimensions (quadrature/cuhre.h), of integrands that units know:
+    /** For integrals in several dimensions (quadrature/cuhre.h), of integrands that devices know:
      *  apply the rule to every region, of which value, error and axis are filled (aw_cuhre_judge).
      *  All of it is done on return. Both may be NULL.
      *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
@@ -185,24 +185,24 @@ typedef struct aw_device_ops {
 
     aw_status (*wait)(void *state);
 
-    /** Particles that stay with the unit (kernels/device/particle_ops.h). NULL: it keeps none. */
+    /** Particles that stay with the device (kernels/device/particle_ops.h). NULL: it keeps none. */
     const aw_particle_ops *particles;
 
-    /** The unit itself where the device is a set of one; else NULL, as the whole may be. */
+    /** The device itself where the device is a set of one; else NULL, as the whole may be. */
     const struct aw_device *(*alone)(const void *state);
 
-    /** What the unit could do at best, as if it were one core with one thread. NULL for units of
+    /** What the device could do at best, as if it were one core with one thread. NULL for units of
      *  the host (aw_peak_measure). @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
     aw_status (*peak)(void *state, aw_peak *out);
 } aw_device_ops;
 
-/** An open unit. */
+/** An open device. */
 typedef struct aw_device {
     const aw_device_ops *ops;
     void *state;
 } aw_device;
 
-/** Open what `spec` names: "auto", a kind of unit ("cpu"), or a list of units, each with a number
+/** Open what `spec` names: "auto", a kind of device ("cpu"), or a list of devices, each with a number
  *  where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/multi/devices.h).
  *  Units of the host share its threads evenly.
  *  @return as open; AW_ERR_BACKEND (not known, or given twice: message); AW_ERR_ARG (slow). */
@@ -212,20 +212,20 @@ void aw_device_close(aw_device *device);
 /** The part of aw_device_open for lists; a list of one is a set of one. */
 aw_status aw_device_list_open(const char *spec, const aw_device_params *params, aw_device *out);
 
-/** What the unit wants as most tiles of a cluster. */
+/** What the device wants as most tiles of a cluster. */
 size_t aw_device_cluster_tiles(const aw_device *device);
 
-/** What the unit wants as points of a list. */
+/** What the device wants as points of a list. */
 size_t aw_device_list_points(const aw_device *device);
 
-/** Whether the unit has aw_device_ops.convolve now. */
+/** Whether the device has aw_device_ops.convolve now. */
 int aw_device_convolves(const aw_device *device);
 
 /** The unit that may keep particles: a device that is one unit, which has operations for it. Where
  *  there are several, one may be lost, and the particles must not be lost with it. NULL: none. */
 const aw_device *aw_device_for_particles(const aw_device *device);
 
-/** Table of the i-th kind of unit; NULL past the last. */
+/** Table of the i-th kind of device; NULL past the last. */
 const aw_device_ops *aw_device_kind(int i);
 
 AW_END_DECLS

@@ -25,7 +25,7 @@ typedef struct aw_particles_lost {
     size_t turned, nonfinite;
 } aw_particles_lost;
 
-/** Operations on particles that a unit keeps, so that they need not cross its bus at each step. All
+/** Operations on particles that a device keeps, so that they need not cross its bus at each step. All
  *  is done on return. Errors of all: AW_ERR_NOMEM, AW_ERR_BACKEND (messages). A particle in trouble
  *  is no error here. The numbers are those of the host's functions, to rounding. */
 typedef struct aw_particle_ops {
@@ -51,7 +51,7 @@ typedef struct aw_particle_ops {
      *  was deposited then; SIZE_MAX: none */
     aw_status (*deposit)(void *state, const aw_particle_grid *grid, double *cells, size_t *lost);
 
-    /** Forces of aw_gather_run, which stay with the unit; and p += factor F.
+    /** Forces of aw_gather_run, which stay with the device; and p += factor F.
      *  @param[in]  field  [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node
      *  @param[out] sum    of F_s, and of F_n: sum, least and greatest (0 among them)
      *  @param[out] lost   the first one of a momentum that is not finite then; SIZE_MAX: none */

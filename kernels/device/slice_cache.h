@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slices that a unit holds from step to step in a form of its own, each known by its id. */
+/* Slices that a device holds from step to step in a form of its own, each known by its id. */
 #ifndef AW_KERNELS_DEVICE_SLICE_CACHE_H
 #define AW_KERNELS_DEVICE_SLICE_CACHE_H
 #include "kernels/math/view.h"

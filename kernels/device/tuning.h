@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the CPU unit cuts its work into pieces: what suits a machine, and changes no answer. */
+/* How the CPU device cuts its work into pieces: what suits a machine, and changes no answer. */
 #ifndef AW_KERNELS_DEVICE_TUNING_H
 #define AW_KERNELS_DEVICE_TUNING_H
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 AW_BEGIN_DECLS
 
-/** Most tiles of a cluster: a unit has room for so many at a time. */
+/** Most tiles of a cluster: a device has room for so many at a time. */
 #define AW_CLUSTER_TILES 64
 /** Most points of a group of a sweep (strategies hand over no more), and most of its pieces. */
 #define AW_GROUP_MAX 256
@@ -16,7 +16,7 @@ AW_BEGIN_DECLS
 /** Most nodes of an arc that are summed in the precision of the moments. */
 #define AW_BATCH_MAX 256
 
-/** Run-time parameters of the CPU unit; of each, 0 stands for the default. Ranges and defaults are
+/** Run-time parameters of the CPU device; of each, 0 stands for the default. Ranges and defaults are
  *  in the table below.
  *
  *  Results depend on them by rounding only: they say which points share the combination of slices

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: evaluation of clusters. A batch of tiles at a time, in two queues by turns: the rule
+/* GPUs: evaluation of clusters. A batch of tiles at a time, in two queues by turns: the rule
  * on every region of every tile, then what is accepted; of that, sums and errors come back. */
 #include "kernels/gpu/blocks/clusters.h"
 

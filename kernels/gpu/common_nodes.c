@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: nodes in r' that all points share. */
+/* GPUs: nodes in r' that all points share. */
 #include "kernels/gpu/blocks/common_nodes.h"
 
 #include <string.h>

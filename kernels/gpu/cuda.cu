@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CUDA under a GPU unit: the runtime's calls, and launches of the kernels. */
+/* CUDA under a GPU: the runtime's calls, and launches of the kernels. */
 #include <cuda_runtime.h>
 #include <stdio.h>
 

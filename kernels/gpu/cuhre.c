@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: integrals in several dimensions. */
+/* GPUs: integrals in several dimensions. */
 #include "kernels/gpu/blocks/cuhre.h"
 
 #include <string.h>

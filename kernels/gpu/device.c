@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: opening, memory, and the tables of operations. */
+/* GPUs: opening, memory, and the tables of operations. */
 #include "kernels/gpu/device.h"
 
 #include <stdio.h>

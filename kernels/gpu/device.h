@@ -54,7 +54,7 @@ typedef struct aw_gpu_state {
     aw_gpu_resident *resident_particles; /* owned; or NULL */
 } aw_gpu_state;
 
-/** Open device `index` of a runtime as a unit that is called `kind` ("cuda"). With `tried`, it has
+/** Open device `index` of a runtime as a device that is called `kind` ("cuda"). With `tried`, it has
  *  to show first that it can be believed. @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND (message) */
 aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried,
                       const aw_device_params *params, void **state);

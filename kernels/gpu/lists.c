@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: sweeps and refinement. Lists go through two queues by turns, so that what one holds is
+/* GPUs: sweeps and refinement. Lists go through two queues by turns, so that what one holds is
  * copied while the other works. */
 #include "kernels/gpu/blocks/lists.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: particles that stay on the device from step to step. Of a step, the grid's charge
+/* GPUs: particles that stay on the device from step to step. Of a step, the grid's charge
  * comes from there and its forces go there; of the particles, a few sums come. */
 #include "kernels/gpu/blocks/particles.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: what the device could do at best. */
+/* GPUs: what the device could do at best. */
 #include "kernels/gpu/blocks/peak.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a GPU unit wants of the system under it: memory, transfers, launches. There are two: CUDA
+/* What a GPU wants of the system under it: memory, transfers, launches. There are two: CUDA
  * (kernels/gpu/cuda.cu), and a processor that does what the GPU's threads would do
  * (kernels/gpu/emulated.c), so that everything but the launch itself runs on any machine. */
 #ifndef AW_KERNELS_GPU_RUNTIME_H

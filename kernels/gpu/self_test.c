@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: before a device is believed, it does a little of everything, and the host does the
+/* GPUs: before a device is believed, it does a little of everything, and the host does the
  * same with the same source. Drivers, compilers and memories have been wrong before. */
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ typedef struct trial {
     aw_field_point point[POINTS];
 } trial;
 
-/* What a unit finds. */
+/* What a device finds. */
 typedef struct found {
     aw_region region[POINTS * REGIONS];
     aw_job job[JOBS];

@@ -37,7 +37,7 @@ AW_FN int aw_gpu_alike(const double *a, const double *b, size_t n, size_t stride
 enum { AW_GPU_TEST = 700, AW_GPU_TEST_NS = 24, AW_GPU_TEST_NX = 12 };
 enum { AW_GPU_TEST_CELLS = (AW_GPU_TEST_NS + 2 * AW_PAD) * (AW_GPU_TEST_NX + 2 * AW_PAD) };
 
-/** What a unit does to them. */
+/** What a device does to them. */
 typedef struct aw_gpu_test_beam {
     double z[AW_GPU_TEST], x[AW_GPU_TEST], pz[AW_GPU_TEST], px[AW_GPU_TEST];
     double gamma0[AW_GPU_TEST];
@@ -51,7 +51,7 @@ typedef struct aw_gpu_test_beam {
 aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit,
                                      aw_gpu_test_beam *out);
 
-/** Whether two units have done alike. */
+/** Whether two devices have done alike. */
 int aw_gpu_test_beams_agree(const aw_gpu_test_beam *a, const aw_gpu_test_beam *b);
 
 AW_END_DECLS

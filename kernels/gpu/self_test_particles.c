@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: a step of particles, as part of the trial. */
+/* GPUs: a step of particles, as part of the trial. */
 #include <math.h>
 #include <string.h>
 

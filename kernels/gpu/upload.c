@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU units: slices stay on the device from step to step, so that of a step only the new one goes
+/* GPUs: slices stay on the device from step to step, so that of a step only the new one goes
  * there. What the device has no room for it reads from the host's memory. */
 #include "kernels/gpu/blocks/upload.h"
 

@@ -145,7 +145,7 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
         double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES] = {{0.0}}, T[AW_RADIAL];
         double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2] = {{{0.0}}};
         aw_convolution_at(&plan.now, &f, &plan.middle, value, slope);
-        aw_convolution_radial(reach, f.r, T);
+        aw_convolution_radial(reach, f.delay, T);
         for (int q = 0; q < AW_RADIAL; ++q) {
             const double share = (q == 0 ? 1.0 : 2.0) / AW_RADIAL_NODES * T[q];
             for (int i = 0; i < AW_CONVOLUTION_SOURCES; ++i) {
@@ -164,15 +164,16 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
  *  weights[(j + nx - 1)(2 ns - 1) + i + ns - 1], of which only rows row[0] .. row[1] - 1 are
  *  touched.
  *  @param[in] density  as in aw_arc_nodes */
-AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan, double r,
+AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan, double delay,
                                double weight, double density, const int row[2],
                                double (*weights)[AW_RINGS])
 {
-    const aw_retarded f = aw_retarded_at(h, r);
+    const aw_retarded f = aw_retarded_at(h, delay);
+    const double r = f.radius;
     double T[AW_RADIAL];
     aw_arc arc;
     aw_arc_place(&f, &plan->middle, &arc);
-    aw_convolution_radial(plan->reach, r, T);
+    aw_convolution_radial(plan->reach, delay, T);
     /* A cell more than there are displacements: where arcs end, nothing is kept. */
     const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, r, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {

@@ -103,7 +103,7 @@ AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *a
     double vz = p->beta * p->ct - f->vz, vx = p->beta * p->st - f->vx;
     arc->u = dz * f->cg + dx * f->sg;
     arc->w = -dz * f->sg + dx * f->cg;
-    arc->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
+    arc->r = f->radius > 0.0 ? f->radius : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
     arc->du = vz * f->cg + vx * f->sg;
     arc->dw = -vz * f->sg + vx * f->cg;
     arc->dgrid = f->dgrid;
@@ -145,7 +145,7 @@ AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double dens
     if (s_most < x_least) slant = s_most / x_least;
     if (x_most < s_least) slant = x_most / s_least;
     double most = s_most > x_most ? s_most : x_most;
-    const double slanted = slant == 1.0 || f->r < aw_near_radius(f) ? 3.0 : 2.0;
+    const double slanted = slant == 1.0 || f->radius < aw_near_radius(f) ? 3.0 : 2.0;
     return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 3.0 * density)) * most;
 }
 
@@ -159,7 +159,7 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
                         aw_arc *arc)
 {
     double lo = arcs->lo[i], range = arcs->hi[i] - lo;
-    double wanted = aw_arc_rate(f, lo, arcs->hi[i], density) * f->r * range;
+    double wanted = aw_arc_rate(f, lo, arcs->hi[i], density) * f->radius * range;
     if (arcs->whole) {
         arc->n = 16; /* 16, 20, 25, 31 .. */
         while (arc->n < wanted) arc->n += arc->n / 4;

@@ -48,7 +48,7 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     }
     const double d = sqrt(z * z + x * x);
     if (f->nt == 0 || !(d > 0.0)) return 0;
-    p->r = f->r;
+    p->r = f->radius;
     p->z = f->z;
     p->x = f->x;
     p->cz = z / d;
@@ -68,8 +68,8 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     const double along = c_most * f->half_s + s_most * f->half_x;
     const double across = s_most * f->half_s + c_most * f->half_x;
     if (!(least > 2.0 * along)) return 0;
-    p->from = fmax(f->r - most, -along);
-    p->to = fmin(f->r - least, along + 0.5 * across * across / (least - along));
+    p->from = fmax(f->radius - most, -along);
+    p->to = fmin(f->radius - least, along + 0.5 * across * across / (least - along));
     p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (most - least)));
     p->n = p->order = 0;
     return 1;

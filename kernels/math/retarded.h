@@ -4,14 +4,25 @@
 #define AW_KERNELS_MATH_RETARDED_H
 #include "kernels/math/view.h"
 
-/** Frame and time weights at t' = t - r/c.
- *  Three slices are combined quadratically in time (ages m, m+1, m+2 for r in [m, m+1] cdt); in the
+/** Radius of the circle, in the plane of the points, on which the sources of one delay lie. Sources
+ *  in that plane: the delay itself. Everything geometric uses the radius, everything temporal the
+ *  delay; sources at another height Y differ here alone (sqrt(delay^2 - Y^2)). */
+AW_FN double aw_circle_radius(const aw_history_view *h, double delay)
+{
+    (void)h;
+    return delay;
+}
+
+/** Frame and time weights at t' = t - delay/c.
+ *  Three slices are interpolated quadratically in time (ages m, m+1, m+2 for delays in
+ *  [m, m+1] cdt); in the
  *  rigid upstream one slice suffices. Centre and tilt are interpolated against the design orbit,
  *  whose closed form gives the lab frame (source: dissertation 3.1.2; interpolating lab positions
  *  alone costs (c dt)^2/8R at magnet edges). */
 typedef struct aw_retarded {
-    double r;
-    int nt; /* slices that count: 3 or 1; 0: the history does not reach */
+    double delay;  /* c (t - t') [m] */
+    double radius; /* of the circle on which these sources lie (aw_circle_radius) [m] */
+    int nt;        /* slices that count: 3 or 1; 0: the history does not reach */
     const aw_slice *slice[3];
     double w[3], wd[3];    /* weights, and their derivatives d/d(ct') [1/m] */
     double z, x, vz, vx;   /* centre [m] and its velocity in c */
@@ -34,16 +45,17 @@ AW_FN const aw_slice *aw_slice_at(const aw_history_view *h, int age)
     return &h->slice[age < h->n ? age : h->n - 1];
 }
 
-AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
+AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double delay)
 {
     aw_retarded f;
-    double q = r / h->cdt;
+    double q = delay / h->cdt;
     int last = h->n - 1, rigid = h->upstream && q >= last;
     int m = rigid ? last : (int)q;
     double xi = q - (m + 1); /* age against the middle slice, in steps: -1 .. 0 */
     double S, x, tilt, dS, dx = 0.0, dtilt = 0.0;
 
-    f.r = r;
+    f.delay = delay;
+    f.radius = aw_circle_radius(h, delay);
     f.nt = rigid ? 1 : 3;
     if (!h->upstream && m + 2 > last) f.nt = 0;
     f.w[0] = 0.5 * xi * (xi - 1.0);
@@ -56,7 +68,7 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.slice[1] = aw_slice_at(h, m + 1);
     f.slice[2] = aw_slice_at(h, m + 2);
     if (rigid) {
-        S = h->slice[last].S - h->beta * (r - last * h->cdt);
+        S = h->slice[last].S - h->beta * (delay - last * h->cdt);
         x = h->slice[last].x;
         tilt = h->slice[last].tilt;
         dS = h->beta;

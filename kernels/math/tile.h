@@ -172,7 +172,7 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
     place->u_half = 0.5 * (u_hi - u_lo);
     place->w_half = 0.5 * (w_hi - w_lo);
     /* At r' = 0 stands the limit, 2 pi M(p, t). */
-    place->r = f->r > 0.0 ? f->r : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
+    place->r = f->radius > 0.0 ? f->radius : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
     place->wide[0] = place->u_half;
     place->wide[1] = place->w_half;
     place->lined_up = aw_tile_line_up(f, place, place->wide);

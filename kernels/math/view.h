@@ -22,7 +22,7 @@ typedef struct aw_slice {
     double S, x;       /* centre: arc length and offset along the normal [m] */
     double tilt;       /* of the grid's s axis against the design tangent at S [rad] */
     double hs, hx;     /* spacing of the nodes [m] */
-    uint64_t id; /* of the contents: a unit that holds it need not fetch it again; 0: not known */
+    uint64_t id; /* of the contents: a device that holds it need not fetch it again; 0: not known */
 } aw_slice;
 
 /** The beam's past. slice[i] is at time t - i cdt/c; before slice[n-1] the bunch came rigidly

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Clusters that a set of units shares out: in bins of tasks, whose sums are merged. */
+/* Clusters that several devices shares out: in bins of tasks, whose sums are merged. */
 #include <string.h>
 
 #include "kernels/multi/multi.h"
@@ -15,7 +15,7 @@ typedef struct cluster_call {
     const aw_clustered *out;
 } cluster_call;
 
-/* All clusters as they are, for a unit that is the only one. */
+/* All clusters as they are, for a device that is the only one. */
 static aw_status evaluate_whole(const aw_device *device, void *call, size_t bin)
 {
     const cluster_call *c = call;
@@ -229,7 +229,7 @@ done:
 }
 
 /* What the weights of blocks proved to be, for the next step: a region near the beam takes another
- * time than one far from it. Seconds count as what the unit does in them on the average, so that
+ * time than one far from it. Seconds count as what the device does in them on the average, so that
  * units of unequal speed agree. It changes who does what, never how the work is cut. */
 static aw_status learn_costs(aw_multi *u)
 {

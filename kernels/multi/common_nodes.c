@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes that all points share, which a set of units shares out: in runs of them, each with sums of
- * its own. What is to be convolved next to the points is one more bin, for a unit that can: it
+/* Nodes that all points share, which several devices shares out: in runs of them, each with sums of
+ * its own. What is to be convolved next to the points is one more bin, for a device that can: it
  * waits for the nodes that come next, so that the other units have something to do beside it. */
 #include <string.h>
 
@@ -52,7 +52,7 @@ static aw_status integrate_bin(const aw_device *device, void *call, size_t bin)
 /* How many nodes took as long as what was convolved: on the same unit, if it had nodes too. */
 static double weigh_near(const aw_multi *u, size_t runs)
 {
-    double nodes[2] = {0.0}, seconds[2] = {0.0}; /* of all units, of the one */
+    double nodes[2] = {0.0}, seconds[2] = {0.0}; /* of all devices, of the one */
     if (!u->mine[runs]) return 0.0;
     for (size_t b = 0; b < runs; ++b) {
         if (!u->mine[b]) continue;

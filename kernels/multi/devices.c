@@ -43,7 +43,7 @@ static int left(const aw_multi *u)
     return n;
 }
 
-/* The first unit that convolves; u->n: none does. */
+/* The first device that convolves; u->n: none does. */
 static int convolver(const aw_multi *u)
 {
     int i = 0;
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-/* A bin whose unit was lost with it, by the other convolvers. */
+/* A bin whose device was lost with it, by the other convolvers. */
 static aw_status convolve_again(aw_multi *u, const seat *call, size_t bin)
 {
     for (int i; (i = convolver(u)) < u->n;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Several processing units as one. */
+/* Several devices as one. */
 #ifndef AW_KERNELS_MULTI_DEVICES_H
 #define AW_KERNELS_MULTI_DEVICES_H
 #include "kernels/device/device.h"
@@ -9,7 +9,7 @@ AW_BEGIN_DECLS
 /** Most units of a set. */
 enum { AW_DEVICES_MAX = 16 };
 
-/** A unit of a set. */
+/** A device of a set. */
 typedef struct aw_named_device {
     aw_device device;
     char name[32]; /* as in messages, e.g. "cpu:1" */
@@ -17,7 +17,7 @@ typedef struct aw_named_device {
     double slow;   /* it is made that many times slower; at most 1: it is not */
 } aw_named_device;
 
-/** What a unit has done since aw_multi_records_clear. */
+/** What a device has done since aw_multi_records_clear. */
 typedef struct aw_device_record {
     const char *name;
     double busy; /* seconds */
@@ -26,12 +26,12 @@ typedef struct aw_device_record {
 } aw_device_record;
 
 /** Make one device of n units (1 .. AW_DEVICES_MAX). Its operations cut their work into bins which
- *  the units share (scheduler.h): regions of a sweep and jobs of a refinement in the order
+ *  the devices share (scheduler.h): regions of a sweep and jobs of a refinement in the order
  *  of points, clusters by data blocks (tasks.h). Sums over bins run in the order of bins, so that
- *  with units that compute alike results do not depend on who did what. A convolution is one bin,
- *  of a unit that can do it, beside those of the nodes that are integrated next; it is done with
+ *  with devices that compute alike results do not depend on who did what. A convolution is one bin,
+ *  of a device that can do it, beside those of the nodes that are integrated next; it is done with
  *  them, or by `wait`.
- *  A unit whose operation fails is left out from then on, with a warning, and its work goes to the
+ *  A device whose operation fails is left out from then on, with a warning, and its work goes to the
  *  others; an operation fails when no unit is left. For that a unit that fails must have left what
  *  it reads (regions, jobs) as it was.
  *  @param[in] unit  [n]: taken over on AW_OK
@@ -45,10 +45,10 @@ size_t aw_multi_bytes(int units, size_t points);
 aw_device_record aw_multi_record(const aw_device *device, int i);
 void aw_multi_records_clear(aw_device *device);
 
-/** Let some units of a set work as if there were no others: unit i if bit i of `who` is set. */
+/** Let some devices of a set work as if there were no others: unit i if bit i of `who` is set. */
 void aw_multi_only(aw_device *device, unsigned who);
 
-/** Number of units of a device: 1 if it is no set. */
+/** Number of devices of a device: 1 if it is no set. */
 int aw_multi_count(const aw_device *device);
 
 AW_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists that a set of units shares out: regions and jobs. */
+/* Lists that several devices shares out: regions and jobs. */
 #include <string.h>
 
 #include "kernels/multi/multi.h"

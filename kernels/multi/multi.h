@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inside of a set of units: units.c and the files that share out its operations. */
+/* The inside of several devices: units.c and the files that share out its operations. */
 #ifndef AW_KERNELS_MULTI_MULTI_H
 #define AW_KERNELS_MULTI_MULTI_H
 #include "kernels/multi/devices.h"
 #include "kernels/multi/tasks.h"
 
-/* Data blocks and bins for every unit. Blocks: few, since each costs every point a node and sums of
+/* Data blocks and bins for every device. Blocks: few, since each costs every point a node and sums of
  * its own; bins: enough that the last ones end at about the same time. */
 enum { AW_BLOCKS_PER_DEVICE = 4, AW_BINS_PER_DEVICE = 24 };
 
-/* What is shared out; a unit has a speed for each. */
+/* What is shared out; a device has a speed for each. */
 enum {
     AW_WORK_SWEEP,
     AW_WORK_REFINE,
@@ -45,15 +45,15 @@ typedef struct aw_multi {
     aw_common_rule near;   /* to be convolved with the next nodes that are shared out, or when it is
                      * waited for; no nodes: nothing is */
     double near_weight;    /* of that, in nodes; 0: not known */
-    size_t list_points;    /* that all units together want */
-    int everyone;          /* units that worked on all of them when the problem came */
+    size_t list_points;    /* that all devices together want */
+    int everyone;          /* devices that worked on all of them when the problem came */
     size_t *first;         /* [bins + 1]: where the bins of a list begin */
     double *weight;        /* [bins] */
     aw_work *work;         /* [bins]; of other ranks' bins: nothing */
     char *mine;            /* [bins]: 1: this rank's */
     size_t *order, *which; /* [bins], scratch: all by weight, and this rank's */
     double *load;          /* [bins], scratch: weights of these */
-    double *spent;         /* [bins]: seconds that this rank's took, and by which unit */
+    double *spent;         /* [bins]: seconds that this rank's took, and by which device */
     int *by;
     double *cost; /* [2 costs]: of a block, what its weight proved to be over what it was thought to
                    * be, when clusters were begun last; then scratch */
@@ -70,7 +70,7 @@ typedef struct aw_multi {
     char text[512];
 } aw_multi;
 
-/** Do a bin of `call` on a unit. */
+/** Do a bin of `call` on a device. */
 typedef aw_status (*aw_bin_fn)(const aw_device *device, void *call, size_t bin);
 
 /** Into how many bins a list should be cut for so many units. */
@@ -80,11 +80,11 @@ size_t aw_multi_bins(int units);
 aw_status aw_multi_grow_bins(aw_multi *set, size_t bins);
 aw_status aw_multi_grow_sums(aw_multi *set, size_t n);
 
-/** Let the units do bins of one kind of work; bin `convolved` (SIZE_MAX: none) is the first
+/** Let the devices do bins of one kind of work; bin `convolved` (SIZE_MAX: none) is the first
  *  convolver's of rank 0, or another one's there if that one fails. Without accelerators all begin
  *  with the heaviest: what is left for the end should be light. Each rank gets a part of the bins,
- *  by the speeds of its units, and `mine` says which.
- *  @return AW_OK, or how the last unit of a rank was lost; the same on all ranks */
+ *  by the speeds of its devices, and `mine` says which.
+ *  @return AW_OK, or how the last device of a rank was lost; the same on all ranks */
 aw_status aw_multi_run_bins(aw_multi *set, int kind, aw_bin_fn run, void *call,
                             const double *weight, size_t bins, size_t convolved);
 

@@ -82,8 +82,8 @@ static aw_status read_slow(const char *slow, aw_named_device *unit, int n)
         if (value) *value++ = '\0';
         const double times = value ? strtod(value, &end) : 0.0;
         if (!value || end == value || *end || !(times >= 1.0 && times <= 1e6))
-            return aw_error(AW_ERR_ARG, "slow: '%s' is not a unit and a factor from 1 on (cpu:1=2)",
-                            slow);
+            return aw_error(AW_ERR_ARG,
+                            "slow: '%s' is not a device and a factor from 1 on (cpu:1=2)", slow);
         for (int i = 0; i < n; ++i) {
             if (strcmp(unit[i].name, word) != 0) continue;
             unit[i].slow = times;
@@ -95,7 +95,7 @@ static aw_status read_slow(const char *slow, aw_named_device *unit, int n)
     return AW_OK;
 }
 
-/* Which one of its kind a unit is. Ranks of a node that do not say which take one after the other:
+/* Which one of its kind a device is. Ranks of a node that do not say which take one after the other:
  * of GPUs, each its own. */
 static int index_of(const aw_device_ops *ops, const char *name)
 {
@@ -106,7 +106,7 @@ static int index_of(const aw_device_ops *ops, const char *name)
     return n > 0 ? aw_comm_local() % n : 0;
 }
 
-/* Threads of unit i of n that share this processor's: all get as many, the first ones one more. */
+/* Threads of device i of n that share this processor's: all get as many, the first ones one more. */
 static int threads_of(int all, int n, int i)
 {
     const int mine = all / n + (i < all % n);
@@ -123,8 +123,8 @@ aw_status aw_device_list_open(const char *spec, const aw_device_params *params, 
     AW_TRY(read_slow(params->slow, unit, n));
     for (int i = 0; i < n; ++i) sharing += unit[i].device.ops->on_host;
     if (sharing > all)
-        aw_warn("device '%s': %d units share %d thread%s (use fewer, or --threads)", spec, sharing,
-                all, all > 1 ? "s" : "");
+        aw_warn("device '%s': %d devices share %d thread%s (use fewer, or --threads)", spec,
+                sharing, all, all > 1 ? "s" : "");
     for (; open < n; ++open) {
         aw_named_device *one = &unit[open];
         aw_device_params mine = *params;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Clusters cut into tasks by data blocks, and the tasks of a block in bins for several units. */
+/* Clusters cut into tasks by data blocks, and the tasks of a block in bins for several devices. */
 #ifndef AW_KERNELS_MULTI_TASKS_H
 #define AW_KERNELS_MULTI_TASKS_H
 #include "kernels/device/device.h"
@@ -38,7 +38,7 @@ void aw_tasks_free(aw_tasks *tasks);
  *  Source: dissertation 5.1.1 to 5.1.4 (CREATE-TASKS, TASK-BINNING). Differs: there all blocks
  *  have the same number of slices, and a block is one bin. Here the nearest slice alone has a third
  *  of the work, so that a block has as many as its weight asks for. And a cut in r' costs every
- *  point a node, one between clusters nothing: a block has several bins, which several units may
+ *  point a node, one between clusters nothing: a block has several bins, which several devices may
  *  do. */
 aw_status aw_tasks_cut(aw_tasks *tasks, const aw_cluster *cluster, size_t clusters,
                        const aw_history_view *history, size_t blocks, size_t bins);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Integrands that units know: Genz's six families on the unit cube. */
+/* Integrands that devices know: Genz's six families on the device cube. */
 #ifndef AW_QUADRATURE_RULES_GENZ_H
 #define AW_QUADRATURE_RULES_GENZ_H
 #include <math.h>

@@ -10,7 +10,7 @@
 typedef struct aw_job {
     size_t first, count; /* the regions with which it begins */
     double tolerance;    /* of the sum of the errors, in scales, > 0 */
-    double density;      /* of the inner rule, times the unit's; 0: as 1 */
+    double density;      /* of the inner rule, times the device's; 0: as 1 */
     const double *edge;  /* [cells + 1]: cells in which the final partition is counted, or NULL */
     size_t cells;
     float *leaves;        /* in, out: [cells], to which it is added (aw_pattern_add) */

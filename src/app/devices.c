@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake devices`: the processing units of this program on this machine. */
+/* `arcwake devices`: the devices of this program on this machine. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ done:
     return status;
 }
 
-static const char help[] = "arcwake devices\nLists processing units and SIMD variants.\n";
+static const char help[] = "arcwake devices\nLists devices and SIMD variants.\n";
 
 static aw_status devices(int argc, char **argv)
 {

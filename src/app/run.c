@@ -212,7 +212,7 @@ static const char help[] =
     "                        adaptive\n"
     "                        (key numerics.solver)\n"
     "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0\n"
-    "  --threads N           threads of the CPU unit and of all else\n"
+    "  --threads N           threads of the CPU device and of all else\n"
     "  --steps N             stop after N steps\n"
     "  --solve-every N       rigid, external: also solve every N steps\n"
     "  --set KEY=VALUE       any key of the input, e.g. --set numerics.grid=[64,64]; repeatable\n"

@@ -21,7 +21,7 @@ aw_status aw_comm_begin(void)
     int given = 0, joined = 0;
     for (size_t i = 0; i < sizeof sign / sizeof sign[0]; ++i) joined |= getenv(sign[i]) != NULL;
     if (!joined) return AW_OK;
-    /* Threads of a unit never call MPI: only the one that called begin does. */
+    /* Threads of a device never call MPI: only the one that called begin does. */
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
         given < MPI_THREAD_FUNNELED)
         return aw_error(AW_ERR_BACKEND, "this MPI library does not serve programs with threads");

@@ -11,7 +11,7 @@ const char *aw_status_text(aw_status status)
     case AW_ERR_NONFINITE: return "a number is not finite";
     case AW_ERR_MAXEVAL: return "tolerance not reached";
     case AW_ERR_RANGE: return "out of range";
-    case AW_ERR_BACKEND: return "processing unit not usable";
+    case AW_ERR_BACKEND: return "device not usable";
     case AW_ERR_IO: return "file error";
     case AW_ERR_CHECK: return "a check failed";
     case AW_ERR_INTERRUPTED: return "interrupted";

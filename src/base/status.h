@@ -21,7 +21,7 @@ typedef enum aw_status {
     AW_ERR_NONFINITE,  /* a NaN or an infinity met in the numbers */
     AW_ERR_MAXEVAL,    /* a tolerance was not reached; best value and error are filled */
     AW_ERR_RANGE,      /* a particle left the grid, or the history does not reach far enough */
-    AW_ERR_BACKEND,    /* a processing unit failed or is not built in */
+    AW_ERR_BACKEND,    /* a device failed or is not built in */
     AW_ERR_IO,         /* a file or directory could not be read or written */
     AW_ERR_CHECK,      /* a check of `validate` failed */
     AW_ERR_INTERRUPTED /* stopped by a signal, cleanly between two steps */

@@ -32,10 +32,10 @@ typedef struct aw_bench {
     int beam;         /* AW_BENCH_ROUND, ... */
     int random;       /* 1: random start, 0: quiet, -1: not given */
     int threads;      /* 0: as many as OpenMP gives */
-    aw_tuning tuning; /* of the CPU unit; zeros: the defaults */
+    aw_tuning tuning; /* of the CPU device; zeros: the defaults */
     int skip, repeat; /* solves that do not count, and that do; -1: not given */
     int verify, tables, kernel;
-    int sets;             /* 1: every set of several units */
+    int sets;             /* 1: every set of several devices */
     int step, hold;       /* whole steps; with the potentials of the first */
     long cuhre;           /* instances of each family and dimension; 0: no */
     aw_forecast forecast; /* of the strategies that have one */
@@ -53,11 +53,11 @@ aw_status aw_bench_measure(const aw_bench *bench, const char *solver, long grid,
 /** Most units of which --sets times every set, and most rows that aw_bench_devices fills. */
 enum { AW_BENCH_SETS = 5, AW_BENCH_ROWS = 1 << AW_BENCH_SETS };
 
-/** Time several units together and each alone, with --sets every other set of them, too, in turn at
+/** Time several devices together and each alone, with --sets every other set of them, too, in turn at
  *  every step (dissertation, tables 8 to 12).
- *  @param[out] row   [AW_BENCH_ROWS]: all units, then one each, then the other sets
+ *  @param[out] row   [AW_BENCH_ROWS]: all devices, then one each, then the other sets
  *  @param[out] rows  how many
- *  @return AW_OK, or what the simulation or the units say. */
+ *  @return AW_OK, or what the simulation or the devices say. */
 aw_status aw_bench_devices(const aw_bench *bench, const char *solver, long grid, long particles,
                            aw_bench_row *row, int *rows);
 
@@ -69,7 +69,7 @@ void aw_bench_print_row(const aw_bench *bench, const aw_bench_row *row);
 void aw_bench_print_tables(const aw_bench *bench, const aw_bench_row *row, int rows,
                            const aw_peak *peak);
 
-/** Of rows of several units and of single ones: times, ideal times and efficiencies, as in tables 8
+/** Of rows of several devices and of single ones: times, ideal times and efficiencies, as in tables 8
  *  to 12. */
 void aw_bench_print_sets(const aw_bench_row *row, int rows);
 

@@ -43,7 +43,7 @@ static void tally_add(tally *t, const tally *more)
     t->seconds += more->seconds;
 }
 
-/* One integral over the unit cube. */
+/* One integral over the device cube. */
 static aw_status integrate(const aw_device *device, aw_genz *genz, double relative, int threads,
                            tally *t)
 {

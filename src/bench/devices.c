@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake bench` with several units: all of them together and each alone, at the same steps. */
+/* `arcwake bench` with several devices: all of them together and each alone, at the same steps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct candidate {
 } candidate;
 
 typedef struct candidates {
-    candidate c[AW_BENCH_ROWS]; /* the first: all units; then one each; then the other sets */
+    candidate c[AW_BENCH_ROWS]; /* the first: all devices; then one each; then the other sets */
     int n, units;
     double *result; /* [nodes][AW_RESULTS] */
 } candidates;
@@ -100,7 +100,7 @@ done:
     return status;
 }
 
-/* What units together took against what was possible (dissertation eq. 20). Row i + 1 is of unit i
+/* What devices together took against what was possible (dissertation eq. 20). Row i + 1 is of device i
  * alone. */
 static void compare(const candidate *c, const aw_bench_row *row, aw_bench_row *mine)
 {

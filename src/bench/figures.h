@@ -20,7 +20,7 @@ AW_BEGIN_DECLS
 /* Of these, such that the values alone take (on three numbers a cell). */
 #define AW_OPERATIONS_VALUES 63.0
 /* - On the cells of three slices (refinement): 27 cells, 3 moments, a value and a rate each, a
- *   multiplication and an addition each. Also the unit of 27-point equivalents, which measure
+ *   multiplication and an addition each. Also the device of 27-point equivalents, which measure
  *   what is computed rather than how. */
 #define AW_OPERATIONS_27 324.0
 /*   Of these, such that the values alone take. */
@@ -32,7 +32,7 @@ AW_BEGIN_DECLS
 #define AW_NUMBERS_VALUES 27.0
 #define AW_NUMBERS_27 81.0
 
-/** A unit of several that work together. */
+/** A device of several that work together. */
 typedef struct aw_bench_device {
     char name[32];
     double alone; /* its time for all of the work, with the threads that it has [s] */
@@ -60,9 +60,9 @@ typedef struct aw_bench_row {
     double sampled;                         /* aw_report, the worst of the solves */
     int fell_back;                          /* solves that were left to another strategy */
     int rule[2];                            /* of the last solve (aw_report) */
-    int devices;                            /* 0, or of a row of several units together: */
+    int devices;                            /* 0, or of a row of several devices together: */
     aw_bench_device each[AW_DEVICES_MAX];
-    double ideal; /* what the units could do it in together: 1/sum(1/alone) [s] */
+    double ideal; /* what the devices could do it in together: 1/sum(1/alone) [s] */
 } aw_bench_row;
 
 /** A row of NaN and zeros. */

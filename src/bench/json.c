@@ -27,7 +27,7 @@ static void add_figures(aw_text *text, const aw_bench_row *row, const aw_peak *p
     aw_text_add(text, "]}");
 }
 
-/* Of several units together. */
+/* Of several devices together. */
 static void add_units(aw_text *text, const aw_bench_row *row)
 {
     aw_text_add(text, ", \"t_alone\": {");

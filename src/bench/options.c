@@ -213,7 +213,7 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b)
         return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
                                     "separate measurements (give one of them)");
     if ((b->slow || b->sets) && !strchr(b->device, ','))
-        return aw_error(AW_ERR_ARG, "--slow and --sets are about several units (give --device a "
+        return aw_error(AW_ERR_ARG, "--slow and --sets are about several devices (give --device a "
                                     "list, such as cpu:0,cpu:1)");
     if (b->hold && !b->step) return aw_error(AW_ERR_ARG, "bench: --hold belongs to --step");
     fill_defaults(b);

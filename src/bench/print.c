@@ -20,7 +20,7 @@ void aw_bench_print_head(const aw_bench *b)
             "best s", "refine s", "evals/point", "r' nodes", "GF/s", "leftover");
 }
 
-/* What each of several units did. */
+/* What each of several devices did. */
 static void print_units(const aw_bench_row *row)
 {
     for (int i = 0; i < row->devices; ++i)
@@ -28,12 +28,13 @@ static void print_units(const aw_bench_row *row)
                 row->each[i].alone, row->each[i].busy, row->each[i].bins);
 }
 
-/* Speed is against the first unit alone, which is the row after that of all of them. */
+/* Speed is against the first device alone, which is the row after that of all of them. */
 void aw_bench_print_sets(const aw_bench_row *row, int rows)
 {
     const aw_bench_row *first = row;
     aw_info(" ");
-    aw_info("sets of units (tables 8 to 12); ideal: by eq. 20, 1/sum(1/t) over the units alone");
+    aw_info(
+        "several devices (tables 8 to 12); ideal: by eq. 20, 1/sum(1/t) over the devices alone");
     aw_info("%5s %9s %-10s %9s %9s %10s %6s  %s", "grid", "particles", "solver", "mean s",
             "ideal s", "efficiency", "speed", "units");
     for (int i = 0; i < rows; ++i) {

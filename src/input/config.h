@@ -41,7 +41,7 @@ typedef struct aw_config {
     int solve_every;    /* 0: at mesh steps only; self-consistent: at every step */
     char device[256];   /* auto | cpu | ... as given */
     int threads;        /* 0: what OpenMP chooses */
-    aw_tuning tuning;   /* of the CPU unit; zeros: the defaults */
+    aw_tuning tuning;   /* of the CPU device; zeros: the defaults */
     long steps;         /* 0: to the end of the lattice */
     char *directory;    /* output */
     int every;          /* steps between mesh files; 0: none but at_m and the last step */

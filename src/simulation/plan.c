@@ -65,7 +65,7 @@ static size_t shared_bytes(const aw_config *config, size_t nodes, size_t threads
            aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
 }
 
-/* What every thread of the CPU unit holds: a pool of regions, and combined slices in the one form
+/* What every thread of the CPU device holds: a pool of regions, and combined slices in the one form
  * or the other (of three spacings at most, of which one is usual). */
 static size_t thread_bytes(const aw_config *config)
 {
@@ -101,7 +101,7 @@ static size_t units_of(const aw_config *config, const char *kind)
     return n;
 }
 
-/* What several units hold besides what one does: each its lines of the slices, a many-core unit a
+/* What several devices hold besides what one does: each its lines of the slices, a many-core unit a
  * copy of the history, and the set its sums. */
 static size_t units_bytes(const aw_config *config, size_t nodes, size_t slices, size_t history)
 {

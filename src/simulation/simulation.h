@@ -57,7 +57,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int sh
                             aw_simulation **out);
 void aw_simulation_free(aw_simulation *simulation);
 
-/** Let the simulation's unit keep the particles from now on, where it can and they are many
+/** Let the simulation's device keep the particles from now on, where it can and they are many
  *  (pic/particles.h, aw_particles_offload); not in rigid motion. Those who read the particles call
  *  aw_simulation_particles then; Fz and Fx are not filled.
  *  @return AW_OK, AW_ERR_BACKEND */

@@ -118,7 +118,7 @@ static int is_fine(const aw_tiling *t, size_t class, double tolerance)
     return 0;
 }
 
-/* Classes in pieces that the unit can work on at once. */
+/* Classes in pieces that the device can work on at once. */
 static aw_status make_clusters(aw_tiling *t, size_t most, double tolerance)
 {
     aw_pass *main = &t->main;

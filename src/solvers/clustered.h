@@ -30,7 +30,7 @@ typedef struct aw_tiling {
     size_t classes;
     aw_intervals intervals; /* partitions of the classes, one after the other */
     size_t *cut;            /* [classes + 1]: where a class's partition begins there */
-    aw_pass main;           /* the first: classes in pieces that the unit likes */
+    aw_pass main;           /* the first: classes in pieces that the device likes */
     aw_leftovers leftovers;
     double (*I)[AW_RESULTS]; /* [points], as the next three: aw_clustered */
     double *error;

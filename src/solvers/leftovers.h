@@ -45,7 +45,7 @@ typedef struct aw_leftovers {
 void aw_pass_free(aw_pass *pass);
 void aw_leftovers_free(aw_leftovers *leftovers);
 
-/** Room for what a unit says of the clusters; points their outputs there. */
+/** Room for what a device says of the clusters; points their outputs there. */
 aw_status aw_pass_grow(aw_pass *pass);
 
 /** Evaluate the clusters of pass number `number`. */

@@ -194,7 +194,7 @@ static aw_status sample(step *s, int spread)
 }
 
 /* Integrate the zones that have a pass: a convolution of the near one is begun first, so that a set
- * of units does it beside the far one. */
+ * of devices does it beside the far one. */
 static aw_status integrate_zones(const step *s)
 {
     projection *p = s->p;
@@ -381,7 +381,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
                   .report = report,
                   .border = reach >= AW_NEARLY * least ? reach : least,
                   .reach = reach,
-                  .end = partition->box[partition->n - 1].r,
+                  .end = partition->box[partition->n - 1].delay,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 
@@ -430,7 +430,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
         step s = begin_step(solver, problem, report);
         status = solve_zones(&s, result, &converged);
         if (status == AW_ERR_BACKEND && s.reach > 0.0 && !aw_device_convolves(solver->device)) {
-            s = begin_step(solver, problem, report); /* a set has lost its last unit that did */
+            s = begin_step(solver, problem, report); /* a set has lost its last device that did */
             status = solve_zones(&s, result, &converged);
         }
         AW_TRY(status);

@@ -54,7 +54,7 @@ typedef struct aw_sample_how {
 } aw_sample_how;
 
 /** Add points, point[i] of stratum[i]; one that is there already is not added again.
- *  @return AW_OK, AW_ERR_NOMEM, or what the unit's refinement returns */
+ *  @return AW_OK, AW_ERR_NOMEM, or what the device's refinement returns */
 aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
                         const aw_sample_how *how, const size_t *point, const int *stratum, size_t n,
                         aw_work *work);

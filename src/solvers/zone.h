@@ -23,14 +23,14 @@ double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, c
 /** Begin a zone with its rule: its sums are zeros, to which is added, from r' = 0 to `reach`, what
  *  a convolution gives, if the rule is not against it. That may go on until aw_zone_integrate of
  *  this zone; other zones may be integrated in between.
- *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
+ *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
 aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z, double reach);
 
 /** Integrate the rest of a zone that has begun, from r' = from to `to`. It is the far zone if
  *  `from` is not 0; else it begins where the convolution ended.
  *  @param[in] look_at_rates  1: the check is of the rates, 0: of the potentials
  *  @param[in] scratch  [points], of no meaning before and after
- *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
+ *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
                             double to, int look_at_rates, double (*scratch)[AW_RESULTS],
                             aw_report *report);
@@ -39,7 +39,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
  *  @param[in] point  [points], at least one: where the zone's sum is off, the worst first
  *  @param[out] sharper  1: some were
  *  @param[out] off  by how much all panels together are off at the worst point, in scales
- *  @return AW_OK, AW_ERR_NOMEM, or what the unit returns */
+ *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
 aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
                           double to, const size_t *point, size_t points, aw_work *work,
                           int *sharper, double *off);

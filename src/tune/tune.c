@@ -71,7 +71,7 @@ typedef struct tune {
     double *result;       /* [nodes][AW_RESULTS] */
 } tune;
 
-/* A candidate with a unit and a solver of its own, so that candidates can be run in turn. */
+/* A candidate with a device and a solver of its own, so that candidates can be run in turn. */
 typedef struct candidate {
     aw_tuning tuning;
     aw_device device;
@@ -307,9 +307,9 @@ done:
 
 static const char help[] =
     "arcwake tune [--threads N] [--dry-run] [--file FILE]\n"
-    "Times block sizes of the CPU unit on the LCLS bend in steady state (about two minutes, best\n"
+    "Times block sizes of the CPU device on the LCLS bend in steady state (about two minutes, best\n"
     "with nothing else running), and stores what beats the defaults by more than the noise.\n"
-    "  --threads N   threads of the CPU unit (default: as many as OpenMP gives)\n"
+    "  --threads N   threads of the CPU device (default: as many as OpenMP gives)\n"
     "  --dry-run     store nothing\n"
     "  --file FILE   store there (default: $ARCWAKE_TUNING, or ~/.cache/arcwake/tuning.yaml)\n"
     "run, validate and bench use the stored values; answers depend on them by rounding only.\n"

@@ -22,7 +22,7 @@ typedef struct aw_validation {
     const char *directory; /* for tables and pictures, borrowed; NULL: write none */
     int threads;           /* 0: what OpenMP chooses */
     const char *solver;    /* of cases that do not choose their own; NULL: AW_DEFAULT_SOLVER */
-    aw_tuning tuning;      /* of the CPU unit; zeros: the defaults */
+    aw_tuning tuning;      /* of the CPU device; zeros: the defaults */
     double mark;           /* time of the last check */
     aw_check *check;       /* owned by validate.c */
     size_t n, capacity;

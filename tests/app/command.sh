@@ -96,7 +96,7 @@ expect 0 '' run run.yaml --force
 
 # Several units: a warning where they share a thread; a list that makes no sense is status 4.
 expect 0 '' run run.yaml -o pair --device cpu:0,manycore --solver heterogeneous --threads 2
-expect 0 '2 units share 1 thread' run run.yaml -o crowd --device cpu:0,cpu:1 --threads 1
+expect 0 '2 devices share 1 thread' run run.yaml -o crowd --device cpu:0,cpu:1 --threads 1
 expect 4 "'cpu' is given twice" run run.yaml -o twice --device cpu,cpu
 expect 4 "'abacus' is not known" run run.yaml -o none --device cpu,abacus
 expect 4 "device 'cuda" run run.yaml -o none --device cuda:7

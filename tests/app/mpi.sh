@@ -61,7 +61,7 @@ END
 # change by what it lets forces change, which is more than 1e-5 of the largest but under 1e-3.
 for solver in predictive projection two-phase; do
     "$arcwake" run run.yaml --solver $solver --device cpu:0,cpu:1 --threads 2 -o "$solver-units" \
-        >stdout 2>stderr || complain "$solver on two units: $(cat stderr)"
+        >stdout 2>stderr || complain "$solver on two devices: $(cat stderr)"
     for n in 1 2 3; do
         ranks $n --solver $solver -o "$solver-$n"
         same "$solver-1" "$solver-$n" 1e-3
@@ -70,7 +70,7 @@ for solver in predictive projection two-phase; do
 done
 grep -q '3 ranks share the particles' stdout || complain "the ranks are not named: $(cat stdout)"
 
-# Ranks with nothing to do, or without particles; several units a rank; a run that no solve belongs
+# Ranks with nothing to do, or without particles; several devices a rank; a run that no solve belongs
 # to, with all particles in its files.
 ranks 3 --set 'numerics.grid=[8, 8]' -o few
 ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lonely
@@ -85,9 +85,9 @@ set -- --solver predictive --set beam.sampling=random
 ranks 2 "$@" -o random
 same random-units random 1e-9
 
-# Particles that each rank's unit keeps go where those of the host go: units of one rank keep none.
+# Particles that each rank's device keeps go where those of the host go: units of one rank keep none.
 "$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o not-kept \
-    >stdout 2>stderr || complain "two emulated units: $(cat stderr)"
+    >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
 ranks 2 --solver predictive --device emulated -o kept
 grep -q 'particles are kept by emulated' stdout || complain "no particles are kept: $(cat stdout)"
 same not-kept kept 1e-9

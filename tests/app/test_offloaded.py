@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Particles that a unit keeps are written as they are at each step: those of the host's own run.
+"""Particles that a device keeps are written as they are at each step: those of the host's own run.
 
 usage: test_kept.py DIRECTORY   (of python.c; $AW_ARCWAKE is the program)
 """

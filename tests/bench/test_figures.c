@@ -66,7 +66,7 @@ static void double_precision_reads_twice_and_has_a_peak_of_its_own(void **state)
     assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 200.0), 1e-14, 0.0);
 }
 
-/* A unit that does not combine slices reads 27 cells of three numbers, with rates and without. */
+/* A device that does not combine slices reads 27 cells of three numbers, with rates and without. */
 static void slices_may_be_read_one_by_one(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A runtime for GPU units that is as strict as a real device: its memory is not the host's, nor the
+/* A runtime for GPUs that is as strict as a real device: its memory is not the host's, nor the
  * other way round; it begins with anything; and what is put into a queue is done as late as can be,
  * when the queue is waited for. An emulated device forgives all of that. */
 #ifndef AW_TESTS_KERNELS_GPU_APART_H

@@ -337,20 +337,20 @@ static void nodes_cover_an_arc_with_at_least_the_density_asked_for(void **state)
         aw_arcs arcs = {.n = 1};
         aw_arc arc = {.r = 0.0};
         double density = uniform(&random, 0.5, 4.0);
-        f.r = arc.r = exp(uniform(&random, -9.0, 3.0));
-        arcs.whole = i % 2 && f.r < f.half_s; /* it must fit into the box */
+        f.radius = arc.r = exp(uniform(&random, -9.0, 3.0));
+        arcs.whole = i % 2 && f.radius < f.half_s; /* it must fit into the box */
         arcs.lo[0] = arcs.whole ? -AW_PI : uniform(&random, -AW_PI, AW_PI);
         /* an open arc with r beyond the box is at most as long as the box is wide */
-        double longest = 2.0 * asin(fmin(1.0, hypot(f.half_s, f.half_x) / f.r));
+        double longest = 2.0 * asin(fmin(1.0, hypot(f.half_s, f.half_x) / f.radius));
         arcs.hi[0] = arcs.whole ? AW_PI : arcs.lo[0] + uniform(&random, 1e-3, 1.0) * longest;
         aw_arc_nodes(&f, &arcs, 0, density, &arc);
         double range = arcs.hi[0] - arcs.lo[0];
         crossing c = crossing_of(&f, arcs.lo[0], arcs.hi[0]);
         double wanted = density * (c.slant <= 0.1 ? 1.0 : c.turns ? 3.0 : 2.0);
-        assert_true(c.most * arc.step * f.r * wanted <= 1.0 + 1e-12);
+        assert_true(c.most * arc.step * f.radius * wanted <= 1.0 + 1e-12);
         if (arc.n > 20 && !arcs.whole &&
             c.slant < 0.09) /* and no more where cells are straight on */
-            few += c.most * arc.step * f.r * density > 0.99;
+            few += c.most * arc.step * f.radius * density > 0.99;
         slanted += c.slant > 0.1 && !c.turns;
         turning += c.turns;
         assert_close(arc.first, arcs.lo[0] + 0.5 * arc.step, 1e-15, 1e-15);

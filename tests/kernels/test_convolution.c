@@ -159,7 +159,7 @@ static void threads_do_not_change_a_bit(void **state)
     slices_free(&g.s);
 }
 
-/* Slices that the unit has seen stay with it, also when they have moved on in the history. */
+/* Slices that the device has seen stay with it, also when they have moved on in the history. */
 static void slices_are_known_by_their_id(void **state)
 {
     static double fresh[POINTS][AW_RESULTS], again[POINTS][AW_RESULTS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A GPU unit against the CPU unit, node by node: what its threads do, done by the host's threads
- * (unit `emulated`), the same with the threads of a block in the opposite order (`backwards`: what
+ * (device `emulated`), the same with the threads of a block in the opposite order (`backwards`: what
  * two threads want at a time would come out otherwise), on a device of its own memory (`apart`:
- * gpu_apart.h), or on a GPU (unit `cuda`). */
+ * gpu_apart.h), or on a GPU (device `cuda`). */
 #include <string.h>
 
 #include "kernels/gpu/device.h"
@@ -150,7 +150,7 @@ static void a_sweep_over_single_precision(void **state) { check_sweep(*state, 0,
 
 /* ---------------------------------------------------------------------------------- refinement */
 
-/* At a tolerance near rounding two units do not split quite the same regions: by how much of the
+/* At a tolerance near rounding two devices do not split quite the same regions: by how much of the
  * regions they may differ. */
 static void check_refine(const char *kind, uint32_t jobs, double tolerance, size_t least,
                          double differ)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A GPU unit needs no more than a GPU gives (gpu_apart.h). */
+/* A GPU needs no more than a GPU gives (gpu_apart.h). */
 #include <stdlib.h>
 
 #include "kernels/gpu/blocks/upload.h"

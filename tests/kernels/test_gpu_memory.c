@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a GPU unit holds from step to step, and what it does where memory is short or a call fails:
+/* What a GPU holds from step to step, and what it does where memory is short or a call fails:
  * on a runtime whose memory and calls are rationed. */
 #include <string.h>
 

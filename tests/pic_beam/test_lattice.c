@@ -73,7 +73,7 @@ static void orbit_is_continuous_and_of_unit_speed(void **state)
         double S = lat->orbit.piece[i].S;
         aw_orbit_point a = aw_orbit_at(&lat->orbit, nextafter(S, -1.0)),
                        b = aw_orbit_at(&lat->orbit, S);
-        assert_close(a.z, b.z, 0.0, 1e-14); /* some units in the last place of 15 m */
+        assert_close(a.z, b.z, 0.0, 1e-14); /* some devices in the last place of 15 m */
         assert_close(a.x, b.x, 0.0, 1e-15);
         assert_close(a.theta, b.theta, 0.0, 1e-15);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles that a unit keeps go the same way as those of the host, through every kind of field and
+/* Particles that a device keeps go the same way as those of the host, through every kind of field and
  * from one into the other, and give the same grids, forces and statistics. */
 #include <math.h>
 #include <string.h>
@@ -181,7 +181,7 @@ static aw_device open_unit(const char *kind, int threads)
     return device;
 }
 
-/* Few particles would not be lent to every unit. */
+/* Few particles would not be lent to every device. */
 static void lend_all(side *s, const aw_device *device)
 {
     const aw_particle_ops *ops = device->ops->particles;

@@ -13,7 +13,7 @@ enum { D = AW_CUHRE_DIMENSIONS };
 static const double zeros[D] = {0.0};
 static const double ones[D] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
-/* The unit cube with the defaults. */
+/* The device cube with the defaults. */
 static aw_cuhre_params unit(int n, double relative, uint64_t most)
 {
     return (aw_cuhre_params){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Integration in 2 to 8 dimensions by a unit against the host's: the same regions are cut. */
+/* Integration in 2 to 8 dimensions by a device against the host's: the same regions are cut. */
 #include "quadrature/cuhre.h"
 #include "tests/assert_close.h"
 #include "tests/device_fixture.h"
@@ -23,7 +23,7 @@ static aw_device open_unit(const char *kind)
 }
 
 /* Without fused multiply-adds, which a compiler may put in one place and not in another, an
- * emulated unit has the host's bits. Elsewhere a value differs by rounding, and errors that are
+ * emulated device has the host's bits. Elsewhere a value differs by rounding, and errors that are
  * equal but for that are cut in another order: by no more than the last round of each. */
 static void compare(const char *kind, const aw_cuhre_result *a, const aw_cuhre_result *b)
 {

@@ -54,8 +54,8 @@ static int same(const double *a, const double *b)
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-/* A set of one does what the unit does; several give the same bits however fast they are and
- * whatever threads they have, and another number of units another cut, within the tolerance. */
+/* A set of one does what the device does; several give the same bits however fast they are and
+ * whatever threads they have, and another number of devices another cut, within the tolerance. */
 static void results_do_not_depend_on_who_did_what(void **state)
 {
     static const char *const strategy[] = {"two-phase", "heuristic", "predictive", "projection"};
@@ -80,7 +80,7 @@ static void results_do_not_depend_on_who_did_what(void **state)
     }
 }
 
-/* All strategies on a set of units, against the adaptive one. */
+/* All strategies on several devices, against the adaptive one. */
 static void check_answers(const char *units)
 {
     static const char *const strategy[] = {"two-phase", "heuristic", "predictive", "projection"};
@@ -120,9 +120,9 @@ static void so_are_those_of_gpus(void **state)
     check_answers("cpu,emulated:0,emulated:1");
 }
 
-/* ------------------------------------------------------------------------------- units that die */
+/* ------------------------------------------------------------------------------- devices that die */
 
-/* A CPU unit that is lost with its n-th operation, and leaves nonsense behind. */
+/* A CPU device that is lost with its n-th operation, and leaves nonsense behind. */
 typedef struct mortal {
     aw_device cpu;
     int left;

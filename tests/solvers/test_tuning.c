@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tuning of the CPU unit must not change: the potentials. And what of it is refused. */
+/* What the tuning of the CPU device must not change: the potentials. And what of it is refused. */
 #include <string.h>
 
 #include "src/base/memory.h"

@@ -11,7 +11,7 @@
 #define AW_VECTOR_BYTES 16
 #endif
 
-/* Chains side by side: two units of a latency of four cycles want eight, and sixteen registers hold
+/* Chains side by side: two devices of a latency of four cycles want eight, and sixteen registers hold
  * twelve chains and two factors. */
 enum { CHAINS = 12, READS = 8 };
 
