@@ -33,6 +33,7 @@ typedef struct aw_beam_params {
     size_t particles;
     uint64_t seed;
     int quiet;              /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
+    int distribution;       /* which row of the table in pic/distribution.c */
     double cutoff_sigma;    /* every normalised coordinate is cut there, > 0 */
     double sigma_s;         /* rms length, > 0 */
     double sigma_x;         /* rms width, > 0; of a beam given by emittance: sqrt(emittance beta) */

@@ -16,9 +16,9 @@
 /* Cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0
 
+#define AW_STRATEGY_ENTRY_(identifier, name) &aw_strategy_##identifier,
 static const aw_strategy *const strategies[] = {
-    &aw_strategy_adaptive,   &aw_strategy_two_phase,     &aw_strategy_heuristic,
-    &aw_strategy_predictive, &aw_strategy_heterogeneous, &aw_strategy_projection};
+    AW_STRATEGIES(AW_STRATEGY_ENTRY_, AW_STRATEGY_ENTRY_)};
 
 enum {
     AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
@@ -48,10 +48,8 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         *out = solver;
         return AW_OK;
     }
-    return aw_error(AW_ERR_ARG,
-                    "solver '%s' is not known (expected adaptive, two-phase, heuristic, "
-                    "predictive, heterogeneous or projection)",
-                    strategy);
+    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected one of: %s)", strategy,
+                    AW_STRATEGY_NAMES);
 }
 
 aw_forecast aw_forecast_default(void)
