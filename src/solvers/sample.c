@@ -14,9 +14,6 @@ void aw_sample_free(aw_sample *sample)
     memset(sample, 0, sizeof *sample);
 }
 
-/* Of the grid's nodes along an axis, this part at either end is the rim. */
-#define AW_RIM_WIDTH 0.125
-
 size_t aw_sample_next(aw_sample *sample, const aw_problem *problem, int stratum)
 {
     const size_t columns = problem->columns, rows = problem->points / columns;

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Points that are recomputed adaptively, range of r' by range, so that a strategy that does not
- * adapt knows its error. */
+/* Points that are recomputed adaptively, range of r' by range, so that a strategy that does not adapt
+ * knows its error. Owns the points of a step and their integrals; read aw_sample_add and
+ * aw_sample_error first. */
 #ifndef AW_SOLVERS_SAMPLE_H
 #define AW_SOLVERS_SAMPLE_H
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
 #include "src/solvers/rules.h"
-
-/* Nodes of the sample's inner rule, over those of other integrals: what is judged must not share
- * the error of the judge, and where cells are long and thin or hold few particles that is more than
- * the tolerance. */
-#define AW_SAMPLE_DENSITY 2.0
 
 /* Ranges: from 0 to the border, and beyond it. */
 enum { AW_NEAR, AW_FAR, AW_RANGES };

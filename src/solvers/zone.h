@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A range of r' that the strategy `projection` integrates by nodes that all points share. */
+/* A range of r' that the strategy `projection` integrates over nodes common to all points: from a rule
+ * to panels, from panels to sums, by convolution, tables or tiles. Owns the panels and the caps on
+ * their length; read aw_zone_begin and aw_zone_integrate first. */
 #ifndef AW_SOLVERS_ZONE_H
 #define AW_SOLVERS_ZONE_H
 #include "quadrature/panels.h"
