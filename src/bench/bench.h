@@ -16,7 +16,8 @@ enum {
     AW_BENCH_STEPS = 160,
     /* ... and steps after it before the bunch leaves the bend (at 250). */
     AW_BENCH_SOLVES = 80,
-    AW_BENCH_LIST = 16
+    AW_BENCH_LIST = 16, /* capacity of the lists of options */
+    AW_BENCH_DIGITS = 6 /* significant digits in JSON */
 };
 
 /** Beams of `bench`. */

@@ -7,6 +7,7 @@
 #include "src/base/timer.h"
 #include "src/bench/bench.h"
 #include "src/bench/case.h"
+#include "src/io/json.h"
 
 /* What stands in the place of a run's output. */
 enum { STATISTICS = AW_PART_OUTPUT, PARTS = AW_PARTS };
@@ -95,43 +96,47 @@ static void print(const times *t, const char *solver, long grid, long particles,
             n * steps / t->sum_moved);
 }
 
-static void add_json(aw_text *text, const times *t, const char *solver, long grid, long particles,
+static void add_json(aw_json *json, const times *t, const char *solver, long grid, long particles,
                      int threads)
 {
     const double n = (double)particles, steps = t->steps;
-    aw_text_add(text,
-                "%s  {\"grid\": %ld, \"particles\": %ld, \"solver\": \"%s\", \"threads\": %d, "
-                "\"steps\": %d, \"best\": {",
-                text->n ? ",\n" : "[\n", grid, particles, solver, threads, t->steps);
-    for (int k = 0; k < PARTS; ++k) aw_text_add_number(text, part_name(k), t->best[k]);
-    aw_text_add(text, "}, \"mean\": {");
-    for (int k = 0; k < PARTS; ++k) aw_text_add_number(text, part_name(k), t->sum[k] / steps);
-    aw_text_add(text, "}");
-    aw_text_add_number(text, "updates_best", n / t->best_moved);
-    aw_text_add_number(text, "updates_mean", n * steps / t->sum_moved);
-    aw_text_add(text, "}");
+    aw_json_begin_object(json, NULL);
+    aw_json_integer(json, "grid", grid);
+    aw_json_integer(json, "particles", particles);
+    aw_json_string(json, "solver", solver);
+    aw_json_integer(json, "threads", threads);
+    aw_json_integer(json, "steps", t->steps);
+    aw_json_begin_object(json, "best");
+    for (int k = 0; k < PARTS; ++k) aw_json_number(json, part_name(k), t->best[k], AW_BENCH_DIGITS);
+    aw_json_end_object(json);
+    aw_json_begin_object(json, "mean");
+    for (int k = 0; k < PARTS; ++k)
+        aw_json_number(json, part_name(k), t->sum[k] / steps, AW_BENCH_DIGITS);
+    aw_json_end_object(json);
+    aw_json_number(json, "updates_best", n / t->best_moved, AW_BENCH_DIGITS);
+    aw_json_number(json, "updates_mean", n * steps / t->sum_moved, AW_BENCH_DIGITS);
+    aw_json_end_object(json);
 }
 
 aw_status aw_bench_step(const aw_bench *b)
 {
     const int threads = b->threads > 0 ? b->threads : omp_get_max_threads();
     aw_status status = AW_OK;
-    aw_text text = {.bytes = NULL};
+    aw_json json = {.depth = 0};
     aw_info("parts of a step of the LCLS bend, self-consistent, %s start%s",
             b->random > 0 ? "random" : "quiet", b->hold ? ", potentials of the first step" : "");
+    aw_json_begin_array(&json, NULL);
     for (int g = 0; g < b->grids; ++g)
         for (int n = 0; n < b->counts; ++n)
             for (int s = 0; s < b->solvers; ++s) {
                 times t;
                 AW_TRY(measure(b, b->solver[s], b->grid[g], b->particles[n], &t));
                 print(&t, b->solver[s], b->grid[g], b->particles[n], threads);
-                add_json(&text, &t, b->solver[s], b->grid[g], b->particles[n], threads);
+                add_json(&json, &t, b->solver[s], b->grid[g], b->particles[n], threads);
             }
-    if (b->json) {
-        aw_text_add(&text, "\n]\n");
-        AW_TRY(aw_text_save(&text, b->json));
-    }
+    aw_json_end_array(&json);
+    if (b->json) AW_TRY(aw_json_save(&json, b->json));
 done:
-    aw_text_free(&text);
+    aw_json_free(&json);
     return status;
 }

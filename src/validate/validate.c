@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +11,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
-#include "src/io/file.h"
+#include "src/io/json.h"
 #include "src/tune/file.h"
 #include "src/validate/cases.h"
 
@@ -22,7 +21,10 @@ static const aw_case *const cases[] = {
     &aw_case_step,           &aw_case_solvers,        &aw_case_strategies, &aw_case_threads,
     &aw_case_charge,         &aw_case_chicane_optics, &aw_case_zeuthen};
 
-enum { AW_CASES = sizeof cases / sizeof cases[0] };
+enum {
+    AW_CASES = sizeof cases / sizeof cases[0],
+    DIGITS = 17 /* of numbers in the JSON file: every bit is kept */
+};
 
 /* -------------------------------------------------------------------------------------- checks */
 
@@ -94,75 +96,26 @@ aw_status aw_check_worst(aw_validation *validation, const char *quantity, const 
 
 /* ---------------------------------------------------------------------------------------- JSON */
 
-typedef struct text {
-    char *bytes;
-    size_t n, capacity;
-    int failed;
-} text;
-
-static void put(text *t, const char *format, ...) AW_PRINTF(2, 3);
-static void put(text *t, const char *format, ...)
-{
-    char piece[160];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
-    if (n < 0 || n >= (int)sizeof piece ||
-        aw_grow((void **)&t->bytes, &t->capacity, t->n + (size_t)n + 1, 1) != AW_OK) {
-        t->failed = 1;
-        return;
-    }
-    memcpy(t->bytes + t->n, piece, (size_t)n + 1);
-    t->n += (size_t)n;
-}
-
-static void put_string(text *t, const char *key, const char *value)
-{
-    put(t, "\"%s\": \"", key);
-    for (const char *c = value; *c; ++c) {
-        unsigned char u = (unsigned char)*c;
-        if (u == '"' || u == '\\')
-            put(t, "\\%c", u);
-        else if (u < 0x20)
-            put(t, "\\u%04x", u);
-        else
-            put(t, "%c", u);
-    }
-    put(t, "\"");
-}
-
-/* JSON has no NaN and no infinity: null. */
-static void put_number(text *t, const char *key, double value)
-{
-    if (isfinite(value))
-        put(t, ", \"%s\": %.17g", key, value);
-    else
-        put(t, ", \"%s\": null", key);
-}
-
 static aw_status write_json(const aw_validation *validation, const char *path)
 {
-    text t = {0};
-    put(&t, "[");
+    aw_json json = {.depth = 0};
+    aw_json_begin_array(&json, NULL);
     for (size_t i = 0; i < validation->n; ++i) {
         const aw_check *check = &validation->check[i];
-        put(&t, i ? ",\n  {" : "\n  {");
-        put_string(&t, "case", check->name);
-        put(&t, ", ");
-        put_string(&t, "quantity", check->quantity);
-        put_number(&t, "ours", check->ours);
-        put_number(&t, "reference", check->reference);
-        put_number(&t, "error", check->error);
-        put_number(&t, "tolerance", check->tolerance);
-        put(&t, ", \"pass\": %s", check->pass ? "true" : "false");
-        put_number(&t, "seconds", check->seconds);
-        put(&t, "}");
+        aw_json_begin_object(&json, NULL);
+        aw_json_string(&json, "case", check->name);
+        aw_json_string(&json, "quantity", check->quantity);
+        aw_json_number(&json, "ours", check->ours, DIGITS);
+        aw_json_number(&json, "reference", check->reference, DIGITS);
+        aw_json_number(&json, "error", check->error, DIGITS);
+        aw_json_number(&json, "tolerance", check->tolerance, DIGITS);
+        aw_json_boolean(&json, "pass", check->pass);
+        aw_json_number(&json, "seconds", check->seconds, DIGITS);
+        aw_json_end_object(&json);
     }
-    put(&t, "\n]\n");
-    aw_status status = t.failed ? aw_error(AW_ERR_NOMEM, "out of memory for %s", path)
-                                : aw_file_replace(path, t.bytes, t.n);
-    aw_free(t.bytes);
+    aw_json_end_array(&json);
+    aw_status status = aw_json_save(&json, path);
+    aw_json_free(&json);
     return status;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The arithmetic of the bench on numbers whose results are known, its JSON, and peaks. */
-#include <string.h>
-
 #include "kernels/cpu/peak.h"
 #include "src/bench/bench.h"
 #include "tests/assert_close.h"
@@ -93,21 +91,6 @@ static void adaptive_is_counted_where_it_works(void **state)
     assert_true(isnan(f.over));
 }
 
-static void text_is_json_whatever_the_numbers(void **state)
-{
-    (void)state;
-    aw_text text = {.bytes = NULL};
-    aw_text_add(&text, "{");
-    aw_text_add_number(&text, "a", 1.5);
-    aw_text_add_number(&text, "b", (double)NAN);
-    aw_text_add_number(&text, "c", (double)-INFINITY);
-    aw_text_add(&text, "}%s", "");
-    assert_ok(text.status);
-    assert_string_equal(text.bytes, "{\"a\": 1.5, \"b\": null, \"c\": null}");
-    assert_int_equal(text.n, strlen(text.bytes));
-    aw_text_free(&text);
-}
-
 static void loops_of_every_variant_do_what_they_say(void **state)
 {
     (void)state;
@@ -133,7 +116,6 @@ int main(void)
         cmocka_unit_test(double_precision_reads_twice_and_has_a_peak_of_its_own),
         cmocka_unit_test(slices_may_be_read_one_by_one),
         cmocka_unit_test(adaptive_is_counted_where_it_works),
-        cmocka_unit_test(text_is_json_whatever_the_numbers),
         cmocka_unit_test(loops_of_every_variant_do_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
