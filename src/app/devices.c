@@ -35,9 +35,7 @@ done:
     return status;
 }
 
-static const char help[] = "arcwake devices\nLists devices and SIMD variants.\n";
-
-static aw_status devices(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     const int threads = omp_get_max_threads();
     aw_status status = AW_OK;
@@ -62,9 +60,12 @@ done:
     return status;
 }
 
-extern const aw_command aw_devices_command;
-const aw_command aw_devices_command = {.name = "devices",
-                                       .usage = "devices",
-                                       .summary = "devices and SIMD variants",
-                                       .help = help,
-                                       .run = devices};
+static const char help[] = "arcwake devices\nLists devices and SIMD variants.\n";
+
+const aw_command aw_devices_command = {
+    .name = "devices",
+    .usage = "devices",
+    .summary = "devices and SIMD variants",
+    .help = help,
+    .run = run_command,
+};

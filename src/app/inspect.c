@@ -24,12 +24,7 @@ static void print_time(const aw_config *config, const aw_plan *plan)
     aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
 }
 
-static const char help[] =
-    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
-    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
-    "warns of steps, grids or particle numbers that are too coarse.\n";
-
-static aw_status inspect(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     static aw_options options; /* large; one command a process */
     aw_status status = AW_OK;
@@ -53,10 +48,15 @@ done:
     return status;
 }
 
-extern const aw_command aw_inspect_command;
-const aw_command aw_inspect_command = {.name = "inspect",
-                                       .usage = "inspect INPUT.yaml",
-                                       .summary =
-                                           "resolved input, lengths, memory, time; runs nothing",
-                                       .help = help,
-                                       .run = inspect};
+static const char help[] =
+    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
+    "warns of steps, grids or particle numbers that are too coarse.\n";
+
+const aw_command aw_inspect_command = {
+    .name = "inspect",
+    .usage = "inspect INPUT.yaml",
+    .summary = "resolved input, lengths, memory, time; runs nothing",
+    .help = help,
+    .run = run_command,
+};

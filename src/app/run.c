@@ -204,22 +204,6 @@ static void warn_of_threads(const aw_config *config)
         aw_info("%d ranks share the particles and the potentials", aw_comm_size());
 }
 
-static const char help[] =
-    "arcwake run INPUT.yaml [options]\n"
-    "  -o DIR, --output DIR  output directory (key output.directory)\n"
-    "  --force               write into a directory that is not empty\n"
-    "  --solver NAME         projection | predictive | heterogeneous | heuristic | two-phase |\n"
-    "                        adaptive\n"
-    "                        (key numerics.solver)\n"
-    "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0\n"
-    "  --threads N           threads of the CPU device and of all else\n"
-    "  --steps N             stop after N steps\n"
-    "  --solve-every N       rigid, external: also solve every N steps\n"
-    "  --set KEY=VALUE       any key of the input, e.g. --set numerics.grid=[64,64]; repeatable\n"
-    "  --quiet               errors and warnings only\n"
-    "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
-    "4 files or devices; 75 stopped by a signal between two steps.\n";
-
 static aw_status run_command(int argc, char **argv)
 {
     static aw_options options; /* large; one command a process */
@@ -267,11 +251,27 @@ done:
     return status;
 }
 
-extern const aw_command aw_run_command;
-const aw_command aw_run_command = {.name = "run",
-                                   .usage = "run INPUT.yaml",
-                                   .summary =
-                                       "compute, write DIR (openPMD meshes, monitor.csv, report)",
-                                   .help = help,
-                                   .run = run_command,
-                                   .on_all_ranks = 1};
+static const char help[] =
+    "arcwake run INPUT.yaml [options]\n"
+    "  -o DIR, --output DIR  output directory (key output.directory)\n"
+    "  --force               write into a directory that is not empty\n"
+    "  --solver NAME         projection | predictive | heterogeneous | heuristic | two-phase |\n"
+    "                        adaptive\n"
+    "                        (key numerics.solver)\n"
+    "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0\n"
+    "  --threads N           threads of the CPU device and of all else\n"
+    "  --steps N             stop after N steps\n"
+    "  --solve-every N       rigid, external: also solve every N steps\n"
+    "  --set KEY=VALUE       any key of the input, e.g. --set numerics.grid=[64,64]; repeatable\n"
+    "  --quiet               errors and warnings only\n"
+    "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
+    "4 files or devices; 75 stopped by a signal between two steps.\n";
+
+const aw_command aw_run_command = {
+    .name = "run",
+    .usage = "run INPUT.yaml",
+    .summary = "compute, write DIR (openPMD meshes, monitor.csv, report)",
+    .help = help,
+    .run = run_command,
+    .on_all_ranks = 1,
+};

@@ -67,6 +67,24 @@ done:
     return status;
 }
 
+static aw_status run_command(int argc, char **argv)
+{
+    aw_bench b;
+    aw_status status = AW_OK;
+    AW_TRY(aw_bench_options(argc, argv, &b));
+    if (aw_comm_size() > 1 && (b.tables || b.kernel || b.step || b.patterns || b.cuhre))
+        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
+                                    "measurements of one process (leave mpirun out)");
+    if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.device, b.threads, b.json);
+    if (b.kernel) return aw_bench_kernel(&b);
+    aw_tuning_load(&b.tuning);
+    if (b.step) return aw_bench_step(&b);
+    if (b.patterns) return aw_bench_patterns(&b);
+    AW_TRY(measure_all(&b));
+done:
+    return status;
+}
+
 static const char help[] =
     "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"
     "              [--tolerance T] [--sampling quiet|random] [--threads N] [--skip N]\n"
@@ -96,27 +114,11 @@ static const char help[] =
     "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts\n"
     "those within their tolerance, those that miss it silently, and those that say so.\n";
 
-static aw_status bench(int argc, char **argv)
-{
-    aw_bench b;
-    aw_status status = AW_OK;
-    AW_TRY(aw_bench_options(argc, argv, &b));
-    if (aw_comm_size() > 1 && (b.tables || b.kernel || b.step || b.patterns || b.cuhre))
-        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
-                                    "measurements of one process (leave mpirun out)");
-    if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.device, b.threads, b.json);
-    if (b.kernel) return aw_bench_kernel(&b);
-    aw_tuning_load(&b.tuning);
-    if (b.step) return aw_bench_step(&b);
-    if (b.patterns) return aw_bench_patterns(&b);
-    AW_TRY(measure_all(&b));
-done:
-    return status;
-}
-
-const aw_command aw_bench_command = {.name = "bench",
-                                     .usage = "bench",
-                                     .summary = "time the potentials on this machine",
-                                     .help = help,
-                                     .run = bench,
-                                     .on_all_ranks = 1};
+const aw_command aw_bench_command = {
+    .name = "bench",
+    .usage = "bench",
+    .summary = "time the potentials on this machine",
+    .help = help,
+    .run = run_command,
+    .on_all_ranks = 1,
+};

@@ -97,7 +97,5 @@ aw_status aw_bench_step(const aw_bench *bench);
  *  @return AW_OK, AW_ERR_NONFINITE, AW_ERR_NOMEM, AW_ERR_IO, AW_ERR_BACKEND. */
 aw_status aw_bench_cuhre(long instances, const char *unit, int threads, const char *json);
 
-extern const aw_command aw_bench_command;
-
 AW_END_DECLS
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/tune/tune.h"
-
+/* `arcwake tune`: search once for the block sizes that suit this machine. */
 #include <getopt.h>
 #include <math.h>
 #include <omp.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/base/command.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -305,18 +305,7 @@ done:
     return status;
 }
 
-static const char help[] =
-    "arcwake tune [--threads N] [--dry-run] [--file FILE]\n"
-    "Times block sizes of the CPU device on the LCLS bend in steady state (about two minutes, best\n"
-    "with nothing else running), and stores what beats the defaults by more than the noise.\n"
-    "  --threads N   threads of the CPU device (default: as many as OpenMP gives)\n"
-    "  --dry-run     store nothing\n"
-    "  --file FILE   store there (default: $ARCWAKE_TUNING, or ~/.cache/arcwake/tuning.yaml)\n"
-    "run, validate and bench use the stored values; answers depend on them by rounding only.\n"
-    "A file of another version, CPU or SIMD variant, or a damaged one, is ignored with a warning.\n"
-    "ARCWAKE_TUNING=none: the defaults are used.\n";
-
-static aw_status tune_command(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     aw_status status = AW_OK;
     tune t = {0};
@@ -341,9 +330,21 @@ done:
     return status;
 }
 
-const aw_command aw_tune_command = {.name = "tune",
-                                    .usage = "tune",
-                                    .summary =
-                                        "search once what suits this machine, for all later runs",
-                                    .help = help,
-                                    .run = tune_command};
+static const char help[] =
+    "arcwake tune [--threads N] [--dry-run] [--file FILE]\n"
+    "Times block sizes of the CPU device on the LCLS bend in steady state (about two minutes, best\n"
+    "with nothing else running), and stores what beats the defaults by more than the noise.\n"
+    "  --threads N   threads of the CPU device (default: as many as OpenMP gives)\n"
+    "  --dry-run     store nothing\n"
+    "  --file FILE   store there (default: $ARCWAKE_TUNING, or ~/.cache/arcwake/tuning.yaml)\n"
+    "run, validate and bench use the stored values; answers depend on them by rounding only.\n"
+    "A file of another version, CPU or SIMD variant, or a damaged one, is ignored with a warning.\n"
+    "ARCWAKE_TUNING=none: the defaults are used.\n";
+
+const aw_command aw_tune_command = {
+    .name = "tune",
+    .usage = "tune",
+    .summary = "search once what suits this machine, for all later runs",
+    .help = help,
+    .run = run_command,
+};

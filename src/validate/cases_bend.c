@@ -46,14 +46,15 @@ static aw_status steady(aw_validation *v)
         const double row[COLUMNS] = {s, fz[i], fz_known[i], fx[i], fx_known[i]};
         for (int k = 0; k < COLUMNS; ++k) table[i][k] = row[k];
     }
-    AW_TRY(aw_check_worst(v, "F_z, worst of 61 points on the axis [eV/m]", fz, fz_known, POINTS,
-                          steady_peak(), 0.007));
-    AW_TRY(aw_check_worst(v, "F_x_eff, worst of 61 points on the axis [eV/m]", fx, fx_known, POINTS,
+    AW_TRY(aw_check_worst(v, "F_z, worst of 61 points on the axis [eV/m]",
+                          (aw_pairs){fz, fz_known, POINTS}, steady_peak(), 0.007));
+    AW_TRY(aw_check_worst(v, "F_x_eff, worst of 61 points on the axis [eV/m]",
+                          (aw_pairs){fx, fx_known, POINTS},
                           fabs(aw_steady_transverse(&line, 1.0 / AW_LCLS_RADIUS, 0.0)), 0.02));
     /* Two solves of the same nodes, each with errors of psi up to the tolerance of 1e-6 psi, and a
      * gradient over a cell of sigma/12: 1e-6 * (12 psi/sigma)/(psi/sigma) a few times. */
-    AW_TRY(aw_check_worst(v, "F_z of 8 rows solved alone, against the whole grid [eV/m]", on_strip,
-                          fz, POINTS, steady_peak(), 1e-4));
+    AW_TRY(aw_check_worst(v, "F_z of 8 rows solved alone, against the whole grid [eV/m]",
+                          (aw_pairs){on_strip, fz, POINTS}, steady_peak(), 1e-4));
     AW_TRY(aw_case_table(v, "lcls_bend", "s_m,F_z,F_z_analytic,F_x_eff,F_x_eff_analytic",
                          &table[0][0], POINTS, COLUMNS));
 done:
@@ -211,7 +212,8 @@ static aw_status energy(aw_validation *v)
                         integral(S, known, ENERGY_NODES), exact, fabs(exact), 1e-4));
     AW_TRY(aw_check_add(v, "mean energy change through the bend [eV]",
                         integral(S, mean, ENERGY_NODES), exact, fabs(exact), 0.015));
-    AW_TRY(aw_check_worst(v, "mean force, worst of the 27 places [eV/m]", mean, known, ENERGY_NODES,
+    AW_TRY(aw_check_worst(v, "mean force, worst of the 27 places [eV/m]",
+                          (aw_pairs){mean, known, ENERGY_NODES},
                           fabs(aw_steady_mean(&line, AW_LCLS_RADIUS)), 0.012));
 done:
     aw_simulation_free(sim);

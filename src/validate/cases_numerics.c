@@ -62,10 +62,10 @@ static aw_status split(aw_validation *v)
     whole->steps = pieces->steps = 50;
     AW_TRY(axis_forces(whole, S, 2, one));
     AW_TRY(axis_forces(pieces, S, 2, three));
-    AW_TRY(aw_check_worst(v, "F_z 0.6 m in, inside a piece, three pieces and one [eV/m]", three[0],
-                          one[0], POINTS, steady_peak(), 2e-4));
-    AW_TRY(aw_check_worst(v, "F_z 1.0 m in, behind a joint, three pieces and one [eV/m]", three[1],
-                          one[1], POINTS, steady_peak(), 2e-4));
+    AW_TRY(aw_check_worst(v, "F_z 0.6 m in, inside a piece, three pieces and one [eV/m]",
+                          (aw_pairs){three[0], one[0], POINTS}, steady_peak(), 2e-4));
+    AW_TRY(aw_check_worst(v, "F_z 1.0 m in, behind a joint, three pieces and one [eV/m]",
+                          (aw_pairs){three[1], one[1], POINTS}, steady_peak(), 2e-4));
 done:
     aw_config_free(whole);
     aw_config_free(pieces);
@@ -96,7 +96,8 @@ static aw_status step(aw_validation *v)
     config->steps = 160;
     AW_TRY(axis_forces(config, S, 3, fine));
     for (int k = 0; k < 3; ++k)
-        AW_TRY(aw_check_worst(v, name[k], coarse[k], fine[k], POINTS, steady_peak(), 0.005));
+        AW_TRY(aw_check_worst(v, name[k], (aw_pairs){coarse[k], fine[k], POINTS}, steady_peak(),
+                              0.005));
 done:
     aw_config_free(config);
     return status;
@@ -276,7 +277,8 @@ static aw_status charge_of(aw_validation *v, aw_motion motion, const char *quant
         AW_TRY(aw_simulation_advance(sim));
         AW_TRY(aw_simulation_deposit(sim));
     }
-    AW_TRY(aw_check_worst(v, quantity, ours, reference, 11, config->beam.charge, 1e-12));
+    AW_TRY(
+        aw_check_worst(v, quantity, (aw_pairs){ours, reference, 11}, config->beam.charge, 1e-12));
 done:
     aw_simulation_free(sim);
     aw_config_free(config);
