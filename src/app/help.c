@@ -21,7 +21,10 @@ static aw_status run_command(int argc, char **argv)
     return AW_OK;
 }
 
-static const char help[] = "arcwake help [COMMAND]\nLists the commands, or the options of one.\n";
+static const char help[] =
+
+    "arcwake help [COMMAND]\n"
+    "Lists the commands, or prints the help of one, as arcwake COMMAND --help does.\n";
 
 const aw_command aw_help_command = {
     .name = "help",

@@ -136,13 +136,13 @@ static aw_status write_json(const table *b, const char *path)
     return status;
 }
 
-aw_status aw_bench_cuhre(long instances, const char *device_name, int threads, const char *json)
+aw_status aw_bench_cuhre(long instances, const char *name, int threads, const char *json)
 {
     aw_status status = AW_OK;
     const aw_device_params params = {.threads = threads, .inner_density = 1.0};
     aw_device device = {0};
     table b = {0};
-    AW_TRY(aw_device_open(device_name, &params, &device));
+    AW_TRY(aw_device_open(name, &params, &device));
     aw_info("integrals of Genz's families in %d to %d dimensions, %ld of each, relative tolerances "
             "1e-3 to 1e-6 in turn, at most %d evaluations each; on %s",
             (int)DIMENSIONS_MIN, (int)AW_CUHRE_DIMENSIONS, instances, EVALUATIONS_MAX,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake bench --step`: the parts of a step of the LCLS bend in self-consistent motion, timed. */
+/* `arcwake bench --step`: times the parts of a self-consistent step in the LCLS bend. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "src/bench/case.h"
 #include "src/io/json.h"
 
-/* What stands in the place of a run's output. */
+/* Of the output of a run, the bench times the statistics alone. */
 enum { STATISTICS = AW_PART_OUTPUT, PARTS = AW_PARTS };
 
-/* Seconds of the steps of one row. */
+/* Times of the steps of one row [s]. */
 typedef struct times {
     double sum[PARTS], best[PARTS];
     double sum_moved, best_moved; /* deposit, gather and push of the same step */
@@ -36,7 +36,7 @@ static void times_add(times *t, const double seconds[PARTS])
     t->steps++;
 }
 
-/* One step from deposit to push; seconds of its parts. */
+/* One step from deposit to push, and the times of its parts [s]. */
 static aw_status one_step(const aw_bench *b, aw_simulation *sim, int solved, double seconds[PARTS])
 {
     aw_status status = AW_OK;
@@ -62,18 +62,18 @@ static aw_status measure(const aw_bench *b, const char *solver, long grid, long 
     aw_simulation *sim = NULL;
     *t = (times){.steps = 0};
     AW_TRY(aw_bench_case_new(b, solver, grid, particles, &config, &sim));
-    while (sim->step < AW_BENCH_STEPS) { /* rigid: the history of a bunch that has not changed */
+    while (sim->step < AW_BENCH_STEPS) { /* rigid motion: the history of an unchanged bunch */
         AW_TRY(aw_simulation_deposit(sim));
         AW_TRY(aw_simulation_advance(sim));
     }
     config->motion = AW_MOTION_SELF_CONSISTENT;
     AW_TRY(aw_simulation_offload(sim));
-    /* With --hold the step that solves does not count. */
+    /* With --hold the step that solves is not timed. */
     for (int solved = 0; sim->step <= last + b->hold; ++solved) {
         double seconds[PARTS];
-        const int counts = sim->step >= first + b->hold;
+        const int timed = sim->step >= first + b->hold;
         AW_TRY(one_step(b, sim, solved, seconds));
-        if (counts) times_add(t, seconds);
+        if (timed) times_add(t, seconds);
     }
 done:
     aw_simulation_free(sim);

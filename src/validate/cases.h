@@ -61,9 +61,9 @@ typedef struct aw_pairs {
 aw_status aw_check_worst(aw_validation *validation, const char *quantity, aw_pairs pairs,
                          double scale, double tolerance);
 
-/** A resolved input made without files, which the case then alters: rigid motion, quiet start, 1 nC,
- *  1e6 particles, sigma 50 um in s and x, cut at 5 sigma, 128 x 128, c dt = 0.02 m, tolerance 1e-6,
- *  AW_DEFAULT_SOLVER.
+/** A resolved input made without files, which the case then alters: rigid motion, quiet start, 1
+ *  nC, 1e6 particles, sigma 50 um in s and x, cut at 5 sigma, 128 x 128, c dt = 0.02 m, tolerance
+ *  1e-6, AW_DEFAULT_SOLVER.
  *  @param[in] element  [n], copied
  *  @param gamma        of beam and lattice
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. Free with aw_config_free. */
@@ -83,7 +83,8 @@ aw_status aw_case_begin(const aw_config *config, aw_simulation **out);
  *  motion. @return as aw_simulation_advance and aw_simulation_deposit */
 aw_status aw_case_to(aw_simulation *simulation, double S);
 
-/** Forces on the few rows of the grid next to its axis: the same nodes at a fraction of the work. */
+/** Forces on the few rows of the grid next to its axis: the same nodes at a fraction of the
+ *  work. */
 typedef struct aw_strip {
     aw_grid_view grid;
     aw_field_point *point; /* owned, [nx][ns] */

@@ -11,15 +11,17 @@
 #include "src/validate/cases.h"
 
 /* Half a metre of the LCLS bend and half a metre of drift behind it, in 50 steps of the default
- * c dt: the overtaking length is 0.9 m, so that at every step but the first the circles of causality
- * cross an edge. */
+ * c dt: the overtaking length is 0.9 m, so that at every step but the first the circles of
+ * causality cross an edge. */
 #define SHORT_BEND 0.5
 #define LAST_S 1.0
 /* Rates also carry the error of the inner rule, which no tolerance controls; the reference, with
- * four times as many nodes in angle, is free of it. Largest error seen: 3.8 tolerances, `two-phase`,
- * in the first steps, where the bunch has not begun to bend and the rates are noise about zero. */
+ * four times as many nodes in angle, is free of it. Largest error seen: 3.8 tolerances,
+ * `two-phase`, in the first steps, where the bunch has not begun to bend and the rates are noise
+ * about zero. */
 #define RATE_TOLERANCES 5.0
-/* Here the LCLS bend is in steady state: the entrance lies more than 0.9 m and a bunch length back. */
+/* Here the LCLS bend is in steady state: the entrance lies more than 0.9 m and a bunch length
+ * back. */
 #define STEADY_S 2.0
 
 enum {

@@ -70,8 +70,8 @@ for solver in predictive projection two-phase; do
 done
 grep -q '3 ranks share the particles' stdout || complain "the ranks are not named: $(cat stdout)"
 
-# Ranks with nothing to do, or without particles; several devices a rank; a run that no solve belongs
-# to, with all particles in its files.
+# Ranks with nothing to do, or without particles; several devices a rank; a run that no solve
+# belongs to, with all particles in its files.
 ranks 3 --set 'numerics.grid=[8, 8]' -o few
 ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lonely
 [ -s lonely/diag/arcwake_00000005.h5 ] || complain "no particles of three ranks: $(ls lonely/diag)"
@@ -85,7 +85,8 @@ set -- --solver predictive --set beam.sampling=random
 ranks 2 "$@" -o random
 same random-units random 1e-9
 
-# Particles that each rank's device keeps go where those of the host go: units of one rank keep none.
+# Particles that each rank's device keeps go where those of the host go: units of one rank keep
+# none.
 "$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o not-kept \
     >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
 ranks 2 --solver predictive --device emulated -o kept
