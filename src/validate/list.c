@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of the validation cases. */
 #include "src/validate/cases.h"
 
 /* The cases in the order of `arcwake validate --list`. CASE(name) stands for aw_case_name, which
