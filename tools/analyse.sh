@@ -13,8 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/setup.sh
 
 all=${1-}
-slow='cuda|backwards|solvers_(devices|forecast|refusals|tuning)|solvers_(clusters|projection)\.avx512'
-slow+='|\.(baseline|avx2)$'
+slow='cuda|backwards|solvers_(devices|forecast|refusals|tuning)'
+slow+='|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
 
 aw_setup_clang() {
     command -v clang >/dev/null && command -v clang-tidy >/dev/null && return 0

@@ -20,9 +20,9 @@ typedef enum aw_part {
 /** "deposit", "potentials" ..; static storage. */
 const char *aw_part_name(aw_part part);
 
-/** The columns between `step` and the seconds: X(member, name in the header line). A column is a row
- *  here, and a line in aw_simulation_monitor (src/simulation/simulation.c) that fills it. Means and
- *  rms values are over the particles.
+/** The columns between `step` and the seconds: X(member, name in the header line). A column is a
+ *  row here, and a line in aw_simulation_monitor (src/simulation/simulation.c) that fills it. Means
+ *  and rms values are over the particles.
  *  - energy_change_mean: since the start; energy_change_rms: about that mean
  *  - charge: of all particles, a magnitude
  *  - emittance_x: geometric, of x and x'; _dispersion_free: with the part linear in delta taken out

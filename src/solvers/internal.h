@@ -67,7 +67,6 @@ void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job);
 /** Hand the estimates of points visit[first .. last) to the caller and to the report.
  *  @return the worse of `worst` and their statuses */
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, double *result, double *error, aw_report *report,
-                           aw_status worst);
+                           size_t last, const aw_solution *out, aw_status worst);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategy `projection`: nodes in r' common to all points. Near the points, within about the size
- * of the bunch, the moments are convolved (kernels/math/convolution.h) or, where they cannot be,
- * evaluated at every point; further away they are seen only through projections, tabulated once for
- * a node and looked up for every point (kernels/math/projection.h). Arcwake's own; its nearest
+/* The strategy `projection`: nodes in r' common to all points. Near the points, within about the
+ * size of the bunch, the moments are convolved (kernels/math/convolution.h) or, where they cannot
+ * be, evaluated at every point; further away they are seen only through projections, tabulated once
+ * for a node and looked up for every point (kernels/math/projection.h). Arcwake's own; its nearest
  * relative is the rotation of sums in tomography.
  *
  * Nothing adapts to a point, so the error is measured: at every step some points are recomputed
@@ -55,7 +55,7 @@ typedef struct step {
     double end;           /* of the far zone [m] */
     int pass[AW_RANGES];  /* the next ones */
     int again;            /* 1: they are not the first */
-    int look_at_rates;    /* aw_zone_integrate */
+    int check_rates;      /* aw_zone_integrate */
     int spread;           /* points that the sample has of core and rim each */
     int sharpened;        /* times that panels were looked at */
     int resampled;        /* 1: the sample was resampled since the last pass */
@@ -95,8 +95,8 @@ static void judge(const projection *p, aw_zone *z, int which, const aw_problem *
 {
     const double(*I)[AW_RESULTS] = (const double(*)[AW_RESULTS])z->sum;
     const aw_scales *scales = &problem->scales;
-    z->rules.error = aw_sample_error(&p->sample, which, I, scales, 0, AW_DPHI, NULL);
-    z->rules.rate_error = aw_sample_error(&p->sample, which, I, scales, AW_DPHI, AW_RESULTS, NULL);
+    z->rules.error = aw_sample_error(&p->sample, which, I, scales, 0, NULL);
+    z->rules.rate_error = aw_sample_error(&p->sample, which, I, scales, 1, NULL);
 }
 
 /* Worst error of the potentials at the points of the sample. */
@@ -104,7 +104,7 @@ static double seen_error(const projection *p, const aw_problem *problem, const d
                          aw_spread *spread)
 {
     return aw_sample_error(&p->sample, AW_RANGES, (const double(*)[AW_RESULTS])result,
-                           &problem->scales, 0, AW_DPHI, spread);
+                           &problem->scales, 0, spread);
 }
 
 /* Estimate of the potentials' largest error: what is seen at the points of the sample, and what
@@ -131,7 +131,8 @@ static aw_sample_how sample_how(const step *s, size_t every)
     return (aw_sample_how){.border = s->border,
                            .tolerance = AW_SAMPLE_SHARE * s->problem->tolerance,
                            .panels = {&zone[AW_NEAR].panels, &zone[AW_FAR].panels},
-                           .every = every};
+                           .every = every,
+                           .work = &s->report->work};
 }
 
 /* Add points to the sample until it has `spread` of each stratum, and the doubtful ones of the
@@ -142,27 +143,25 @@ static aw_status sample(step *s, int spread)
     const aw_problem *problem = s->problem;
     projection *p = s->p;
     const double start = aw_now();
-    size_t point[MOST], n = 0;
-    int stratum[MOST];
+    aw_sample_point point[MOST];
+    size_t n = 0;
     for (; s->spread < spread; ++s->spread)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            stratum[n] = k;
-            point[n++] = aw_sample_next(&p->sample, problem, k);
+            point[n].stratum = k;
+            point[n++].point = aw_sample_next(&p->sample, problem, k);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
         if (s->pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
-        stratum[n] = AW_DOUBTFUL;
-        point[n++] = doubtful(&p->zone[i], problem->points);
+        point[n].stratum = AW_DOUBTFUL;
+        point[n++].point = doubtful(&p->zone[i], problem->points);
     }
-    aw_work *work = &s->report->work;
-    const uint64_t before = work->evaluations;
+    const uint64_t before = s->report->work.evaluations;
     const size_t had = p->sample.n;
     const aw_sample_how how = sample_how(s, AW_SAMPLE_EVERY);
-    const aw_status status =
-        aw_sample_add(&p->sample, s->solver, problem, &how, point, stratum, n, work);
+    const aw_status status = aw_sample_add(&p->sample, s->solver, problem, &how, point, n);
     if (p->sample.n > had)
-        p->cost_limit =
-            AW_COST_LIMIT * (double)(work->evaluations - before) / (double)(p->sample.n - had);
+        p->cost_limit = AW_COST_LIMIT * (double)(s->report->work.evaluations - before) /
+                        (double)(p->sample.n - had);
     s->report->samples = p->sample.n;
     s->report->sample += aw_now() - start;
     return status;
@@ -182,6 +181,8 @@ static aw_status integrate_zones(const step *s)
     for (int i = 0; i < AW_RANGES; ++i) {
         p->zone[i].sum = &p->sum[(size_t)i * points];
         p->zone[i].check = &p->check[(size_t)i * points];
+        p->zone[i].from = from[i];
+        p->zone[i].to = to[i];
         if (s->pass[i] == AW_NO_PASS) continue;
         AW_TRY(aw_zone_begin(s->solver, s->problem, &p->zone[i], reach[i]));
     }
@@ -189,7 +190,7 @@ static aw_status integrate_zones(const step *s)
         const int i = k == 0 ? AW_FAR : AW_NEAR;
         aw_zone *z = &p->zone[i];
         if (s->pass[i] == AW_NO_PASS) continue;
-        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, from[i], to[i], s->look_at_rates,
+        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, s->check_rates,
                                  &p->sum[AW_RANGES * points], s->report));
         s->report->rule[i] = z->rules.level;
         s->report->shared[i] = z->rules.nodes;
@@ -200,27 +201,28 @@ done:
 
 /* See whether single panels of the far zone are too long where the sample is off. If not, it may be
  * the sample that has missed something: it is resampled, once.
+ * @param[out] shorter  1: some panels are shorter from now on
  * @param[out] off  by how much panels are off at the worst point */
-static aw_status sharpen(step *s, int *sharper, double *off)
+static aw_status sharpen(step *s, int *shorter, double *off)
 {
-    enum { MOST = 8 };
     projection *p = s->p;
     aw_zone *far = &p->zone[AW_FAR];
     const aw_problem *problem = s->problem;
     const double least = AW_SHARPEN_ABOVE * AW_ESTIMATE_SHARE * problem->tolerance;
-    aw_work *work = &s->report->work;
     aw_status status = AW_OK;
-    size_t which[MOST], point[MOST];
-    const size_t n = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
-                                     &problem->scales, least, MOST, which);
-    *sharper = 0;
-    if (n == 0 || far->panels.n == 0) return AW_OK;
-    for (size_t i = 0; i < n; ++i) point[i] = p->sample.at[which[i]].point;
-    AW_TRY(aw_zone_sharpen(s->solver, problem, far, fmin(s->border, s->end), s->end, point, n, work,
-                           sharper, off));
+    size_t which[AW_SAMPLE_WORST], point[AW_SAMPLE_WORST];
+    aw_panel_check check = {.point = point};
+    check.points = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
+                                   &problem->scales, least, which);
+    *shorter = 0;
+    if (check.points == 0 || far->panels.n == 0) return AW_OK;
+    for (size_t i = 0; i < check.points; ++i) point[i] = p->sample.at[which[i]].point;
+    AW_TRY(aw_zone_sharpen(s->solver, problem, far, &check, &s->report->work));
+    *shorter = check.shortened;
+    *off = check.off;
     if (s->resampled || *off >= AW_EXPLAINED * aw_rules_error(&far->rules)) return AW_OK;
     const aw_sample_how how = sample_how(s, 1);
-    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, which, n, work));
+    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, which, check.points));
     s->resampled = 1;
 done:
     return status;
@@ -243,19 +245,19 @@ static aw_status refine(step *s, next *out)
     const int spikes = error > AW_SPIKES * AW_ESTIMATE_SHARE * s->problem->tolerance ||
                        far->level >= AW_SPIKES_FROM_RULE;
     aw_status status = AW_OK;
-    int sharper = 0;
+    int shorter = 0;
     double off = HUGE_VAL;
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
     if (worse == AW_FAR && spikes && s->sharpened < AW_SHARPEN_TIMES) {
         s->sharpened += !s->resampled;
-        AW_TRY(sharpen(s, &sharper, &off));
+        AW_TRY(sharpen(s, &shorter, &off));
     }
     *out = NEW_LOOK;
     if (s->resampled > resampled) return AW_OK;
     /* What nodes in r' do not explain is due to those in angle or to tables: no finer rule. */
     if (off < AW_EXPLAINED * error)
         s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
-    else if (sharper)
+    else if (shorter)
         s->pass[AW_FAR] = AW_SAME_RULE;
     else if (aw_rules_tighten(&p->zone[worse].rules, p->cost_limit))
         s->pass[worse] = AW_FINER_RULE;
@@ -313,7 +315,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     const int begins = p->steps++ == 0 || p->coarsened || near->coarsened || far->coarsened;
     p->coarsened = 0;
     if (begins) memset(p->pool, 0, sizeof p->pool);
-    s->look_at_rates = p->steps % 2 == 0; /* and potentials by turns */
+    s->check_rates = p->steps % 2 == 0; /* and potentials by turns */
     p->sample.n = 0;
     for (;;) {
         AW_TRY(make_passes(s, begins));
@@ -328,7 +330,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         if (then == NEW_LOOK) continue;
         s->resampled = 0;
         s->again = 1;
-        s->look_at_rates = !s->look_at_rates;
+        s->check_rates = !s->check_rates;
         memset(p->pool, 0, sizeof p->pool);
     }
     memcpy(p->pool, pool, sizeof pool);

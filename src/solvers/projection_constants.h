@@ -3,8 +3,8 @@
  * and what it was measured to do or why it has that value. The rules themselves, from coarse to
  * fine, are a table in rules.c. After a change: docs/projection.md, "Where to change a rule".
  *
- * Where no measurement is given there was none: the value was chosen once, for the reason that stands
- * there if any does, and has not been varied by itself. */
+ * Where no measurement is given there was none: the value was chosen once, for the reason that
+ * stands there if any does, and has not been varied by itself. */
 #ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
 #define AW_SOLVERS_PROJECTION_CONSTANTS_H
 
@@ -29,8 +29,9 @@ enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE_NEXT = 1 };
 /* Of the tolerance: the error of the sample's own integrals. A tenth, so that the judge is better
  * than the judged. */
 #define AW_SAMPLE_SHARE 0.1
-/* Nodes in angle of the sample's inner rule over those of other integrals: judge and judged must not
- * share its error, which exceeds the tolerance where cells are long and thin or hold few particles. */
+/* Nodes in angle of the sample's inner rule over those of other integrals: judge and judged must
+ * not share its error, which exceeds the tolerance where cells are long and thin or hold few
+ * particles. */
 #define AW_SAMPLE_DENSITY 2.0
 /* Common nodes in r' for each region with which a point of the sample begins: with every fourth it
  * looks at as many places as the rule does, and at others. */
@@ -53,18 +54,19 @@ enum { AW_COARSEN_BY = 3 };
 
 /* Of the near zone: a convolution that reaches so far moves the border inwards to where it ends. */
 #define AW_REACH_ENOUGH 0.7
-/* A convolution may reach this many times as far as the near zone must: the further out the far zone
- * begins, the fewer directions its tables need. */
+/* A convolution may reach this many times as far as the near zone must: the further out the far
+ * zone begins, the fewer directions its tables need. */
 #define AW_REACH_MAX 16.0
 /* Of the near zone: below this a convolution is not worth it. */
 #define AW_REACH_LEAST 0.25
-/* Cells by which slices may be turned against the points' grid where they are convolved: its square,
- * over the width of the moments in cells, is left out. */
+/* Cells by which slices may be turned against the points' grid where they are convolved: its
+ * square, over the width of the moments in cells, is left out. */
 #define AW_TURN_MAX 0.1
 
 /* ---- panels (zone.c) */
 
-/* First panel near r' = 0, and the bunch's size, over the shorter half side of its box (five sigma). */
+/* First panel near r' = 0, and the bunch's size, over the shorter half side of its box (five
+ * sigma). */
 #define AW_FIRST_PANEL 0.1
 #define AW_BUNCH_SIZE 0.4
 /* Errors of all tables in tolerances, at most, where nodes in r' are not to blame for an error. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How finely the strategy `projection` integrates a zone: rules from coarse to fine, and which of them
- * the next pass takes, by the errors that were measured. Owns the table of rules (rules.c: near_rule,
- * far_rule) and what is remembered of them; read aw_rules_tighten (finer) and aw_rules_relax (coarser)
- * first. */
+/* How finely the strategy `projection` integrates a zone: rules from coarse to fine, and which of
+ * them the next pass takes, by the errors that were measured. Owns the table of rules (rules.c:
+ * near_rule, far_rule) and what is remembered of them; read aw_rules_tighten (finer) and
+ * aw_rules_relax (coarser) first. */
 #ifndef AW_SOLVERS_RULES_H
 #define AW_SOLVERS_RULES_H
 #include <stddef.h>

@@ -111,27 +111,27 @@ aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z
     return rules->convolves ? convolve(solver, problem, z, reach) : AW_OK;
 }
 
-aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                            double to, int look_at_rates, double (*scratch)[AW_RESULTS],
-                            aw_report *report)
+aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                            int check_rates, double (*scratch)[AW_RESULTS], aw_report *report)
 {
     aw_field_point corner[4];
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
-    const int far = from > 0.0;
+    const int far = z->from > 0.0;
+    double from = z->from;
     const double tables = rules->dense ? fmin(r->tables, AW_TABLES_DENSE) : r->tables;
     const aw_panels_how how = zone_how(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     if (rules->convolves) {
         from = z->convolved;
-        rules->convolved = from == to;
+        rules->convolved = from == z->to;
         AW_TRY(ops->wait(solver->device->state));
         give_velocities(problem, z->sum, scratch);
     }
     z->panels.n = 0;
-    if (from < to)
-        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
+    if (from < z->to)
+        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &how));
     aw_grid_corners(problem->point, problem->columns, problem->points, corner);
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     rules->nodes = z->panels.n;
@@ -143,7 +143,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                              .table_error = tables * problem->tolerance / (double)z->panels.n,
                              .I = z->sum,
                              .check = z->check,
-                             .check_rates = look_at_rates};
+                             .check_rates = check_rates};
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
@@ -191,20 +191,20 @@ static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_
     }
 }
 
-aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                          double to, const size_t *point, size_t points, aw_work *work,
-                          int *sharper, double *off)
+aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                          aw_panel_check *check, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
     const aw_panels_how how = zone_how(problem->history, z, 1);
     const int order = how.order;
+    const size_t *point = check->point, points = check->points;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
     double(*all)[AW_RESULTS] = aw_alloc(points, sizeof *all);
-    *sharper = 0;
-    *off = 0.0;
+    check->shortened = 0;
+    check->off = 0.0;
     if (!all) return AW_ERR_NOMEM;
-    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, from, to, &how));
+    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &how));
     const size_t regions = panels.n / (size_t)order * ((size_t)order + 1);
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
                    sizeof *solver->region));
@@ -229,9 +229,9 @@ aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone 
         const double length = log(b / a), most = length * exp2(-halvings);
         aw_panel_caps_lower(&z->caps, a * exp(-AW_CAP_MARGIN * length),
                             b * exp(AW_CAP_MARGIN * length), most);
-        *sharper = 1;
+        check->shortened = 1;
     }
-    *off = aw_sample_counts(all[0], &problem->scales);
+    check->off = aw_sample_counts(all[0], &problem->scales);
 done:
     aw_free(all);
     aw_panels_free(&panels);

@@ -55,7 +55,7 @@ for folder in $folders; do
     lines=$(cat $own | wc -l)
     modules=$(printf '%s\n' "$own" | sed 's|\.[a-z]*$||' | sort -u | wc -l)
     if [ "$lines" -gt 4000 ] || [ "$modules" -gt 15 ]; then
-        echo "$folder: $lines lines in $modules modules (at most 4000 and 15: make a folder of a part)"
+        echo "$folder: $lines lines in $modules modules (at most 4000 and 15: divide it)"
         bad=1
     fi
 done

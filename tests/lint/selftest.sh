@@ -16,8 +16,8 @@ write() {
 clean_tree() {
     rm -rf "$tree"
     mkdir -p "$tree"
-    for folder in src/base src/io src/input src/output src/solvers src/simulation src/bench src/app \
-        kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle quadrature \
+    for folder in src/base src/io src/input src/output src/solvers src/simulation src/bench \
+        src/app kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle quadrature \
         quadrature/rules predictor; do
         guard=$(echo "$folder" | tr 'a-z/' 'A-Z_')
         write "$folder/a.h" \
@@ -121,9 +121,11 @@ write pic/b.h "$spdx\n/* Long. */\n$(printf '/* %099d */' 0)\n"
 expect limits pic/b.h:3 "a long line"
 write pic/b.h "$spdx\n/* Many. */\n$(seq -s '\n' 800 | sed 's/[0-9]//g')\n"
 expect limits pic/b.h: "a long file"
-write pic/b.h "$spdx\n/* Wide. */\nint f(int a, int b, int c, int d, int e,\n      int f, int g)\n{\n}\n"
+seven='int a, int b, int c, int d, int e, int f, int g'
+four='int a, int b[2][3], int (*c)(int, int, int, int), int d'
+write pic/b.h "$spdx\n/* Wide. */\nint f($seven)\n{\n}\n"
 expect limits pic/b.h:3 "a function of seven parameters"
-write pic/b.h "$spdx\n/* Not so wide. */\nint f(int a, int b[2][3], int (*c)(int, int, int, int), int d)\n{\n}\n"
+write pic/b.h "$spdx\n/* Not so wide. */\nint f($four)\n{\n}\n"
 sh "$lint/limits.sh" "$tree" || {
     echo "limits refused a function of four parameters"
     bad=1

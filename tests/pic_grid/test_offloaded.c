@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles that a device keeps go the same way as those of the host, through every kind of field and
- * from one into the other, and give the same grids, forces and statistics. */
+/* Particles that a device keeps go the same way as those of the host, through every kind of field
+ * and from one into the other, and give the same grids, forces and statistics. */
 #include <math.h>
 #include <string.h>
 

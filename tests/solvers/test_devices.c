@@ -120,7 +120,8 @@ static void so_are_those_of_gpus(void **state)
     check_answers("cpu,emulated:0,emulated:1");
 }
 
-/* ------------------------------------------------------------------------------- devices that die */
+/* ------------------------------------------------------------------------------- devices that
+ * die */
 
 /* A CPU device that is lost with its n-th operation, and leaves nonsense behind. */
 typedef struct mortal {
