@@ -17,12 +17,11 @@ struct aw_gpu_origin {
     size_t tile;
 };
 
-/* A call, and where in its list of tiles the next batch begins. */
+/* A call, and the tile with which the next batch begins: `tile` of cluster `at`. */
 typedef struct evaluation {
-    const aw_cluster *cluster;
-    size_t n, at, tile;
-    const aw_clustered *out;
-    aw_gpu_evaluate call;
+    const aw_cluster_call *call;
+    size_t at, tile;
+    aw_gpu_evaluate arguments; /* what all batches have in common */
 } evaluation;
 
 typedef double sums[AW_GPU_SUMS][AW_TILE];
@@ -61,7 +60,7 @@ static void add_tile(const evaluation *e, const aw_gpu_workspace *d, const batch
                                                       .limit = c->limit,
                                                       .part = c->part};
     for (uint32_t l = 0; l < AW_TILE; ++l)
-        sum[AW_RESULTS][l] = l < c->tile[i].count ? e->out->error[c->tile[i].first + l] : 0.0;
+        sum[AW_RESULTS][l] = l < c->tile[i].count ? e->call->out.error[c->tile[i].first + l] : 0.0;
     d->origin[at] = (struct aw_gpu_origin){c, i};
 }
 
@@ -69,8 +68,8 @@ static void add_tile(const evaluation *e, const aw_gpu_workspace *d, const batch
 static batch go_through(evaluation *e, const aw_gpu_workspace *d)
 {
     batch b = {0};
-    while (e->at < e->n) {
-        const aw_cluster *c = &e->cluster[e->at];
+    while (e->at < e->call->n) {
+        const aw_cluster *c = &e->call->cluster[e->at];
         const size_t each = c->regions > 0 ? c->regions : 1, first = b.tiles;
         const size_t room = AW_GPU_RESULTS > b.results ? (AW_GPU_RESULTS - b.results) / each : 0;
         size_t tiles = c->tiles - e->tile;
@@ -119,7 +118,7 @@ static aw_status batch_begin(aw_gpu_state *g, int q, evaluation *e)
     aw_status status = AW_OK;
     AW_TRY(desk_grow(g, d, &b));
     go_through(e, d);
-    aw_gpu_evaluate call = e->call;
+    aw_gpu_evaluate call = e->arguments;
     call.region = d->region.device;
     call.tile = d->tile.device;
     call.tiles = (uint32_t)b.tiles;
@@ -172,7 +171,7 @@ static aw_status batch_end(aw_gpu_state *g, int q, const evaluation *e, aw_work 
     for (size_t at = 0; at < d->n; ++at) {
         const aw_cluster *c = d->origin[at].cluster;
         const size_t i = d->origin[at].tile, from = tile[at].result;
-        hand_out(c, i, ((sums *)d->sums.host)[at], e->out);
+        hand_out(c, i, ((sums *)d->sums.host)[at], &e->call->out);
         memcpy(&c->worst[i * c->regions], (float *)d->worst.host + from,
                c->regions * sizeof *c->worst);
         memcpy(&c->refused[i * c->regions], (uint8_t *)d->refused.host + from, c->regions);
@@ -184,20 +183,20 @@ done:
     return status;
 }
 
-aw_status aw_gpu_device_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                                 const aw_scales *scales, int single, const aw_clustered *out,
-                                 aw_work *work)
+aw_status aw_gpu_device_evaluate(void *state, const aw_cluster_call *call, aw_work *work)
 {
     aw_gpu_state *g = state;
-    evaluation e = {.cluster = cluster, .n = n, .out = out};
+    evaluation e = {.call = call};
     aw_status status = AW_OK;
     int q = 0;
-    e.call = (aw_gpu_evaluate){
-        .history = g->exact, .point = g->at.device, .density = g->density, .scales = *scales};
+    e.arguments = (aw_gpu_evaluate){.history = g->exact,
+                                    .point = g->at.device,
+                                    .density = g->density,
+                                    .rounded = call->single,
+                                    .scales = *call->scales};
     AW_TRY(aw_gpu_wait(g, 0));
-    if (single) AW_TRY(aw_gpu_narrow_view(g, &e.call.history));
-    e.call.rounded = single;
-    for (; e.at < n; q = (q + 1) % AW_GPU_STREAMS) {
+    if (call->single) AW_TRY(aw_gpu_narrow_view(g, &e.arguments.history));
+    for (; e.at < call->n; q = (q + 1) % AW_GPU_STREAMS) {
         AW_TRY(batch_end(g, q, &e, work));
         AW_TRY(batch_begin(g, q, &e));
     }

@@ -104,9 +104,7 @@ aw_status aw_gpu_device_sweep(void *state, aw_region *region, size_t n, const aw
                               aw_work *work);
 aw_status aw_gpu_device_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
                                const aw_scales *scales, aw_work *work);
-aw_status aw_gpu_device_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                                 const aw_scales *scales, int single, const aw_clustered *out,
-                                 aw_work *work);
+aw_status aw_gpu_device_evaluate(void *state, const aw_cluster_call *call, aw_work *work);
 aw_status aw_gpu_device_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
                                   aw_work *work);
 aw_status aw_gpu_device_cuhre_apply(void *state, const aw_cuhre_rule *rule, const aw_genz *f,

@@ -128,7 +128,6 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
     const aw_tile_ref tile[2] = {{0, AW_TILE}, {AW_TILE, POINTS - AW_TILE}};
-    const aw_clustered out = {f->I, f->error, f->rest, f->rest_error};
     aw_common_node node[NODES];
     aw_common_rule shared = {.node = node, .nodes = NODES, .columns = POINTS, .I = f->shared};
     double region[REGIONS][2];
@@ -147,6 +146,8 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
                                 .worst = worst,
                                 .refused = refused,
                                 .coarse = coarse};
+    const aw_cluster_call call = {
+        &cluster, 1, &scales, 0, {f->I, f->error, f->rest, f->rest_error}};
     for (int i = 0; i < NODES; ++i)
         node[i] = (aw_common_node){.r = 1.2 * SLICES * CDT * (i + 0.5) / NODES,
                                    .weight = 1.0 + i,
@@ -164,7 +165,7 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
     AW_TRY(aw_gpu_upload(g, &t->history, t->point, POINTS));
     AW_TRY(aw_gpu_device_refine(g, f->region, f->job, JOBS, &scales, &work));
     AW_TRY(aw_gpu_device_sweep(g, f->region, (size_t)POINTS * REGIONS, &scales, &work));
-    AW_TRY(aw_gpu_device_evaluate(g, &cluster, 1, &scales, 0, &out, &work));
+    AW_TRY(aw_gpu_device_evaluate(g, &call, &work));
     AW_TRY(aw_gpu_device_integrate(g, &shared, &scales, &work));
     AW_TRY(run_boxes(g, f));
     AW_TRY(aw_gpu_self_test_particles(g, &t->history.orbit, &f->beam));

@@ -193,9 +193,9 @@ static void compare_single(const bench *b)
                                 .coarse = coarse};
     for (int i = 0; i < 2; ++i) {
         const aw_device *d = i ? &b->gpu : &b->cpu;
-        const aw_clustered out = {I[i], error, rest, left};
+        const aw_cluster_call call = {&cluster, 1, &scales, 1, {I[i], error, rest, left}};
         aw_work work = {0};
-        assert_ok(d->ops->evaluate(d->state, &cluster, 1, &scales, 1, &out, &work));
+        assert_ok(d->ops->evaluate(d->state, &call, &work));
     }
     for (int p = 0; p < POINTS; ++p) assert_close(I[1][p][AW_PHI], I[0][p][AW_PHI], 3e-6, 0.0);
 }
