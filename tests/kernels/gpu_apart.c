@@ -107,7 +107,7 @@ static aw_status apart_launch(void *context, int stream, aw_gpu_kernel kernel, s
 /* ------------------------------------------------------------------------------ the device */
 
 static order launched; /* in the program's own data, which stays readable */
-static gpu_space space;
+static gpu_shared space;
 static ucontext_t device_thread;
 static char device_stack[1 << 18];
 static _Thread_local int of_this_thread;

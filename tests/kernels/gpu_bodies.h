@@ -12,28 +12,28 @@
 #include "kernels/gpu/runtime.h"
 
 /* What a block's threads share, of whichever kernel. */
-typedef union gpu_space {
+typedef union gpu_shared {
 #define GPU_NO_SPACE(name, arguments)
-#define GPU_SPACE(name, arguments) aw_gpu_##name##_space name;
+#define GPU_SPACE(name, arguments) aw_gpu_##name##_shared name;
     AW_GPU_KERNELS(GPU_NO_SPACE, GPU_SPACE)
-} gpu_space;
+} gpu_shared;
 
-typedef void (*gpu_body)(const void *call, int block, gpu_space *space);
+typedef void (*gpu_body)(const void *call, int block, gpu_shared *space);
 
-#define GPU_ALONE(name, arguments)                                        \
-    static void run_##name(const void *call, int block, gpu_space *space) \
-    {                                                                     \
-        const aw_gpu_##arguments *c = call;                               \
-        (void)space;                                                      \
-        aw_gpu_##name##_block(c, block);                                  \
+#define GPU_WITHOUT_SHARED(name, arguments)                                \
+    static void run_##name(const void *call, int block, gpu_shared *space) \
+    {                                                                      \
+        const aw_gpu_##arguments *c = call;                                \
+        (void)space;                                                       \
+        aw_gpu_##name##_block(c, block);                                   \
     }
-#define GPU_SHARING(name, arguments)                                      \
-    static void run_##name(const void *call, int block, gpu_space *space) \
-    {                                                                     \
-        const aw_gpu_##arguments *c = call;                               \
-        aw_gpu_##name##_block(c, &space->name, block);                    \
+#define GPU_WITH_SHARED(name, arguments)                                   \
+    static void run_##name(const void *call, int block, gpu_shared *space) \
+    {                                                                      \
+        const aw_gpu_##arguments *c = call;                                \
+        aw_gpu_##name##_block(c, &space->name, block);                     \
     }
-AW_GPU_KERNELS(GPU_ALONE, GPU_SHARING)
+AW_GPU_KERNELS(GPU_WITHOUT_SHARED, GPU_WITH_SHARED)
 
 /* [kernel] */
 #define GPU_BODY(name, arguments) run_##name,

@@ -241,7 +241,7 @@ static void slices_that_do_not_fit_stay_on_the_host(void **state)
             compare_single(&b); /* as they are: there is no room for other copies */
             assert_int_equal(g->on_host, SLICES - fit);
             for (size_t i = 0; i < SLICES; ++i) {
-                assert_int_equal(g->cached[i].room != NULL, i < fit);
+                assert_int_equal(g->cached[i].device != NULL, i < fit);
                 assert_null(g->cached[i].narrow);
             }
         }

@@ -28,7 +28,7 @@ typedef struct thread {
     int t;
 } thread;
 
-static gpu_space space;
+static gpu_shared space;
 
 static void *be_a_thread(void *argument)
 {
@@ -57,9 +57,9 @@ static aw_status threaded_launch(void *context, int stream, aw_gpu_kernel kernel
     return AW_OK;
 }
 
-/* The trial that a device has to stand (kernels/gpu/self_test.c): every operation, held against what
- * one thread does after the other. The sanitizer ends the program with an exit status of its own,
- * whatever cmocka says. */
+/* The trial that a device has to stand (kernels/gpu/self_test.c): every operation, held against
+ * what one thread does after the other. The sanitizer ends the program with an exit status of its
+ * own, whatever cmocka says. */
 static void threads_do_not_disturb_each_other(void **state)
 {
     const aw_device_params params = {.threads = 1, .inner_density = 1.0};
