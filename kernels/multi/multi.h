@@ -104,8 +104,6 @@ aw_status aw_multi_integrate(void *state, aw_common_rule *shared, const aw_scale
                              aw_work *work);
 aw_status aw_multi_convolve(void *state, const aw_common_rule *shared);
 aw_status aw_multi_wait(void *state);
-aw_status aw_multi_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                            const aw_scales *scales, int single, const aw_clustered *out,
-                            aw_work *work);
+aw_status aw_multi_evaluate(void *state, const aw_cluster_call *call, aw_work *work);
 
 #endif

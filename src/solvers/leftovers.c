@@ -115,8 +115,9 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
         pass->cluster[c].begin = number == 0;
     }
     report->single = problem->tolerance >= AW_SINGLE_TOLERANCE;
-    AW_TRY(ops->evaluate(solver->device->state, pass->cluster, pass->clusters, &problem->scales,
-                         report->single, out, &report->work));
+    const aw_cluster_call call = {pass->cluster, pass->clusters, &problem->scales, report->single,
+                                  *out};
+    AW_TRY(ops->evaluate(solver->device->state, &call, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     accept_refused(pass, problem->tolerance, out);
     record_pass(pass, problem->record);

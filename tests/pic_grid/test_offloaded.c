@@ -397,7 +397,7 @@ static void one_unit_alone_keeps_them(void **state)
 
 int main(int argc, char **argv)
 {
-    char *kind = unit_of(argc, argv);
+    char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(they_go_the_way_of_the_hosts, kind),
         cmocka_unit_test_prestate(so_do_many, kind),
