@@ -106,6 +106,7 @@ same not-kept kept 1e-9
 grep -q 'raise numerics.tolerance' stderr || complain "no remedy is named: $(cat stderr)"
 "$mpiexec" -n 2 --bind-to core "$arcwake" run run.yaml -o bound --threads 2 --steps 1 \
     >stdout 2>stderr || complain "ranks bound to a core: $(cat stderr)"
-grep -q 'has 2 threads and may use 1 CPU' stderr || complain "no warning about threads: $(cat stderr)"
+grep -q 'has 2 threads and may use 1 CPU' stderr ||
+    complain "no warning about threads: $(cat stderr)"
 
 exit $bad
