@@ -185,14 +185,14 @@ double aw_exit_force(const aw_line_bunch *bunch, double R, double phi_m, double 
 
 /* ------------------------------------------------------------------------------------- sheet */
 
-typedef struct place {
+typedef struct sheet_point {
     double sigma_s, sigma_x, s, x; /* s and sigma_s in the rest frame */
-} place;
+} sheet_point;
 
 /* The integrand in ln q. */
 static double sheet_part(double log_q, void *params)
 {
-    const place *p = params;
+    const sheet_point *p = params;
     double q = exp(log_q), qx = q * p->x, qs = q * p->s;
     double wx = 1.0 + 2.0 * q * q * p->sigma_x * p->sigma_x;
     double ws = 1.0 + 2.0 * q * q * p->sigma_s * p->sigma_s;
@@ -201,7 +201,7 @@ static double sheet_part(double log_q, void *params)
 
 double aw_sheet_phi(const aw_sheet *sheet, double x, double s)
 {
-    place p = {sheet->gamma * sheet->sigma_s, sheet->sigma_x, sheet->gamma * s, x};
+    sheet_point p = {sheet->gamma * sheet->sigma_s, sheet->sigma_x, sheet->gamma * s, x};
     double large = fmax(p.sigma_s, p.sigma_x), small = fmin(p.sigma_s, p.sigma_x);
     /* Outside these limits the integrand falls as q and as 1/q: the tails are 1e-14 of the
      * integral. */

@@ -40,7 +40,7 @@ static const struct option known[] = {
     {"budget", 1, NULL, BUDGET},     {NULL, 0, NULL, 0}};
 
 /* Whole numbers separated by commas, at most AW_BENCH_LIST of them. */
-static aw_status number_list(const char *option, const char *text, long least, long most, long *out,
+static aw_status number_list(const char *option, const char *text, long min, long max, long *out,
                              int *count)
 {
     char copy[256], *rest = copy, *word;
@@ -49,7 +49,7 @@ static aw_status number_list(const char *option, const char *text, long least, l
         return aw_error(AW_ERR_ARG, "%s: the list is too long", option);
     *count = 0;
     while (status == AW_OK && (word = strtok_r(rest, ",", &rest)) && *count < AW_BENCH_LIST)
-        status = aw_option_number(option, word, least, most, &out[(*count)++]);
+        status = aw_option_number(option, word, min, max, &out[(*count)++]);
     if (status == AW_OK && *count == 0)
         return aw_error(AW_ERR_ARG, "%s: no number in '%s'", option, text);
     return status;
@@ -67,10 +67,10 @@ static aw_status name_list(aw_bench *b, const char *text)
 }
 
 /* A whole number that fits an int. */
-static aw_status small(const char *option, const char *value, long least, long most, int *out)
+static aw_status small(const char *option, const char *value, long min, long max, int *out)
 {
     long number = 0;
-    aw_status status = aw_option_number(option, value, least, most, &number);
+    aw_status status = aw_option_number(option, value, min, max, &number);
     if (status == AW_OK) *out = (int)number;
     return status;
 }

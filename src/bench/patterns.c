@@ -264,13 +264,13 @@ done:
 /* How unevenly the work is distributed. */
 static void print_spread(const pattern_map *map)
 {
-    double least = HUGE_VAL, most = 0.0, sum = 0.0;
+    double min = HUGE_VAL, max = 0.0, sum = 0.0;
     for (size_t i = 0; i < map->sim->nodes; ++i) {
-        least = fmin(least, map->evaluations[i]);
-        most = fmax(most, map->evaluations[i]);
+        min = fmin(min, map->evaluations[i]);
+        max = fmax(max, map->evaluations[i]);
         sum += map->evaluations[i];
     }
-    aw_info("adaptive: %.0f to %.0f evaluations a point, %.0f in the mean", least, most,
+    aw_info("adaptive: %.0f to %.0f evaluations per point, %.0f in the mean", min, max,
             sum / (double)map->sim->nodes);
 }
 

@@ -69,7 +69,8 @@ const aw_case aw_case_lcls_bend = {
     .name = "lcls-bend",
     .claim = "forces in the steady state of the LCLS bend agree with the closed forms",
     .seconds = 15,
-    .run = steady};
+    .run = steady,
+};
 
 /* ----------------------------------------------------------------------- entrance and exit */
 
@@ -137,7 +138,8 @@ const aw_case aw_case_lcls_entrance = {
     .name = "lcls-entrance",
     .claim = "the real force in the entrance of a bend agrees with Saldin et al.",
     .seconds = 15,
-    .run = entrance};
+    .run = entrance,
+};
 
 static aw_status exit_of_bend(aw_validation *v)
 {
@@ -157,11 +159,12 @@ done:
     return status;
 }
 
-const aw_case aw_case_lcls_exit = {.name = "lcls-exit",
-                                   .claim =
-                                       "the real force behind a bend agrees with Stupakov and Emma",
-                                   .seconds = 15,
-                                   .run = exit_of_bend};
+const aw_case aw_case_lcls_exit = {
+    .name = "lcls-exit",
+    .claim = "the real force behind a bend agrees with Stupakov and Emma",
+    .seconds = 15,
+    .run = exit_of_bend,
+};
 
 /* ------------------------------------------------------------------------------------ energy */
 
@@ -226,4 +229,5 @@ const aw_case aw_case_lcls_energy = {
     .name = "lcls-energy",
     .claim = "in the 5 m LCLS bend, entered from a drift, the mean particle loses 0.887 MeV",
     .seconds = 80,
-    .run = energy};
+    .run = energy,
+};

@@ -100,7 +100,8 @@ const aw_case aw_case_chicane_optics = {
     .name = "chicane-optics",
     .claim = "the Zeuthen chicane compresses tenfold and keeps the emittance without self-force",
     .seconds = 3,
-    .run = optics};
+    .run = optics,
+};
 
 /* -------------------------------------------------------------------------- the full problem */
 
@@ -148,4 +149,5 @@ const aw_case aw_case_zeuthen = {
     .claim = "the self-consistent Zeuthen chicane, beside known one-dimensional results",
     .seconds = 3200,
     .full = 1,
-    .run = zeuthen};
+    .run = zeuthen,
+};

@@ -68,7 +68,8 @@ const aw_case aw_case_straight_sheet = {
     .name = "straight-sheet",
     .claim = "potentials of a Gaussian sheet in straight uniform motion (gamma = 100)",
     .seconds = 2,
-    .run = sheet};
+    .run = sheet,
+};
 
 /* -------------------------------------------------------------------------------- lone particle */
 
@@ -117,7 +118,8 @@ const aw_case aw_case_lone_particle = {
     .name = "lone-particle",
     .claim = "a single particle in straight motion exerts no force on itself",
     .seconds = 2,
-    .run = lone};
+    .run = lone,
+};
 
 /* ---------------------------------------------------------------------------------------- noise */
 
@@ -219,8 +221,9 @@ done:
     return status;
 }
 
-const aw_case aw_case_mse = {.name = "mse",
-                             .claim =
-                                 "the mean-square error of the force from shot noise falls as 1/N",
-                             .seconds = 25,
-                             .run = noise};
+const aw_case aw_case_mse = {
+    .name = "mse",
+    .claim = "the mean-square error of the force from shot noise falls as 1/N",
+    .seconds = 25,
+    .run = noise,
+};

@@ -76,7 +76,8 @@ const aw_case aw_case_split_bend = {
     .name = "split-bend",
     .claim = "a bend split into three unequal parts gives the same force",
     .seconds = 8,
-    .run = split};
+    .run = split,
+};
 
 /* ----------------------------------------------------------------------------------------- step */
 
@@ -104,11 +105,12 @@ done:
     return status;
 }
 
-const aw_case aw_case_step = {.name = "step",
-                              .claim =
-                                  "a four times smaller step gives the same force in the entrance",
-                              .seconds = 15,
-                              .run = step};
+const aw_case aw_case_step = {
+    .name = "step",
+    .claim = "a four times smaller step gives the same force in the entrance",
+    .seconds = 15,
+    .run = step,
+};
 
 /* -------------------------------------------------------------------------------------- solvers */
 
@@ -163,7 +165,8 @@ const aw_case aw_case_solvers = {
     .name = "solvers",
     .claim = "the solver agrees with the adaptive rule at a 1000 times smaller tolerance",
     .seconds = 60,
-    .run = solvers};
+    .run = solvers,
+};
 
 /* -------------------------------------------------------------------------------------- threads */
 
@@ -240,10 +243,12 @@ done:
     return status;
 }
 
-const aw_case aw_case_threads = {.name = "threads",
-                                 .claim = "one and two threads give the same bits",
-                                 .seconds = 20,
-                                 .run = threads};
+const aw_case aw_case_threads = {
+    .name = "threads",
+    .claim = "one and two threads give the same bits",
+    .seconds = 20,
+    .run = threads,
+};
 
 /* --------------------------------------------------------------------------------------- charge */
 
@@ -294,7 +299,9 @@ static aw_status charge(aw_validation *v)
     return charge_of(v, AW_MOTION_EXTERNAL, "moving in the bend's field, worst of 11 steps [C]");
 }
 
-const aw_case aw_case_charge = {.name = "charge",
-                                .claim = "the charge in the cells is that of the beam, to rounding",
-                                .seconds = 2,
-                                .run = charge};
+const aw_case aw_case_charge = {
+    .name = "charge",
+    .claim = "the charge in the cells is that of the beam, to rounding",
+    .seconds = 2,
+    .run = charge,
+};

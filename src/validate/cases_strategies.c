@@ -227,4 +227,5 @@ const aw_case aw_case_strategies = {
     .claim = "every strategy agrees with the adaptive rule at a 1000 times smaller tolerance",
     .seconds = 180,
     .full = 1,
-    .run = strategies};
+    .run = strategies,
+};

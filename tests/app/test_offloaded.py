@@ -54,8 +54,8 @@ class Offloaded(unittest.TestCase):
         self.assertEqual(set(host), set(offloaded))
         for name, want in host.items():
             size = 1.0 if name[1] == "position" else np.abs(host[name[0], "momentum", "z"]).max()
-            np.testing.assert_allclose(offloaded[name], want, rtol=0.0, atol=ROUNDED[name[1]] * size,
-                                       err_msg=str(name))
+            np.testing.assert_allclose(offloaded[name], want, rtol=0.0,
+                                       atol=ROUNDED[name[1]] * size, err_msg=str(name))
         turned = [host[step, "momentum", "x"].mean() for step in (0, STEPS)]
         self.assertGreater(abs(turned[1]), 1e3 * abs(turned[0]))  # the bend has deflected them
 
