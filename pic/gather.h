@@ -19,7 +19,9 @@ typedef struct aw_gather_params {
     const aw_forces *forces;
     double gamma; /* of the design velocity for which the grid's forces hold */
     double
-        kick; /* aw_gather_step: c times the time for which the forces then act on the particles [m]; may be 0 */
+        /* aw_gather_step: c times the time for which the forces then act on the particles [m]; may
+         * be 0 */
+        kick;
 } aw_gather_params;
 
 /** Forces on all particles along the lab axes [eV/m], of the particle's own velocity: what the grid

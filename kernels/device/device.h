@@ -161,18 +161,18 @@ typedef struct aw_device_ops {
     aw_status (*evaluate)(void *state, const aw_cluster_call *call, aw_work *work);
 
     /** Sum over shared nodes at every point. Where all points see the beam from outside, its
-     *  projections are tabulated (kernels/math/projection.h), with as many directions and offsets as
-     *  their error needs; other nodes are evaluated at every point. Moments are rounded to single
-     *  precision. May be NULL.
+     *  projections are tabulated (kernels/math/projection.h), with as many directions and offsets
+     *  as their error needs; other nodes are evaluated at every point. Moments are rounded to
+     *  single precision. May be NULL.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*integrate)(void *state, aw_common_rule *shared, const aw_scales *scales,
                            aw_work *work);
 
     /** The same where the points are the nodes of the newest slice, and the slices lie as it does
-     *  but for a small turn (kernels/math/convolution.h, aw_convolution_fits and _reach), for points
-     *  that move as `common`: a convolution. Nodes take their weight for the rates, too; moments
-     *  are not rounded. May be NULL. Nodes and sums must stay until `wait`: several devices begins
-     *  with it when it has nodes to integrate, too.
+     *  but for a small turn (kernels/math/convolution.h, aw_convolution_fits and _reach), for
+     *  points that move as `common`: a convolution. Nodes take their weight for the rates, too;
+     *  moments are not rounded. May be NULL. Nodes and sums must stay until `wait`: several devices
+     *  begins with it when it has nodes to integrate, too.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, const aw_common_rule *shared);
 
@@ -211,9 +211,9 @@ typedef struct aw_device {
     void *state;
 } aw_device;
 
-/** Open what `spec` names: "auto", a kind of device ("cpu"), or a list of devices, each with a number
- *  where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/multi/devices.h).
- *  Units of the host share its threads evenly.
+/** Open what `spec` names: "auto", a kind of device ("cpu"), or a list of devices, each with a
+ *  number where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device
+ *  (kernels/multi/devices.h). Units of the host share its threads evenly.
  *  @return as open; AW_ERR_BACKEND (not known, or given twice: message); AW_ERR_ARG (slow). */
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);
 void aw_device_close(aw_device *device);

@@ -4,8 +4,8 @@
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
-/* Nodes along an axis to which a particle deposits, and from which it gathers; and the first of them
- * against the nearest node. */
+/* Nodes along an axis to which a particle deposits, and from which it gathers; and the first of
+ * them against the nearest node. */
 #define AW_SHAPE_NODES 3
 #define AW_SHAPE_FIRST (-1)
 /* Cells beyond the outermost node at which its B-spline vanishes. */
@@ -24,8 +24,8 @@ AW_FN void aw_spline(double f, double w[3])
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
 
-/** Weights of the AW_SHAPE_NODES nodes of a particle, deposit and gather alike, at f from the nearest
- *  node. pic/simd/grid.h has the same for vectors of particles. */
+/** Weights of the AW_SHAPE_NODES nodes of a particle, deposit and gather alike, at f from the
+ *  nearest node. pic/simd/grid.h has the same for vectors of particles. */
 AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
 
 /** Derivatives of the B-spline's weights with respect to the coordinate. */

@@ -5,8 +5,8 @@
 #include "kernels/multi/devices.h"
 #include "kernels/multi/tasks.h"
 
-/* Data blocks and bins for every device. Blocks: few, since each costs every point a node and sums of
- * its own; bins: enough that the last ones end at about the same time. */
+/* Data blocks and bins for every device. Blocks: few, since each costs every point a node and sums
+ * of its own; bins: enough that the last ones end at about the same time. */
 enum { AW_BLOCKS_PER_DEVICE = 4, AW_BINS_PER_DEVICE = 24 };
 
 /* What is shared out; a device has a speed for each. */

@@ -48,8 +48,8 @@ typedef struct aw_simd_nodes {
     double beta[AW_PATCH_HEIGHT][AW_PATCH_WIDTH];
 } aw_simd_nodes;
 
-/** n nodes of row `own`, from column AW_HALO on, and their neighbours: in row `row`, `shift` columns
- *  further on. */
+/** n nodes of row `own`, from column AW_HALO on, and their neighbours: in row `row`, `shift`
+ *  columns further on. */
 typedef struct aw_simd_line {
     int own, row, shift, n;
 } aw_simd_line;
@@ -105,8 +105,8 @@ typedef struct aw_particle_kernels {
     int (*stats)(const aw_particles *p, size_t i, size_t n, const aw_simd_reference *r,
                  aw_beam_sums *sums);
 
-    /** Add to out, times w, phi - v.A with the node's own v, c A_z and c A_x, as the nodes of a line
-     *  see them at their neighbours.
+    /** Add to out, times w, phi - v.A with the node's own v, c A_z and c A_x, as the nodes of a
+     *  line see them at their neighbours.
      *  @return 1: tangents differ by too much for the series, and out is of no use; else 0 */
     int (*neighbours)(const aw_simd_nodes *node, const aw_simd_line *line, double w,
                       double (*AW_RESTRICT out)[AW_STRIP]);

@@ -104,7 +104,7 @@ static aw_status refine_point(pattern_map *map, const aw_scales *scales, uint32_
         job.leaves = &map->shown.need[(size_t)shown * job.cells];
     }
     job.count = aw_partition_regions(map->partition, sim->view, &sim->point[p], p, space->start);
-    aw_refine_job(space->start, &job, node, &context, scales, &space->refine, &work);
+    aw_refine_job(space->start, &job, &(aw_nodes){node, &context}, scales, &space->refine, &work);
     map->evaluations[p] = (double)work.evaluations;
     map->nodes[p] = (double)work.nodes;
     map->regions[p] = (double)job.regions;

@@ -52,7 +52,8 @@ static void fill_planes(double *d, float *f, const aw_history_view *h)
             }
 }
 
-/* Zeros beyond an ellipse, and where windows of three rows find something else (aw_interpolated_lines.span). */
+/* Zeros beyond an ellipse, and where windows of three rows find something else
+ * (aw_interpolated_lines.span). */
 static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
 {
     int own[NX + 2 * AW_PAD][2];
