@@ -18,8 +18,8 @@ void aw_frame_init(aw_frame *frame, int ns, int nx)
     *frame = (aw_frame){.grid = {.ns = ns, .nx = nx}};
 }
 
-/* Spacing that keeps the deposit of a particle at `half` (1.5 cells wide) on the n nodes. */
-static double spacing_for(double half, int n) { return half / (0.5 * (n - 1) - 1.5); }
+/* Spacing that keeps the deposit of a particle at `half` on the n nodes. */
+static double spacing_for(double half, int n) { return half / (0.5 * (n - 1) - AW_SHAPE_REACH); }
 
 static void place(aw_frame *frame, const aw_orbit_view *orbit, double S, double offset, double tilt)
 {
