@@ -226,10 +226,10 @@ done:
     return status;
 }
 
-/* Measure the cost of each block's weight for the next step: regions near the beam take a different
- * time than regions far from it. The time of a bin is multiplied by the average speed of its
- * device, so that devices of different speeds agree. Costs change which device does what, never how
- * the work is cut. */
+/* Measure the cost of each block, its time over its weight, for the next step: regions near the
+ * beam take a different time from regions far from it. The time of a bin is multiplied by the
+ * average speed of its device, so that devices of different speeds agree. Costs change which device
+ * does what, never how the work is cut. */
 static aw_status learn_costs(aw_multi *multi)
 {
     const aw_tasks *t = &multi->tasks;

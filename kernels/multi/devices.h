@@ -37,7 +37,7 @@ typedef struct aw_device_record {
  *  @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_multi_open(const aw_named_device *named, int n, aw_device *out);
 
-/** Memory for the sums of several devices at so many points [bytes]. */
+/** Memory for the sums of several devices at `points` points [bytes]. */
 size_t aw_multi_bytes(int devices, size_t points);
 
 /** Work of device i of several since the last aw_multi_records_clear. */

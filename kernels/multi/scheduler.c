@@ -99,7 +99,7 @@ static size_t own_place(const pool *p, int who)
 }
 
 /* Place of the bin that a worker does next: its own bin, or the first one from its end of the pool
- * that it would do before the others; p->bins: none. */
+ * that it would finish before the others had done all waiting bins; p->bins: none. */
 static size_t choose(const pool *p, int who)
 {
     const aw_worker *w = &p->worker[who];

@@ -122,8 +122,7 @@ static void results_with_gpus_are_within_the_tolerance(void **state)
     check_answers("cpu,emulated:0,emulated:1");
 }
 
-/* ------------------------------------------------------------------------------- failing
- * devices */
+/* ------------------------------------------------------------------------------ failing devices */
 
 /* A CPU device that fails at its n-th operation, and leaves garbage in the results. */
 typedef struct mortal {
@@ -323,8 +322,7 @@ static void if_all_devices_fail_the_solve_fails(void **state)
     bench_close(&b);
 }
 
-/* -------------------------------------------------------------------- lists, the many-core
- * device */
+/* ------------------------------------------------------------------ lists, the many-core device */
 
 static void invalid_lists_of_devices_are_refused(void **state)
 {
