@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libhdf5 with every return value checked. */
+/* Calls of libhdf5 with every return value checked. */
 #include "src/io/h5.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define CHUNK_ITEMS 131072 /* 1 MiB: libhdf5's chunk cache holds one */
 
-/* The innermost entry of libhdf5's error stack says what went wrong. */
+/* The innermost entry of libhdf5's error stack states the cause. */
 static herr_t keep_reason(unsigned n, const H5E_error2_t *entry, void *reason)
 {
     if (n == 0) snprintf(reason, 160, "%s", entry->desc ? entry->desc : "no reason given");
@@ -134,22 +134,29 @@ static hid_t dataset_list(aw_h5 *h5, const char *name, int rank, const hsize_t *
     return list;
 }
 
-static hid_t dataset(aw_h5 *h5, hid_t parent, const char *name, hid_t file_type, hid_t memory_type,
-                     int rank, const hsize_t *dims, const void *data)
+/* What a dataset or an attribute contains. */
+typedef struct array {
+    hid_t file_type, memory_type;
+    int rank;            /* 0: scalar */
+    const hsize_t *dims; /* [rank] */
+    const void *data;    /* C order */
+} array;
+
+static hid_t dataset(aw_h5 *h5, hid_t parent, const char *name, const array *a)
 {
     if (h5->status != AW_OK) return H5I_INVALID_HID;
-    hid_t set = H5I_INVALID_HID, space = H5Screate_simple(rank, dims, NULL);
+    hid_t set = H5I_INVALID_HID, space = H5Screate_simple(a->rank, a->dims, NULL);
     if (space < 0) {
         fail(h5, "size the dataset", name);
         return H5I_INVALID_HID;
     }
-    hid_t list = dataset_list(h5, name, rank, dims);
+    hid_t list = dataset_list(h5, name, a->rank, a->dims);
     if (h5->status == AW_OK) {
-        set = H5Dcreate2(parent, name, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+        set = H5Dcreate2(parent, name, a->file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
         if (set < 0) fail(h5, "make the dataset", name);
     }
     if (h5->status == AW_OK)
-        check(h5, H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data),
+        check(h5, H5Dwrite(set, a->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, a->data),
               "write the dataset", name);
     if (list >= 0) check(h5, H5Pclose(list), "describe the dataset", name);
     check(h5, H5Sclose(space), "size the dataset", name);
@@ -159,62 +166,68 @@ static hid_t dataset(aw_h5 *h5, hid_t parent, const char *name, hid_t file_type,
 hid_t aw_h5_doubles(aw_h5 *h5, hid_t parent, const char *name, int rank, const hsize_t *dims,
                     const double *data)
 {
-    return dataset(h5, parent, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, dims, data);
+    const array a = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, dims, data};
+    return dataset(h5, parent, name, &a);
 }
 
 hid_t aw_h5_integers(aw_h5 *h5, hid_t parent, const char *name, int rank, const hsize_t *dims,
                      const uint64_t *data)
 {
-    return dataset(h5, parent, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, rank, dims, data);
+    const array a = {H5T_STD_U64LE, H5T_NATIVE_UINT64, rank, dims, data};
+    return dataset(h5, parent, name, &a);
 }
 
-/* n = 0 means scalar. */
-static void attribute(aw_h5 *h5, hid_t object, const char *name, hid_t file_type, hid_t memory_type,
-                      size_t n, const void *value)
+static void attribute(aw_h5 *h5, hid_t object, const char *name, const array *a)
 {
     if (h5->status != AW_OK) return;
-    hsize_t size = n;
-    hid_t space = n ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
+    hid_t space = a->rank ? H5Screate_simple(a->rank, a->dims, NULL) : H5Screate(H5S_SCALAR);
     if (space < 0) {
         fail(h5, "size the attribute", name);
         return;
     }
-    hid_t it = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (it < 0) {
+    hid_t id = H5Acreate2(object, name, a->file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (id < 0) {
         fail(h5, "make the attribute", name);
     } else {
-        check(h5, H5Awrite(it, memory_type, value), "write the attribute", name);
-        check(h5, H5Aclose(it), "close the attribute", name);
+        check(h5, H5Awrite(id, a->memory_type, a->data), "write the attribute", name);
+        check(h5, H5Aclose(id), "close the attribute", name);
     }
     check(h5, H5Sclose(space), "size the attribute", name);
 }
 
 void aw_h5_attr_double(aw_h5 *h5, hid_t object, const char *name, double value)
 {
-    attribute(h5, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &value);
+    const array a = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, NULL, &value};
+    attribute(h5, object, name, &a);
 }
 
 void aw_h5_attr_uint32(aw_h5 *h5, hid_t object, const char *name, uint32_t value)
 {
-    attribute(h5, object, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, 0, &value);
+    const array a = {H5T_STD_U32LE, H5T_NATIVE_UINT32, 0, NULL, &value};
+    attribute(h5, object, name, &a);
 }
 
 void aw_h5_attr_int64(aw_h5 *h5, hid_t object, const char *name, int64_t value)
 {
-    attribute(h5, object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, 0, &value);
+    const array a = {H5T_STD_I64LE, H5T_NATIVE_INT64, 0, NULL, &value};
+    attribute(h5, object, name, &a);
 }
 
 void aw_h5_attr_doubles(aw_h5 *h5, hid_t object, const char *name, size_t n, const double *value)
 {
-    attribute(h5, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, n, value);
+    const hsize_t size = n;
+    const array a = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, n > 0, &size, value};
+    attribute(h5, object, name, &a);
 }
 
 void aw_h5_attr_integers(aw_h5 *h5, hid_t object, const char *name, size_t n, const uint64_t *value)
 {
-    attribute(h5, object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, n, value);
+    const hsize_t size = n;
+    const array a = {H5T_STD_U64LE, H5T_NATIVE_UINT64, n > 0, &size, value};
+    attribute(h5, object, name, &a);
 }
 
-/* Attribute of n (0: scalar) texts of `width` bytes each, one after the other. */
+/* Attribute of n texts (0: a scalar text) of `width` bytes each, stored contiguously. */
 static void text_attribute(aw_h5 *h5, hid_t object, const char *name, size_t width, size_t n,
                            const char *bytes)
 {
@@ -226,14 +239,16 @@ static void text_attribute(aw_h5 *h5, hid_t object, const char *name, size_t wid
     }
     check(h5, H5Tset_size(type, width), "size the attribute", name);
     check(h5, H5Tset_strpad(type, H5T_STR_NULLPAD), "describe the attribute", name);
-    attribute(h5, object, name, type, type, n, bytes);
+    const hsize_t size = n;
+    const array a = {type, type, n > 0, &size, bytes};
+    attribute(h5, object, name, &a);
     check(h5, H5Tclose(type), "describe the attribute", name);
 }
 
 void aw_h5_attr_text(aw_h5 *h5, hid_t object, const char *name, const char *value)
 {
     size_t width = strlen(value);
-    /* HDF5 has no text of length 0: one null byte reads back as "" */
+    /* HDF5 has no strings of length 0; a single null byte is read back as "" */
     text_attribute(h5, object, name, width ? width : 1, 0, value);
 }
 

@@ -125,10 +125,11 @@ static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot
     aw_attr_frame(h5, object, snapshot);
 }
 
-/* One array of a mesh; `scratch` holds nx ns numbers. The caller closes the dataset. */
-static hid_t mesh_component(aw_h5 *h5, hid_t parent, const char *name, const aw_snapshot *snapshot,
+/* Write component i of a mesh; the caller closes the dataset. @param scratch  [nx ns] */
+static hid_t mesh_component(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot,
                             const aw_mesh *mesh, int i, double *scratch)
 {
+    const char *name = mesh->ncomp == 1 ? mesh->name : mesh->component[i];
     const aw_grid_view *frame = &snapshot->frame;
     const hsize_t dims[2] = {(hsize_t)frame->nx, (hsize_t)frame->ns};
     const double on_node[2] = {0.0, 0.0};
@@ -145,7 +146,7 @@ static void mesh_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot, con
                        double *scratch)
 {
     if (mesh->ncomp == 1) {
-        hid_t set = mesh_component(h5, parent, mesh->name, snapshot, mesh, 0, scratch);
+        hid_t set = mesh_component(h5, parent, snapshot, mesh, 0, scratch);
         mesh_attributes(h5, set, snapshot, mesh);
         aw_h5_close(h5, set);
         return;
@@ -153,7 +154,7 @@ static void mesh_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot, con
     hid_t group = aw_h5_group(h5, parent, mesh->name);
     mesh_attributes(h5, group, snapshot, mesh);
     for (int i = 0; i < mesh->ncomp; ++i)
-        aw_h5_close(h5, mesh_component(h5, group, mesh->component[i], snapshot, mesh, i, scratch));
+        aw_h5_close(h5, mesh_component(h5, group, snapshot, mesh, i, scratch));
     aw_h5_close(h5, group);
 }
 

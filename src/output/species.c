@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The electron species: records that ED-PIC and openPMD-beamphysics each ask for. */
+/* The electron species, with the records that ED-PIC and openPMD-beamphysics require. */
 #include "src/output/species.h"
 
 #include <math.h>
 
 #include "src/base/units.h"
 
-/* unitDimension, timeOffset and the two ED-PIC attributes of a particle record. */
+/* Name, unitDimension and the two ED-PIC attributes of a particle record. */
 typedef struct record {
+    const char *name;
     double length, mass, time, current;
     double weighting_power;
     uint32_t macro_weighted;
 } record;
 
-static const record POSITION = {1, 0, 0, 0, 0, 0};
-static const record MOMENTUM = {1, 1, -1, 0, 1, 0};
-static const record CHARGE = {0, 0, 1, 1, 1, 0};
-static const record MASS = {0, 1, 0, 0, 1, 0};
-static const record WEIGHTING = {0, 0, 0, 0, 1, 1}; /* electrons per macro-particle */
-static const record WEIGHT = {0, 0, 1, 1, 1, 1};    /* beamphysics: charge per macro-particle */
-static const record TIME = {0, 0, 1, 0, 0, 0};
-static const record NUMBER = {0, 0, 0, 0, 0, 0};
+static const record POSITION = {"position", 1, 0, 0, 0, 0, 0};
+static const record OFFSET = {"positionOffset", 1, 0, 0, 0, 0, 0};
+static const record MOMENTUM = {"momentum", 1, 1, -1, 0, 1, 0};
+static const record CHARGE = {"charge", 0, 0, 1, 1, 1, 0};
+static const record MASS = {"mass", 0, 1, 0, 0, 1, 0};
+static const record WEIGHTING = {"weighting", 0, 0, 0, 0, 1, 1}; /* electrons per macro-particle */
+static const record WEIGHT = {"weight", 0, 0, 1, 1, 1, 1};       /* charge per macro-particle */
+static const record TIME = {"time", 0, 0, 1, 0, 0, 0};
+static const record PARTICLE_STATUS = {"particleStatus", 0, 0, 0, 0, 0, 0};
+static const record ID = {"id", 0, 0, 0, 0, 0, 0};
 
-static void describe(aw_h5 *h5, hid_t object, record r)
+static void describe(aw_h5 *h5, hid_t object, const record *r)
 {
-    aw_attr_dimension(h5, object, r.length, r.mass, r.time, r.current);
+    aw_attr_dimension(h5, object, r->length, r->mass, r->time, r->current);
     aw_h5_attr_double(h5, object, "timeOffset", 0.0);
-    aw_h5_attr_double(h5, object, "weightingPower", r.weighting_power);
-    aw_h5_attr_uint32(h5, object, "macroWeighted", r.macro_weighted);
+    aw_h5_attr_double(h5, object, "weightingPower", r->weighting_power);
+    aw_h5_attr_uint32(h5, object, "macroWeighted", r->macro_weighted);
 }
 
-/* One value for all n particles: an empty group, as openPMD has it. The caller closes it. */
+/* One value for all n particles: in openPMD, a group without datasets. The caller closes it. */
 static hid_t constant(aw_h5 *h5, hid_t parent, const char *name, size_t n, double value)
 {
     uint64_t shape = n;
@@ -41,17 +44,15 @@ static hid_t constant(aw_h5 *h5, hid_t parent, const char *name, size_t n, doubl
     return group;
 }
 
-static void scalar_constant(aw_h5 *h5, hid_t parent, const char *name, size_t n, double value,
-                            record r)
+static void scalar_constant(aw_h5 *h5, hid_t parent, const record *r, size_t n, double value)
 {
-    hid_t group = constant(h5, parent, name, n, value);
+    hid_t group = constant(h5, parent, r->name, n, value);
     describe(h5, group, r);
     aw_h5_close(h5, group);
 }
 
-/* Array of n numbers, or one value for all where data is NULL. */
-static void component(aw_h5 *h5, hid_t parent, const char *name, size_t n, const double *data,
-                      double value)
+/* Component of a vector record: n numbers, or 0 for all particles where data is NULL. */
+static void component(aw_h5 *h5, hid_t parent, const char *name, size_t n, const double *data)
 {
     hsize_t size = n;
     hid_t object = H5I_INVALID_HID;
@@ -59,32 +60,32 @@ static void component(aw_h5 *h5, hid_t parent, const char *name, size_t n, const
         object = aw_h5_doubles(h5, parent, name, 1, &size, data);
         aw_h5_attr_double(h5, object, "unitSI", 1.0);
     } else {
-        object = constant(h5, parent, name, n, value);
+        object = constant(h5, parent, name, n, 0.0);
     }
     aw_h5_close(h5, object);
 }
 
-static void vector(aw_h5 *h5, hid_t parent, const char *name, size_t n, const double *x,
-                   const double *z, record r)
+static void vector(aw_h5 *h5, hid_t parent, const record *r, size_t n, const double *x,
+                   const double *z)
 {
-    hid_t group = aw_h5_group(h5, parent, name);
+    hid_t group = aw_h5_group(h5, parent, r->name);
     describe(h5, group, r);
-    component(h5, group, "x", n, x, 0.0);
-    component(h5, group, "y", n, NULL, 0.0); /* the bunch is a sheet in the plane y = 0 */
-    component(h5, group, "z", n, z, 0.0);
+    component(h5, group, "x", n, x);
+    component(h5, group, "y", n, NULL); /* the bunch is a sheet in the plane y = 0 */
+    component(h5, group, "z", n, z);
     aw_h5_close(h5, group);
 }
 
 static void ids(aw_h5 *h5, hid_t parent, const aw_species *species)
 {
     hsize_t size = species->n;
-    hid_t set = aw_h5_integers(h5, parent, "id", 1, &size, species->id);
-    describe(h5, set, NUMBER);
+    hid_t set = aw_h5_integers(h5, parent, ID.name, 1, &size, species->id);
+    describe(h5, set, &ID);
     aw_h5_attr_double(h5, set, "unitSI", 1.0);
     aw_h5_close(h5, set);
 }
 
-/* Smallest [from, from + extent) that holds all values. */
+/* Smallest [from, from + extent) that contains all values. */
 static void bounds(const double *value, size_t n, double *from, double *extent)
 {
     double lo = value[0], hi = value[0];
@@ -119,7 +120,7 @@ static void patch_vector(aw_h5 *h5, hid_t parent, const char *name, const double
     aw_h5_close(h5, group);
 }
 
-/* All particles are one patch; across the sheet it is one cell thick, so that it holds y = 0. */
+/* One patch for all particles; it is one cell thick in y, so that it contains y = 0. */
 static void patches(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot)
 {
     const aw_species *species = snapshot->species;
@@ -158,15 +159,15 @@ void aw_species_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot)
     size_t n = species->n;
     hid_t group = aw_h5_group(h5, parent, "electron");
     species_attributes(h5, group, snapshot);
-    vector(h5, group, "position", n, species->x, species->z, POSITION);
-    vector(h5, group, "positionOffset", n, NULL, NULL, POSITION);
-    vector(h5, group, "momentum", n, species->px, species->pz, MOMENTUM);
-    scalar_constant(h5, group, "charge", n, -AW_E, CHARGE);
-    scalar_constant(h5, group, "mass", n, AW_ME, MASS);
-    scalar_constant(h5, group, "weighting", n, species->charge / AW_E, WEIGHTING);
-    scalar_constant(h5, group, "weight", n, species->charge, WEIGHT);
-    scalar_constant(h5, group, "time", n, species->time, TIME);
-    scalar_constant(h5, group, "particleStatus", n, 1.0, NUMBER);
+    vector(h5, group, &POSITION, n, species->x, species->z);
+    vector(h5, group, &OFFSET, n, NULL, NULL);
+    vector(h5, group, &MOMENTUM, n, species->px, species->pz);
+    scalar_constant(h5, group, &CHARGE, n, -AW_E);
+    scalar_constant(h5, group, &MASS, n, AW_ME);
+    scalar_constant(h5, group, &WEIGHTING, n, species->charge / AW_E);
+    scalar_constant(h5, group, &WEIGHT, n, species->charge);
+    scalar_constant(h5, group, &TIME, n, species->time);
+    scalar_constant(h5, group, &PARTICLE_STATUS, n, 1.0);
     ids(h5, group, species);
     patches(h5, group, snapshot);
     aw_h5_close(h5, group);
