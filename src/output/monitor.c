@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of monitor.csv. */
+/* The header line and the rows of monitor.csv. */
 #include "src/output/monitor.h"
 
 #include <errno.h>
@@ -15,22 +15,27 @@
 
 struct aw_monitor {
     int fd;
-    off_t end;  /* of the last whole row */
+    off_t end;  /* offset behind the last whole row */
     char *path; /* owned; for messages */
 };
 
-/* Longest row: a long and 23 numbers of at most 24 characters with their commas. */
+#define NAME(member, name) name,
+static const char *const NAMES[] = {AW_MONITOR_COLUMNS(NAME)};
+#undef NAME
+
+enum {
+    NUMBERS = sizeof NAMES / sizeof *NAMES,
+    CELL = 48 /* longest name or number with its comma */
+};
+
+#define NAME_FITS(member, name) _Static_assert(sizeof name < CELL - 1, name);
+AW_MONITOR_COLUMNS(NAME_FITS)
+#undef NAME_FITS
+
 typedef struct line {
-    char text[1024];
+    char text[(1 + NUMBERS + AW_PARTS) * CELL];
     size_t n;
 } line;
-
-static const char HEADER[] =
-    "step,time_s,s_ref_m,charge_C,energy_change_mean_eV,energy_change_rms_eV,sigma_s_m,sigma_x_m,"
-    "emittance_x_m,emittance_x_dispersion_free_m,F_s_mean_eV_per_m,F_s_peak_eV_per_m,"
-    "F_x_mean_eV_per_m,F_x_peak_eV_per_m,evaluations,error_estimate,error_sampled,"
-    "fell_back,seconds_deposit,seconds_potentials,seconds_forces,seconds_gather,seconds_push,"
-    "seconds_output\n";
 
 const char *aw_part_name(aw_part part)
 {
@@ -41,16 +46,15 @@ const char *aw_part_name(aw_part part)
 
 void aw_monitor_row_clear(aw_monitor_row *row)
 {
-    memset(row, 0, sizeof *row);
-    row->time = row->s_ref = row->charge = NAN;
-    row->energy_change_mean = row->energy_change_rms = NAN;
-    row->sigma_s = row->sigma_x = row->emittance_x = row->emittance_x_dispersion_free = NAN;
-    row->F_s_mean = row->F_s_peak = row->F_x_mean = row->F_x_peak = row->evaluations = NAN;
-    row->error_estimate = row->error_sampled = row->fell_back = NAN;
+    row->step = 0;
+#define CLEAR(member, name) row->member = NAN;
+    AW_MONITOR_COLUMNS(CLEAR)
+#undef CLEAR
     for (int i = 0; i < AW_PARTS; ++i) row->seconds[i] = NAN;
 }
 
-/* ",value", or "," alone for a NaN; the fewest of 15 to 17 digits that read back the same. */
+/* Append ",value", or "," alone for a NaN, with the fewest of 15 to 17 digits that read back to
+ * the same double. */
 static void add_exact(line *l, double value)
 {
     l->text[l->n++] = ',';
@@ -65,7 +69,7 @@ static void add_exact(line *l, double value)
     l->n += (size_t)n;
 }
 
-/* Like add_exact, with 4 digits: a wall-clock time is worth no more. */
+/* Like add_exact, with 4 digits, as many as are meaningful in a wall-clock time. */
 static void add_seconds(line *l, double value)
 {
     l->text[l->n++] = ',';
@@ -80,9 +84,20 @@ static aw_status append(aw_monitor *monitor, const char *text, size_t n)
         monitor->end += (off_t)n;
         return AW_OK;
     }
-    /* half a row would be read as numbers */
+    /* an incomplete row would be read as numbers */
     if (ftruncate(monitor->fd, monitor->end) == 0) lseek(monitor->fd, monitor->end, SEEK_SET);
     return aw_error(AW_ERR_IO, "%s: cannot be written: %s", monitor->path, strerror(code));
+}
+
+static aw_status write_header(aw_monitor *monitor)
+{
+    line l;
+    l.n = (size_t)snprintf(l.text, sizeof l.text, "step");
+    for (int i = 0; i < NUMBERS; ++i) l.n += (size_t)snprintf(l.text + l.n, CELL, ",%s", NAMES[i]);
+    for (int i = 0; i < AW_PARTS; ++i)
+        l.n += (size_t)snprintf(l.text + l.n, CELL, ",seconds_%s", aw_part_name((aw_part)i));
+    l.text[l.n++] = '\n';
+    return append(monitor, l.text, l.n);
 }
 
 aw_status aw_monitor_open(const char *path, aw_monitor **out)
@@ -103,7 +118,7 @@ aw_status aw_monitor_open(const char *path, aw_monitor **out)
         status = aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
         goto done;
     }
-    AW_TRY(append(monitor, HEADER, sizeof HEADER - 1));
+    AW_TRY(write_header(monitor));
     *out = monitor;
     monitor = NULL;
 done:
@@ -113,26 +128,11 @@ done:
 
 aw_status aw_monitor_write(aw_monitor *monitor, const aw_monitor_row *row)
 {
-    const double value[] = {row->time,
-                            row->s_ref,
-                            row->charge,
-                            row->energy_change_mean,
-                            row->energy_change_rms,
-                            row->sigma_s,
-                            row->sigma_x,
-                            row->emittance_x,
-                            row->emittance_x_dispersion_free,
-                            row->F_s_mean,
-                            row->F_s_peak,
-                            row->F_x_mean,
-                            row->F_x_peak,
-                            row->evaluations,
-                            row->error_estimate,
-                            row->error_sampled,
-                            row->fell_back};
     line l;
     l.n = (size_t)snprintf(l.text, sizeof l.text, "%ld", row->step);
-    for (size_t i = 0; i < sizeof value / sizeof *value; ++i) add_exact(&l, value[i]);
+#define ADD(member, name) add_exact(&l, row->member);
+    AW_MONITOR_COLUMNS(ADD)
+#undef ADD
     for (int i = 0; i < AW_PARTS; ++i) add_seconds(&l, row->seconds[i]);
     l.text[l.n++] = '\n';
     return append(monitor, l.text, l.n);

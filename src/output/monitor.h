@@ -6,7 +6,7 @@
 
 AW_BEGIN_DECLS
 
-/** Parts of a step whose time is taken. */
+/** Parts of a step that are timed. */
 typedef enum aw_part {
     AW_PART_DEPOSIT,
     AW_PART_POTENTIALS,
@@ -20,43 +20,57 @@ typedef enum aw_part {
 /** "deposit", "potentials" ..; static storage. */
 const char *aw_part_name(aw_part part);
 
-/** One row. A number that this step did not compute is NaN and becomes an empty cell; set all with
- *  aw_monitor_row_clear first. Means and rms values are over the particles. */
+/** The columns of monitor.csv between the step and the times of its parts, in file order:
+ *  COLUMN(member of aw_monitor_row, name in the header line). The struct, the header line and the
+ *  rows are made from this table; aw_simulation_monitor fills the members.
+ *  Means and rms values are over the particles. F_s is along the design tangent, F_x along the
+ *  design normal; their peaks are signed. The dispersion-free emittance is that of x and x' without
+ *  their parts linear in delta. */
+#define AW_MONITOR_COLUMNS(COLUMN)                                                               \
+    COLUMN(time, "time_s")                                                                       \
+    COLUMN(s_ref, "s_ref_m")                            /* arc length of the bunch centre */     \
+    COLUMN(charge, "charge_C")                          /* of all particles, a magnitude */      \
+    COLUMN(energy_change_mean, "energy_change_mean_eV") /* since the start */                    \
+    COLUMN(energy_change_rms, "energy_change_rms_eV")   /* about that mean */                    \
+    COLUMN(sigma_s, "sigma_s_m")                        /* rms */                                \
+    COLUMN(sigma_x, "sigma_x_m")                        /* rms */                                \
+    COLUMN(emittance_x, "emittance_x_m")                /* geometric [m rad] */                  \
+    COLUMN(emittance_x_dispersion_free, "emittance_x_dispersion_free_m")                         \
+    COLUMN(F_s_mean, "F_s_mean_eV_per_m")                                                        \
+    COLUMN(F_s_peak, "F_s_peak_eV_per_m")                                                        \
+    COLUMN(F_x_mean, "F_x_mean_eV_per_m")                                                        \
+    COLUMN(F_x_peak, "F_x_peak_eV_per_m")                                                        \
+    COLUMN(evaluations, "evaluations")       /* of the integrand, a whole number */              \
+    COLUMN(error_estimate, "error_estimate") /* largest of all points, in the solver's scales */ \
+    COLUMN(error_sampled, "error_sampled")   /* largest of the recomputed points, if any */      \
+    COLUMN(fell_back, "fell_back")           /* 1: solved by the fallback strategy; 0: not */
+
+/** One row. A number that this step did not compute is NaN and gives an empty cell; call
+ *  aw_monitor_row_clear first. */
 typedef struct aw_monitor_row {
     long step;
-    double time;                        /* [s] */
-    double s_ref;                       /* arc length of the bunch centre [m] */
-    double charge;                      /* of all particles [C], a magnitude */
-    double energy_change_mean;          /* since the start [eV] */
-    double energy_change_rms;           /* about that mean [eV] */
-    double sigma_s, sigma_x;            /* rms [m] */
-    double emittance_x;                 /* geometric, of x and x' [m rad] */
-    double emittance_x_dispersion_free; /* the same with the part linear in delta taken out */
-    double F_s_mean, F_s_peak;          /* along the design tangent [eV/m]; the peak is signed */
-    double F_x_mean, F_x_peak;          /* along the design normal [eV/m] */
-    double evaluations;                 /* of the integrand, a whole number */
-    double error_estimate;              /* worst of a point, in the solver's scales */
-    double error_sampled;     /* worst of the points recomputed, where a solver does that */
-    double fell_back;         /* 1: the solver left the step to another; 0: it did not */
-    double seconds[AW_PARTS]; /* of this step */
+#define AW_MONITOR_MEMBER(member, name) double member;
+    AW_MONITOR_COLUMNS(AW_MONITOR_MEMBER)
+#undef AW_MONITOR_MEMBER
+    double seconds[AW_PARTS]; /* wall-clock time of each part of this step; seconds_<part> */
 } aw_monitor_row;
 
-/** All numbers "not computed". */
+/** Set step 0 and all numbers to NaN. */
 void aw_monitor_row_clear(aw_monitor_row *row);
 
 /** An open monitor.csv; opaque. */
 typedef struct aw_monitor aw_monitor;
 
-/** Create the file (truncated) and write its header line. Free with aw_monitor_close.
+/** Create or truncate the file and write its header line. Free with aw_monitor_close.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO. *out is NULL unless AW_OK. */
 aw_status aw_monitor_open(const char *path, aw_monitor **out);
 
-/** Append one row, which reaches the file at once. Physical numbers have as many digits as it takes
- *  to read back the same double. A row that does not fit on the disk is taken back whole.
+/** Append one row, unbuffered. Physical numbers are written with as many digits as are needed to
+ *  read back the same double. If a row cannot be written whole, its beginning is removed again.
  *  @return AW_OK, AW_ERR_IO. */
 aw_status aw_monitor_write(aw_monitor *monitor, const aw_monitor_row *row);
 
-/** Close and free; NULL is fine. @return AW_OK, AW_ERR_IO (a delayed write error). */
+/** Close and free; NULL is ignored. @return AW_OK, AW_ERR_IO (a delayed write error). */
 aw_status aw_monitor_close(aw_monitor *monitor);
 
 AW_END_DECLS

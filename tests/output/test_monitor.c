@@ -12,7 +12,9 @@
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
 
-enum { COLUMNS = 24 };
+#define ONE_MORE(member, name) +1
+enum { NUMBERS = 0 AW_MONITOR_COLUMNS(ONE_MORE), COLUMNS = 1 + NUMBERS + AW_PARTS };
+#undef ONE_MORE
 
 typedef struct fixture {
     char dir[SCRATCH_PATH];
@@ -96,36 +98,43 @@ static void row_has_one_cell_per_name_and_nan_is_empty(void **state)
     free(numbers);
 }
 
+/* Names and order of these columns are a promise to readers; later ones come behind fell_back. */
+static void header_line_begins_and_ends_as_documented(void **state)
+{
+    static const char first[] =
+        "step,time_s,s_ref_m,charge_C,energy_change_mean_eV,energy_change_rms_eV,sigma_s_m,"
+        "sigma_x_m,emittance_x_m,emittance_x_dispersion_free_m,F_s_mean_eV_per_m,"
+        "F_s_peak_eV_per_m,F_x_mean_eV_per_m,F_x_peak_eV_per_m,evaluations,error_estimate,"
+        "error_sampled,fell_back,";
+    static const char last[] = ",seconds_deposit,seconds_potentials,seconds_forces,seconds_gather,"
+                               "seconds_push,seconds_output\n";
+    fixture *f = *state;
+    aw_monitor *monitor = NULL;
+    assert_ok(aw_monitor_open(f->path, &monitor));
+    assert_ok(aw_monitor_close(monitor));
+    size_t n = 0;
+    char *text = scratch_read(f->path, &n);
+    assert_memory_equal(text, first, sizeof first - 1);
+    assert_string_equal(text + n - (sizeof last - 1), last);
+    free(text);
+}
+
 static void longest_numbers_fit_into_a_row(void **state)
 {
     fixture *f = *state;
     aw_monitor *monitor = NULL;
     const double worst = -1.2345678901234567e-300;
-    aw_monitor_row row = {.step = -9223372036854775807L,
-                          .time = worst,
-                          .s_ref = worst,
-                          .charge = worst,
-                          .energy_change_mean = worst,
-                          .energy_change_rms = worst,
-                          .sigma_s = worst,
-                          .sigma_x = worst,
-                          .emittance_x = worst,
-                          .emittance_x_dispersion_free = worst,
-                          .F_s_mean = worst,
-                          .F_s_peak = worst,
-                          .F_x_mean = worst,
-                          .F_x_peak = worst,
-                          .evaluations = worst,
-                          .error_estimate = worst,
-                          .error_sampled = worst,
-                          .fell_back = worst};
+    aw_monitor_row row = {.step = -9223372036854775807L};
+#define SET(member, name) row.member = worst;
+    AW_MONITOR_COLUMNS(SET)
+#undef SET
     for (int i = 0; i < AW_PARTS; ++i) row.seconds[i] = worst;
     assert_ok(aw_monitor_open(f->path, &monitor));
     assert_ok(aw_monitor_write(monitor, &row));
     assert_ok(aw_monitor_close(monitor));
     char *text = scratch_read(f->path, NULL), *cell[COLUMNS + 1];
     assert_int_equal(cells_of(text, 1, cell), COLUMNS);
-    for (int i = 1; i < 18; ++i) assert_true(strtod(cell[i], NULL) == worst);
+    for (int i = 1; i <= NUMBERS; ++i) assert_true(strtod(cell[i], NULL) == worst);
     free(text);
 }
 
@@ -278,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(row_has_one_cell_per_name_and_nan_is_empty),
+        TEST(header_line_begins_and_ends_as_documented),
         TEST(longest_numbers_fit_into_a_row),
         TEST(full_disk_takes_back_the_half_row),
         TEST(monitor_that_cannot_be_made_is_an_io_error),
