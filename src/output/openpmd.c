@@ -14,43 +14,7 @@
 #include "src/io/h5.h"
 #include "src/output/species.h"
 
-#define INPUT_MAX 60000 /* HDF5 keeps an attribute in one message of 64 kB at most */
-
-/* Our meshes. `sign` -1: odd in the charge, which counts as positive inside and is an electron's
- * in files. The force on a beam particle is even in it. */
-static const struct {
-    const char *name;
-    int ncomp;
-    double sign;
-    double dimension[7];
-    double unit_SI;
-} MESHES[] = {
-    {"rho", 1, -1.0, {-2, 0, 1, 1, 0, 0, 0}, 1.0},   {"J", 2, -1.0, {-1, 0, 0, 1, 0, 0, 0}, 1.0},
-    {"phi", 1, -1.0, {2, 1, -3, -1, 0, 0, 0}, 1.0},  {"A", 2, -1.0, {1, 1, -2, -1, 0, 0, 0}, 1.0},
-    {"psi", 1, -1.0, {2, 1, -3, -1, 0, 0, 0}, 1.0},  {"F", 2, 1.0, {1, 1, -2, 0, 0, 0, 0}, AW_E},
-    {"F_eff", 2, 1.0, {1, 1, -2, 0, 0, 0, 0}, AW_E},
-};
-
-aw_status aw_mesh_describe(const char *name, const double *z, const double *x, aw_mesh *mesh)
-{
-    for (size_t i = 0; i < sizeof MESHES / sizeof *MESHES; ++i) {
-        if (strcmp(name, MESHES[i].name) != 0) continue;
-        if (!z || (MESHES[i].ncomp == 2) != (x != NULL))
-            return aw_error(AW_ERR_ARG, "mesh '%s' wants %d component(s)", name, MESHES[i].ncomp);
-        memset(mesh, 0, sizeof *mesh);
-        mesh->name = MESHES[i].name;
-        mesh->ncomp = MESHES[i].ncomp;
-        mesh->component[0] = "z";
-        mesh->component[1] = "x";
-        mesh->data[0] = z;
-        mesh->data[1] = x;
-        mesh->scale = MESHES[i].sign;
-        memcpy(mesh->unit_dimension, MESHES[i].dimension, sizeof mesh->unit_dimension);
-        mesh->unit_SI = MESHES[i].unit_SI;
-        return AW_OK;
-    }
-    return aw_error(AW_ERR_ARG, "there is no mesh called '%s'", name);
-}
+#define INPUT_MAX 60000 /* HDF5 stores an attribute in one message of at most 64 kB */
 
 void aw_openpmd_date(time_t time, char date[32])
 {
@@ -74,8 +38,8 @@ void aw_attr_dimension(aw_h5 *h5, hid_t object, double length, double mass, doub
     aw_h5_attr_doubles(h5, object, "unitDimension", 7, power);
 }
 
-/* Row-major matrix from axes (x across, y up, z along `theta` in the lab's (z, x) plane) to the
- * lab's (x, y, z): its columns are the axes. */
+/* Row-major matrix whose columns are the axes x (across), y (up) and z (at the angle `theta` in the
+ * lab's (z, x) plane) in lab coordinates (x, y, z). */
 static void rotation(double theta, double matrix[9])
 {
     double c = cos(theta), s = sin(theta);
@@ -101,7 +65,7 @@ void aw_attr_frame(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot)
                     "frameOrigin m, s_ref m, t_ref s, gamma_ref 1, kappa_ref 1/m");
 }
 
-/* The attributes of a mesh record: on the dataset of a scalar, on the group of a vector. */
+/* The attributes of a mesh record, on the dataset of a scalar or on the group of a vector. */
 static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot,
                             const aw_mesh *mesh)
 {
@@ -116,10 +80,10 @@ static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot
     aw_h5_attr_doubles(h5, object, "gridSpacing", 2, spacing);
     aw_h5_attr_doubles(h5, object, "gridGlobalOffset", 2, offset);
     aw_h5_attr_double(h5, object, "gridUnitSI", 1.0);
-    aw_h5_attr_doubles(h5, object, "unitDimension", 7, mesh->unit_dimension);
+    aw_h5_attr_doubles(h5, object, "unitDimension", 7, mesh->record->unit_dimension);
     aw_h5_attr_double(h5, object, "timeOffset", 0.0);
     aw_h5_attr_text(h5, object, "fieldSmoothing", "none");
-    if (mesh->ncomp == 2)
+    if (mesh->record->ncomp == 2)
         aw_h5_attr_text(h5, object, "componentAxes",
                         "z: design tangent, x: design normal, at each node's own arc length");
     aw_attr_frame(h5, object, snapshot);
@@ -129,15 +93,17 @@ static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot
 static hid_t mesh_component(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot,
                             const aw_mesh *mesh, int i, double *scratch)
 {
-    const char *name = mesh->ncomp == 1 ? mesh->name : mesh->component[i];
+    static const char *const component[2] = {"z", "x"};
+    const aw_mesh_record *record = mesh->record;
+    const char *name = record->ncomp == 1 ? record->name : component[i];
     const aw_grid_view *frame = &snapshot->frame;
     const hsize_t dims[2] = {(hsize_t)frame->nx, (hsize_t)frame->ns};
     const double on_node[2] = {0.0, 0.0};
     size_t n = (size_t)frame->nx * (size_t)frame->ns;
-    /* + 0: a negated 0 is written as 0 */
-    for (size_t k = 0; k < n; ++k) scratch[k] = mesh->scale * mesh->data[i][k] + 0.0;
+    /* + 0 turns a negated 0 into 0 */
+    for (size_t k = 0; k < n; ++k) scratch[k] = record->scale * mesh->data[i][k] + 0.0;
     hid_t set = aw_h5_doubles(h5, parent, name, 2, dims, scratch);
-    aw_h5_attr_double(h5, set, "unitSI", mesh->unit_SI);
+    aw_h5_attr_double(h5, set, "unitSI", record->unit_SI);
     aw_h5_attr_doubles(h5, set, "position", 2, on_node);
     return set;
 }
@@ -145,15 +111,15 @@ static hid_t mesh_component(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot
 static void mesh_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot, const aw_mesh *mesh,
                        double *scratch)
 {
-    if (mesh->ncomp == 1) {
+    if (mesh->record->ncomp == 1) {
         hid_t set = mesh_component(h5, parent, snapshot, mesh, 0, scratch);
         mesh_attributes(h5, set, snapshot, mesh);
         aw_h5_close(h5, set);
         return;
     }
-    hid_t group = aw_h5_group(h5, parent, mesh->name);
+    hid_t group = aw_h5_group(h5, parent, mesh->record->name);
     mesh_attributes(h5, group, snapshot, mesh);
-    for (int i = 0; i < mesh->ncomp; ++i)
+    for (int i = 0; i < mesh->record->ncomp; ++i)
         aw_h5_close(h5, mesh_component(h5, group, snapshot, mesh, i, scratch));
     aw_h5_close(h5, group);
 }
@@ -188,7 +154,7 @@ static void root_attributes(aw_h5 *h5, const aw_snapshot *snapshot)
     aw_h5_attr_text(h5, root, "openPMD", "1.1.0");
     aw_h5_attr_uint32(h5, root, "openPMDextension", 1); /* ED-PIC */
     aw_h5_attr_text(h5, root, "basePath", "/data/%T/");
-    /* a path that is named must exist */
+    /* the standard requires that a path given here exists */
     if (snapshot->meshes) aw_h5_attr_text(h5, root, "meshesPath", "meshes/");
     if (snapshot->species) aw_h5_attr_text(h5, root, "particlesPath", "particles/");
     aw_h5_attr_text(h5, root, "iterationEncoding", "fileBased");
@@ -208,7 +174,7 @@ static void root_attributes(aw_h5 *h5, const aw_snapshot *snapshot)
 
 static void iteration_write(aw_h5 *h5, const aw_snapshot *snapshot)
 {
-    char name[32]; /* without zeros in front: readers look for the plain number */
+    char name[32]; /* no leading zeros: readers look for the plain number */
     snprintf(name, sizeof name, "%ld", snapshot->step);
     hid_t data = aw_h5_group(h5, h5->file, "data");
     hid_t iteration = aw_h5_group(h5, data, name);
@@ -225,14 +191,14 @@ static void iteration_write(aw_h5 *h5, const aw_snapshot *snapshot)
     aw_h5_close(h5, data);
 }
 
-static int mesh_is_whole(const aw_mesh *mesh)
+static int mesh_is_complete(const aw_mesh *mesh)
 {
-    if (!mesh->name || !mesh->data[0] || !isfinite(mesh->unit_SI)) return 0;
-    if (mesh->ncomp == 1) return 1;
-    return mesh->ncomp == 2 && mesh->data[1] && mesh->component[0] && mesh->component[1];
+    const aw_mesh_record *record = mesh->record;
+    if (!record || !record->name || !mesh->data[0] || !isfinite(record->unit_SI)) return 0;
+    return record->ncomp == 1 || (record->ncomp == 2 && mesh->data[1]);
 }
 
-static int species_is_whole(const aw_species *p)
+static int species_is_complete(const aw_species *p)
 {
     return p->n > 0 && p->x && p->z && p->px && p->pz && p->id;
 }
@@ -240,15 +206,15 @@ static int species_is_whole(const aw_species *p)
 static aw_status snapshot_check(const char *path, const aw_snapshot *s)
 {
     const aw_grid_view *f = &s->frame;
-    if (!path || !*path) return aw_error(AW_ERR_ARG, "an openPMD file wants a path");
+    if (!path || !*path) return aw_error(AW_ERR_ARG, "an openPMD file needs a path");
     if (s->step < 0 || !s->software || !s->version)
         return aw_error(AW_ERR_ARG, "%s: step, software or version is missing", path);
     if (s->meshes && (f->nx < 1 || f->ns < 1 || !s->mesh))
         return aw_error(AW_ERR_ARG, "%s: a grid of %d x %d nodes", path, f->nx, f->ns);
     for (size_t i = 0; i < s->meshes; ++i)
-        if (!mesh_is_whole(&s->mesh[i]))
+        if (!mesh_is_complete(&s->mesh[i]))
             return aw_error(AW_ERR_ARG, "%s: mesh %zu is incomplete", path, i);
-    if (s->species && !species_is_whole(s->species))
+    if (s->species && !species_is_complete(s->species))
         return aw_error(AW_ERR_ARG, "%s: the particles are incomplete", path);
     const double number[] = {s->time, s->dt, s->s_ref, s->t_ref, s->gamma_ref, s->kappa_ref,
                              f->z,    f->x,  f->theta, f->tilt,  f->hs,        f->hx};
@@ -261,11 +227,11 @@ static aw_status snapshot_check(const char *path, const aw_snapshot *s)
     return AW_OK;
 }
 
-/* Bytes of data, a little more than they take: the file is then allocated once. */
+/* Bytes of data plus a margin, so that libhdf5 allocates the file once. */
 static size_t size_expected(const aw_snapshot *s)
 {
     size_t arrays = 0;
-    for (size_t i = 0; i < s->meshes; ++i) arrays += (size_t)s->mesh[i].ncomp;
+    for (size_t i = 0; i < s->meshes; ++i) arrays += (size_t)s->mesh[i].record->ncomp;
     size_t bytes = s->meshes ? arrays * (size_t)s->frame.nx * (size_t)s->frame.ns * 8 : 0;
     if (s->species) bytes += s->species->n * 5 * 8;
     return bytes + bytes / 64;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One time step as an openPMD 1.1.0 + ED-PIC file that openPMD-viewer and openPMD-beamphysics read.
+/* One time step as an openPMD 1.1.0 + ED-PIC file, readable by openPMD-viewer and
+ * openPMD-beamphysics.
  *
- * Layout and type rules: the openPMD standard 1.1.0 with its ED-PIC extension
- * (github.com/openPMD/openPMD-standard), and what openPMD-beamphysics asks of a species.
- * Fields and particles lie in the frame of the moving grid: x across, z along, y up. Its
- * `frameRotation` (row-major) and `frameOrigin` take a position to the lab:
+ * Layout and types follow the openPMD standard 1.1.0 with its ED-PIC extension
+ * (github.com/openPMD/openPMD-standard) and the requirements of openPMD-beamphysics for a species.
+ * Fields and particles are given in the frame of the moving grid: x across, z along, y up. The
+ * attributes `frameRotation` (row-major) and `frameOrigin` transform a position to the lab:
  * r_lab = frameOrigin + frameRotation r.
- * `designRotation` does the same for the design tangent (z) and normal (x) at the centre. */
+ * `designRotation` is the same matrix for the design tangent (z) and normal (x) at the centre. */
 #ifndef AW_OUTPUT_OPENPMD_H
 #define AW_OUTPUT_OPENPMD_H
 #include <stddef.h>
@@ -18,15 +19,20 @@
 
 AW_BEGIN_DECLS
 
-/** One mesh record. Scalars use data[0]; vectors have the components component[0..1]. */
-typedef struct aw_mesh {
+/** A kind of mesh record: a scalar, or a vector with the components "z" (along the design tangent)
+ *  and "x" (along the design normal). */
+typedef struct aw_mesh_record {
     const char *name;
     int ncomp;                /* 1 scalar, 2 vector */
-    const char *component[2]; /* of a vector: "z" (design tangent) and "x" (design normal) */
-    const double *data[2];    /* borrowed; [nx][ns], s fastest */
     double scale;             /* the file gets scale * data */
     double unit_dimension[7]; /* powers of L, M, T, I, theta, N, J */
     double unit_SI;           /* (number in the file) * unit_SI is in SI */
+} aw_mesh_record;
+
+/** A mesh record with its numbers; all pointers are borrowed. */
+typedef struct aw_mesh {
+    const aw_mesh_record *record;
+    const double *data[2]; /* the scalar, or z and x; [nx][ns], s fastest */
 } aw_mesh;
 
 /** Macro-particles of the species `electron`, in the frame of the grid; arrays borrowed, [n]. */
@@ -34,20 +40,20 @@ typedef struct aw_species {
     size_t n;              /* >= 1 */
     const double *x, *z;   /* from the centre of the grid, across and along it [m] */
     const double *px, *pz; /* momentum of one electron [kg m/s] */
-    const uint64_t *id;    /* unique and the same in every file */
+    const uint64_t *id;    /* unique; the same in every file */
     double charge;         /* of one macro-particle [C], a magnitude */
     double time;           /* at which x, z, px, pz hold [s] */
 } aw_species;
 
-/** What one file says. All pointers are borrowed. */
+/** The content of one file. All pointers are borrowed. */
 typedef struct aw_snapshot {
-    long step;          /* >= 0: number of the iteration */
+    long step;          /* iteration number, >= 0 */
     double time, dt;    /* [s] */
     double s_ref;       /* arc length of the bunch centre on the design orbit [m] */
     double t_ref;       /* time at which the reference particle is at s_ref [s] */
-    double gamma_ref;   /* of the reference energy */
+    double gamma_ref;   /* Lorentz factor of the reference particle */
     double kappa_ref;   /* curvature of the design orbit at s_ref [1/m], signed */
-    aw_grid_view frame; /* axes of all meshes; design direction = frame.theta - frame.tilt */
+    aw_grid_view frame; /* of all meshes; angle of the design tangent = frame.theta - frame.tilt */
     const char *software, *version;
     const char *author;  /* NULL: "unknown" */
     const char *date;    /* "YYYY-MM-DD HH:mm:ss +0000" (aw_openpmd_date); NULL: the epoch */
@@ -55,31 +61,21 @@ typedef struct aw_snapshot {
     const char *lattice; /* name of the lattice; NULL: none */
     const aw_mesh *mesh; /* [meshes] */
     size_t meshes;
-    const aw_species *species; /* NULL: no particles in this file. openPMD-viewer takes the list of
-                                * species from a series' FIRST file: give them there too. */
+    const aw_species *species; /* NULL: no particles in this file. openPMD-viewer reads the list of
+                                * species from the FIRST file of a series: give them there, too. */
 } aw_snapshot;
 
-/** Fill a mesh of ours by name, with the numbers as the program holds them (the beam's charge
- *  counts as positive, src/base/units.h): its scale puts in the electrons' sign, its units are
- *  these:
- *    rho [C/m^2], J [A/m] (z, x), phi [V], A [V s/m] (z, x), psi [V]: negated;
- *    F, F_eff (z, x): in eV/m on one beam particle, unitSI = e.
- *  @param[in] z  the scalar, or the component along the design tangent; borrowed, [nx][ns]
- *  @param[in] x  the component along the design normal; NULL for a scalar
- *  @return AW_OK, AW_ERR_ARG (unknown name, a component missing or too many: message). */
-aw_status aw_mesh_describe(const char *name, const double *z, const double *x, aw_mesh *mesh);
-
-/** `time` as openPMD writes dates, in UTC. */
+/** `time` in openPMD's date format, in UTC. */
 void aw_openpmd_date(time_t time, char date[32]);
 
 /** DIRECTORY/diag/arcwake_%08ld.h5. @return AW_OK, AW_ERR_ARG (longer than `size`: message). */
 aw_status aw_openpmd_path(const char *directory, long step, char *path, size_t size);
 
-/** Write one file: built in memory, then put at `path` all or nothing (aw_file_replace). Equal
- *  snapshots give equal bytes. An input text over 60000 bytes does not fit into an attribute; the
- *  file then points at resolved.yaml.
- *  @return AW_OK, AW_ERR_ARG (no path, a mesh without data, n = 0 ..), AW_ERR_NONFINITE (a number
- *          that describes the frame or the time), AW_ERR_NOMEM, AW_ERR_IO; all printed. */
+/** Write one file: it is built in memory and then replaces `path` atomically (aw_file_replace).
+ *  Equal snapshots give equal bytes. An input text of more than 60000 bytes does not fit into an
+ *  attribute, which then refers to resolved.yaml.
+ *  @return AW_OK, AW_ERR_ARG (no path, a mesh without data, no particles, ..), AW_ERR_NONFINITE
+ *          (time, reference or frame), AW_ERR_NOMEM, AW_ERR_IO; all printed. */
 aw_status aw_openpmd_write(const char *path, const aw_snapshot *snapshot);
 
 AW_END_DECLS

@@ -10,17 +10,83 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/output/openpmd.h"
 
-enum { M_RHO, M_JZ, M_JX, M_PHI, M_AZ, M_AX, M_PSI, MESH_ARRAYS };
 enum { P_X, P_Z, P_PX, P_PZ, PARTICLE_ARRAYS };
 
-struct aw_diag {
-    const char *input;
-    double *mesh[MESH_ARRAYS];         /* [nodes] each */
-    double *particle[PARTICLE_ARRAYS]; /* [particles] each, made at the first use */
-    uint64_t *id;
+/* A node of a solved step: the sources of the mesh records. Beam charge counts as positive here
+ * (src/base/units.h). */
+typedef struct node {
+    size_t index; /* into arrays [nodes] */
+    const aw_field_point *point;
+    const double *result; /* [AW_RESULTS] */
+    const aw_forces *forces;
+    double density;        /* charge per area [C/m^2] */
+    double parallel, perp; /* current over c along design tangent and normal at the grid's centre */
+    double cosine, sine;   /* of the angle from that tangent to the design tangent at the node */
+} node;
+
+static void rho(const node *n, double value[2]) { value[0] = n->density; }
+
+static void current(const node *n, double value[2])
+{
+    value[0] = AW_C * (n->parallel * n->cosine + n->perp * n->sine);
+    value[1] = AW_C * (n->perp * n->cosine - n->parallel * n->sine);
+}
+
+static void phi(const node *n, double value[2]) { value[0] = AW_K_COULOMB * n->result[AW_PHI]; }
+
+static void vector_potential(const node *n, double value[2])
+{
+    const double *I = n->result, ct = n->point->ct, st = n->point->st;
+    value[0] = AW_K_COULOMB / AW_C * (I[AW_AZ] * ct + I[AW_AX] * st);
+    value[1] = AW_K_COULOMB / AW_C * (I[AW_AX] * ct - I[AW_AZ] * st);
+}
+
+static void psi(const node *n, double value[2]) { value[0] = AW_K_COULOMB * n->result[AW_PSI]; }
+
+static void force(const node *n, double value[2])
+{
+    value[0] = n->forces->Fs[n->index];
+    value[1] = n->forces->Fx[n->index];
+}
+
+static void effective_force(const node *n, double value[2])
+{
+    value[0] = n->forces->Fs_eff[n->index];
+    value[1] = n->forces->Fx_eff[n->index];
+}
+
+/* The mesh records of a file, in this order. The scale -1 gives quantities that are odd in the
+ * charge the sign of electrons; a force on a beam particle is even. `fill` computes the scalar, or
+ * the components along the node's own design tangent and normal. Forces are in eV/m. */
+static const struct {
+    aw_mesh_record record; /* name, components, scale, unitDimension, unitSI */
+    void (*fill)(const node *n, double value[2]);
+} MESHES[] = {
+    {{"rho", 1, -1.0, {-2, 0, 1, 1, 0, 0, 0}, 1.0}, rho},
+    {{"J", 2, -1.0, {-1, 0, 0, 1, 0, 0, 0}, 1.0}, current},
+    {{"phi", 1, -1.0, {2, 1, -3, -1, 0, 0, 0}, 1.0}, phi},
+    {{"A", 2, -1.0, {1, 1, -2, -1, 0, 0, 0}, 1.0}, vector_potential},
+    {{"psi", 1, -1.0, {2, 1, -3, -1, 0, 0, 0}, 1.0}, psi},
+    {{"F", 2, 1.0, {1, 1, -2, 0, 0, 0, 0}, AW_E}, force},
+    {{"F_eff", 2, 1.0, {1, 1, -2, 0, 0, 0, 0}, AW_E}, effective_force},
 };
+
+enum { RECORDS = sizeof MESHES / sizeof *MESHES };
+
+struct aw_diag {
+    const char *input;                 /* borrowed: the resolved input */
+    double *mesh[RECORDS][2];          /* [nodes] each; a scalar has only the first */
+    double *particle[PARTICLE_ARRAYS]; /* [particles] each, allocated at the first use */
+    uint64_t *id;                      /* [particles], likewise */
+};
+
+const aw_mesh_record *aw_diag_record(const char *name)
+{
+    for (int k = 0; k < RECORDS; ++k)
+        if (strcmp(name, MESHES[k].record.name) == 0) return &MESHES[k].record;
+    return NULL;
+}
 
 aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out)
 {
@@ -28,11 +94,12 @@ aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out
     *out = NULL;
     if (!d) return AW_ERR_NOMEM;
     d->input = input;
-    for (int i = 0; i < MESH_ARRAYS; ++i)
-        if (!(d->mesh[i] = aw_alloc(sim->nodes, sizeof(double)))) {
-            aw_diag_free(d);
-            return AW_ERR_NOMEM;
-        }
+    for (int k = 0; k < RECORDS; ++k)
+        for (int i = 0; i < MESHES[k].record.ncomp; ++i)
+            if (!(d->mesh[k][i] = aw_alloc(sim->nodes, sizeof(double)))) {
+                aw_diag_free(d);
+                return AW_ERR_NOMEM;
+            }
     *out = d;
     return AW_OK;
 }
@@ -40,39 +107,49 @@ aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out
 void aw_diag_free(aw_diag *d)
 {
     if (!d) return;
-    for (int i = 0; i < MESH_ARRAYS; ++i) aw_free(d->mesh[i]);
+    for (int k = 0; k < RECORDS; ++k)
+        for (int i = 0; i < 2; ++i) aw_free(d->mesh[k][i]);
     for (int i = 0; i < PARTICLE_ARRAYS; ++i) aw_free(d->particle[i]);
     aw_free(d->id);
     aw_free(d);
 }
 
-/* Moments and potentials of every node, along the node's own design tangent and normal. */
-static void fill_meshes(aw_diag *d, const aw_simulation *sim)
+static node node_of(const aw_simulation *sim, int i, int j)
 {
-    const aw_slice *slice = &sim->view->slice[0];
-    const int ns = sim->view->ns, nx = sim->view->nx, single = sim->view->single;
-    for (int j = 0; j < nx; ++j)
-        for (int i = 0; i < ns; ++i) {
-            size_t at = (size_t)j * (size_t)ns + (size_t)i;
-            const aw_field_point *p = &sim->point[at];
-            const double *I = &sim->result[at * AW_RESULTS];
-            ptrdiff_t cell =
-                ((ptrdiff_t)(j + AW_PAD) * (ns + 2 * AW_PAD) + i + AW_PAD) * AW_COMPONENTS;
-            double sigma = aw_cell_get(slice->cells, single, cell);
-            double par = sigma - aw_cell_get(slice->cells, single, cell + 1);
-            double perp = aw_cell_get(slice->cells, single, cell + 2);
-            double a = p->theta - sim->frame.theta_design, c = cos(a), s = sin(a);
-            d->mesh[M_RHO][at] = sigma;
-            d->mesh[M_JZ][at] = AW_C * (par * c + perp * s);
-            d->mesh[M_JX][at] = AW_C * (perp * c - par * s);
-            d->mesh[M_PHI][at] = AW_K_COULOMB * I[AW_PHI];
-            d->mesh[M_AZ][at] = AW_K_COULOMB / AW_C * (I[AW_AZ] * p->ct + I[AW_AX] * p->st);
-            d->mesh[M_AX][at] = AW_K_COULOMB / AW_C * (I[AW_AX] * p->ct - I[AW_AZ] * p->st);
-            d->mesh[M_PSI][at] = AW_K_COULOMB * I[AW_PSI];
-        }
+    const int ns = sim->view->ns, single = sim->view->single;
+    const void *cells = sim->view->slice[0].cells;
+    const size_t index = (size_t)j * (size_t)ns + (size_t)i;
+    const ptrdiff_t cell =
+        ((ptrdiff_t)(j + AW_PAD) * (ns + 2 * AW_PAD) + i + AW_PAD) * AW_COMPONENTS;
+    const double density = aw_cell_get(cells, single, cell);
+    const double angle = sim->point[index].theta - sim->frame.theta_design;
+    return (node){.index = index,
+                  .point = &sim->point[index],
+                  .result = &sim->result[index * AW_RESULTS],
+                  .forces = &sim->forces,
+                  .density = density,
+                  .parallel = density - aw_cell_get(cells, single, cell + 1),
+                  .perp = aw_cell_get(cells, single, cell + 2),
+                  .cosine = cos(angle),
+                  .sine = sin(angle)};
 }
 
-/* Particles in the axes of the grid. */
+static void fill_meshes(aw_diag *d, const aw_simulation *sim, aw_mesh mesh[RECORDS])
+{
+    for (int j = 0; j < sim->view->nx; ++j)
+        for (int i = 0; i < sim->view->ns; ++i) {
+            const node n = node_of(sim, i, j);
+            for (int k = 0; k < RECORDS; ++k) {
+                double value[2];
+                MESHES[k].fill(&n, value);
+                for (int c = 0; c < MESHES[k].record.ncomp; ++c) d->mesh[k][c][n.index] = value[c];
+            }
+        }
+    for (int k = 0; k < RECORDS; ++k)
+        mesh[k] = (aw_mesh){&MESHES[k].record, {d->mesh[k][0], d->mesh[k][1]}};
+}
+
+/* All particles in the frame of the grid; the species borrows the arrays of d. */
 static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *species)
 {
     const aw_particles *p;
@@ -110,16 +187,9 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
     char path[AW_PATH_MAX_LEN], date[32];
-    aw_mesh mesh[7];
+    aw_mesh mesh[RECORDS];
     aw_species species;
-    fill_meshes(d, sim);
-    AW_TRY(aw_mesh_describe("rho", d->mesh[M_RHO], NULL, &mesh[0]));
-    AW_TRY(aw_mesh_describe("J", d->mesh[M_JZ], d->mesh[M_JX], &mesh[1]));
-    AW_TRY(aw_mesh_describe("phi", d->mesh[M_PHI], NULL, &mesh[2]));
-    AW_TRY(aw_mesh_describe("A", d->mesh[M_AZ], d->mesh[M_AX], &mesh[3]));
-    AW_TRY(aw_mesh_describe("psi", d->mesh[M_PSI], NULL, &mesh[4]));
-    AW_TRY(aw_mesh_describe("F", sim->forces.Fs, sim->forces.Fx, &mesh[5]));
-    AW_TRY(aw_mesh_describe("F_eff", sim->forces.Fs_eff, sim->forces.Fx_eff, &mesh[6]));
+    fill_meshes(d, sim, mesh);
     if (particles) AW_TRY(fill_particles(d, sim, &species));
     aw_openpmd_date(time(NULL), date);
     aw_snapshot snapshot = {.step = sim->step,
@@ -136,7 +206,7 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
                             .input = d->input,
                             .lattice = config->lattice_path,
                             .mesh = mesh,
-                            .meshes = 7,
+                            .meshes = RECORDS,
                             .species = particles ? &species : NULL};
     AW_TRY(aw_openpmd_path(directory, sim->step, path, sizeof path));
     AW_TRY(aw_openpmd_write(path, &snapshot));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/units.h"
+#include "src/simulation/diag.h"
 #include "tests/assert_close.h"
 
 #define SIGMA 50e-6  /* rms length and width [m] */
@@ -13,7 +14,7 @@
 #define RADIUS 25.13 /* of the bend [m] */
 #define DT 6.67e-11  /* [s] */
 
-/* A Gaussian charge density, and fields made of it that are good for telling arrays apart. */
+/* A Gaussian charge density, and fields derived from it, no two of them alike. */
 static void fill_meshes(sample *s)
 {
     const aw_grid_view *f = &s->snapshot.frame;
@@ -87,11 +88,14 @@ void sample_fill(sample *s, long step)
                                 .species = &s->species};
     fill_meshes(s);
     fill_particles(s);
-    assert_ok(aw_mesh_describe("rho", s->rho, NULL, &s->mesh[0]));
-    assert_ok(aw_mesh_describe("J", s->Jz, s->Jx, &s->mesh[1]));
-    assert_ok(aw_mesh_describe("phi", s->phi, NULL, &s->mesh[2]));
-    assert_ok(aw_mesh_describe("A", s->phi, s->psi, &s->mesh[3]));
-    assert_ok(aw_mesh_describe("psi", s->psi, NULL, &s->mesh[4]));
-    assert_ok(aw_mesh_describe("F", s->Fz, s->Fx, &s->mesh[5]));
-    assert_ok(aw_mesh_describe("F_eff", s->Fx, s->Fz, &s->mesh[6]));
+    const struct {
+        const char *name;
+        const double *z, *x; /* or the scalar and NULL */
+    } mesh[SAMPLE_MESHES] = {{"rho", s->rho, NULL},  {"J", s->Jz, s->Jx},   {"phi", s->phi, NULL},
+                             {"A", s->phi, s->psi},  {"psi", s->psi, NULL}, {"F", s->Fz, s->Fx},
+                             {"F_eff", s->Fx, s->Fz}};
+    for (int k = 0; k < SAMPLE_MESHES; ++k) {
+        s->mesh[k] = (aw_mesh){aw_diag_record(mesh[k].name), {mesh[k].z, mesh[k].x}};
+        assert_non_null(s->mesh[k].record);
+    }
 }

@@ -8,6 +8,7 @@
 
 #include "src/base/units.h"
 #include "src/output/openpmd.h"
+#include "src/simulation/diag.h"
 #include "tests/assert_close.h"
 #include "tests/output/sample.h"
 #include "tests/output/scratch.h"
@@ -382,8 +383,7 @@ static void arrays_larger_than_a_chunk_come_back(void **state)
     assert_non_null(data);
     assert_non_null(got);
     for (int i = 0; i < N; ++i) data[i] = i;
-    aw_mesh mesh;
-    assert_ok(aw_mesh_describe("F", data, data, &mesh));
+    const aw_mesh mesh = {aw_diag_record("F"), {data, data}};
     f->s.snapshot.mesh = &mesh;
     f->s.snapshot.meshes = 1;
     f->s.snapshot.species = NULL;
@@ -410,10 +410,7 @@ static void full_disk_leaves_no_file_of_any_name(void **state)
 static void wrong_snapshots_are_refused_before_anything_is_written(void **state)
 {
     fixture *f = *state;
-    aw_mesh mesh;
-    assert_status(aw_mesh_describe("E", f->s.rho, NULL, &mesh), AW_ERR_ARG);
-    assert_status(aw_mesh_describe("F", f->s.Fz, NULL, &mesh), AW_ERR_ARG);
-    assert_status(aw_mesh_describe("rho", f->s.rho, f->s.Fx, &mesh), AW_ERR_ARG);
+    assert_null(aw_diag_record("E"));
     aw_snapshot bad = f->s.snapshot;
     bad.frame.theta = NAN;
     assert_status(aw_openpmd_write(f->path, &bad), AW_ERR_NONFINITE);
@@ -423,6 +420,12 @@ static void wrong_snapshots_are_refused_before_anything_is_written(void **state)
     f->s.mesh[2].data[0] = NULL;
     assert_status(aw_openpmd_write(f->path, &f->s.snapshot), AW_ERR_ARG);
     f->s.mesh[2].data[0] = f->s.phi;
+    f->s.mesh[5].data[1] = NULL; /* F has two components */
+    assert_status(aw_openpmd_write(f->path, &f->s.snapshot), AW_ERR_ARG);
+    f->s.mesh[5].data[1] = f->s.Fx;
+    f->s.mesh[5].record = NULL;
+    assert_status(aw_openpmd_write(f->path, &f->s.snapshot), AW_ERR_ARG);
+    f->s.mesh[5].record = aw_diag_record("F");
     f->s.species.n = 0;
     assert_status(aw_openpmd_write(f->path, &f->s.snapshot), AW_ERR_ARG);
     assert_int_equal(scratch_count(f->dir), 0);
@@ -431,7 +434,7 @@ static void wrong_snapshots_are_refused_before_anything_is_written(void **state)
 static void refusal_of_libhdf5_is_one_line_with_its_reason(void **state)
 {
     fixture *f = *state;
-    f->s.mesh[1].name = "rho"; /* a second object of that name */
+    f->s.mesh[1].record = f->s.mesh[0].record; /* a second object called rho */
     scratch_stderr_begin(f->dir);
     aw_status status = aw_openpmd_write(f->path, &f->s.snapshot);
     char *text = scratch_stderr_end();
