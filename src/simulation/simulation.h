@@ -110,7 +110,8 @@ aw_status aw_simulation_stats(const aw_simulation *simulation, aw_beam_stats *ou
 aw_status aw_simulation_particles(aw_simulation *simulation, const aw_particles **out);
 
 /** Begin the work on several ranks, after aw_simulation_new on all of them: rank 0 becomes the
- *  root, the others become workers and call aw_simulation_worker. aw_simulation_free ends the workers.
+ *  root, the others become workers and call aw_simulation_worker. aw_simulation_free ends the
+ *  workers.
  *  @param[in] own  status of this rank so far
  *  @return the worst status of all ranks, the same on each */
 aw_status aw_simulation_ranks_begin(aw_simulation *simulation, aw_status own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a run's directory with two steps, then lets tests/output/test_<word>.py read it. */
+/* Write the output directory of a run with two mesh files, then run tests/output/test_<word>.py. */
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
@@ -19,7 +19,7 @@ enum { SKIP = 77, STEPS = 40 };
 
 extern char **environ;
 
-/* The interpreter, from the first place that names one which is there. */
+/* The first interpreter that exists: from the environment, the configuration, or a build folder. */
 static const char *find_python(void)
 {
     const char *candidate[] = {getenv("AW_PYTHON"), AW_PYTHON, AW_BINARY_DIR "/venv/bin/python",

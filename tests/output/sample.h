@@ -18,7 +18,7 @@ typedef struct sample {
     aw_snapshot snapshot;
 } sample;
 
-/** Fill everything for one step; the numbers are closed forms of the indices, see sample.c. */
+/** Fill the sample for one step; all numbers are closed forms of the indices (sample.c). */
 void sample_fill(sample *s, long step);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* openPMD files, read back with libhdf5: attributes and their types, numbers, bytes, failures. */
+/* openPMD files read back with libhdf5: attributes and their types, numbers, bytes, failures. */
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Open attribute `name` of `object`, which must have that rank (0: scalar) and n items. */
+/* Open attribute `name` of `object`, and check that it has this rank (0: scalar) and n items. */
 static hid_t attribute(fixture *f, const char *object, const char *name, int rank, hssize_t n)
 {
     hid_t a = H5Aopen_by_name(f->file, object, name, H5P_DEFAULT, H5P_DEFAULT);
@@ -71,7 +71,7 @@ static void assert_type(hid_t a, hid_t want)
     H5Tclose(type);
 }
 
-/* A text must be scalar, fixed-length ASCII of exactly its own length. */
+/* A text must be a scalar of fixed-length ASCII, without padding. */
 static void assert_attr_text(fixture *f, const char *object, const char *name, const char *want)
 {
     char got[512] = "";
@@ -96,7 +96,7 @@ static void assert_attr_uint32(fixture *f, const char *object, const char *name,
     H5Aclose(a);
 }
 
-/* n = 0: scalar. Numbers are copied, not computed, so they must be equal. */
+/* n = 0: scalar. Numbers are copied, not computed, and so must be equal. */
 static void assert_attr_doubles(fixture *f, const char *object, const char *name, int n,
                                 const double *want)
 {
@@ -129,7 +129,7 @@ static void read_doubles(fixture *f, const char *name, int rank, hsize_t n0, hsi
     H5Dclose(set);
 }
 
-static void root_says_version_extension_and_where_things_are(void **state)
+static void root_has_version_extension_and_paths(void **state)
 {
     fixture *f = *state;
     assert_attr_text(f, "/", "openPMD", "1.1.0");
@@ -149,7 +149,7 @@ static void root_says_version_extension_and_where_things_are(void **state)
     assert_attr_double(f, "/data/12", "timeUnitSI", 1.0);
 }
 
-static void meshes_carry_our_numbers_with_the_electrons_sign(void **state)
+static void meshes_have_the_numbers_of_the_program_with_the_sign_of_electrons(void **state)
 {
     fixture *f = *state;
     const sample *s = &f->s;
@@ -171,7 +171,7 @@ static void meshes_carry_our_numbers_with_the_electrons_sign(void **state)
     }
 }
 
-static void every_mesh_has_its_unit_and_the_grid(void **state)
+static void every_mesh_has_its_unit_and_its_grid(void **state)
 {
     fixture *f = *state;
     const double dimension[7][7] = {{-2, 0, 1, 1},  {-1, 0, 0, 1}, {2, 1, -3, -1}, {1, 1, -2, -1},
@@ -202,8 +202,8 @@ static void every_mesh_has_its_unit_and_the_grid(void **state)
     H5Aclose(a);
 }
 
-/* The matrix must take the axes of the frame to the directions of units.h: z to (cos, sin) and x to
- * (-sin, cos) in the lab's (z, x), y to y. */
+/* The matrix must rotate the axes of the frame to the directions of units.h: z to (cos, sin) and x
+ * to (-sin, cos) in the lab's (z, x), y to y. */
 static void assert_rotation(fixture *f, const char *object, const char *name, double theta)
 {
     double m[9];
@@ -220,7 +220,7 @@ static void assert_rotation(fixture *f, const char *object, const char *name, do
     }
 }
 
-static void frame_is_on_every_mesh_and_on_the_species(void **state)
+static void meshes_and_species_have_the_attributes_of_the_frame(void **state)
 {
     fixture *f = *state;
     const aw_snapshot *s = &f->s.snapshot;
@@ -283,7 +283,7 @@ static void particles_have_the_records_of_both_conventions(void **state)
     H5Aclose(a);
 }
 
-static void patch_holds_every_particle(void **state)
+static void particle_patch_contains_every_particle(void **state)
 {
     fixture *f = *state;
     const char *const axis[] = {"x", "y", "z"};
@@ -315,7 +315,7 @@ static void equal_snapshots_give_equal_bytes(void **state)
     assert_int_equal(n, m);
     assert_memory_equal(a, b, n);
     free(b);
-    other->rho[0] += 1.0; /* and other numbers give other bytes */
+    other->rho[0] += 1.0; /* different numbers give different bytes */
     assert_ok(aw_openpmd_write(scratch_path(f->dir, "b.h5"), &other->snapshot));
     b = scratch_read(scratch_path(f->dir, "b.h5"), &m);
     assert_int_equal(n, m);
@@ -325,13 +325,13 @@ static void equal_snapshots_give_equal_bytes(void **state)
     free(other);
 }
 
-static void flipped_bit_is_noticed_when_read(void **state)
+static void flipped_bit_is_detected_by_readers(void **state)
 {
     fixture *f = *state;
     size_t n = 0, at = 0;
     char *bytes = scratch_read(f->path, &n);
     while (at + 64 < n && memcmp(bytes + at, (const char *)f->s.Fz, 64) != 0) ++at;
-    assert_true(at + 64 < n); /* F/z stands there as it is */
+    assert_true(at + 64 < n); /* F/z is stored uncompressed */
     bytes[at + 100] = (char)(bytes[at + 100] ^ 1);
     FILE *file = fopen(scratch_path(f->dir, "b.h5"), "wb");
     assert_non_null(file);
@@ -350,7 +350,7 @@ static void flipped_bit_is_noticed_when_read(void **state)
     H5Fclose(bad);
 }
 
-static void without_particles_no_particles_path_is_promised(void **state)
+static void file_without_particles_has_no_particles_path(void **state)
 {
     fixture *f = *state;
     f->s.snapshot.species = NULL;
@@ -361,7 +361,7 @@ static void without_particles_no_particles_path_is_promised(void **state)
     assert_int_equal(H5Lexists(f->file, "/data/12/particles", H5P_DEFAULT), 0);
 }
 
-static void input_too_long_for_an_attribute_does_not_stop_the_file(void **state)
+static void file_is_written_even_if_the_input_is_too_long_for_an_attribute(void **state)
 {
     fixture *f = *state;
     char *text = malloc(200001);
@@ -375,7 +375,7 @@ static void input_too_long_for_an_attribute_does_not_stop_the_file(void **state)
     free(text);
 }
 
-static void arrays_larger_than_a_chunk_come_back(void **state)
+static void arrays_larger_than_a_chunk_are_read_back(void **state)
 {
     fixture *f = *state;
     enum { N = 300000 }; /* a chunk has 131072 items */
@@ -397,17 +397,17 @@ static void arrays_larger_than_a_chunk_come_back(void **state)
     free(got);
 }
 
-static void full_disk_leaves_no_file_of_any_name(void **state)
+static void full_disk_leaves_no_file(void **state)
 {
     fixture *f = *state;
-    scratch_disk_full(20000); /* the file has some 150 kB */
+    scratch_disk_full(20000); /* the file has about 150 kB */
     aw_status status = aw_openpmd_write(f->path, &f->s.snapshot);
     scratch_disk_free();
     assert_int_equal(status, AW_ERR_IO);
     assert_int_equal(scratch_count(f->dir), 0);
 }
 
-static void wrong_snapshots_are_refused_before_anything_is_written(void **state)
+static void invalid_snapshots_are_refused_before_anything_is_written(void **state)
 {
     fixture *f = *state;
     assert_null(aw_diag_record("E"));
@@ -431,7 +431,7 @@ static void wrong_snapshots_are_refused_before_anything_is_written(void **state)
     assert_int_equal(scratch_count(f->dir), 0);
 }
 
-static void refusal_of_libhdf5_is_one_line_with_its_reason(void **state)
+static void error_of_libhdf5_is_one_line_with_its_reason(void **state)
 {
     fixture *f = *state;
     f->s.mesh[1].record = f->s.mesh[0].record; /* a second object called rho */
@@ -464,20 +464,20 @@ static void file_names_and_dates_are_as_documented(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_WRITTEN(root_says_version_extension_and_where_things_are),
-        TEST_WRITTEN(meshes_carry_our_numbers_with_the_electrons_sign),
-        TEST_WRITTEN(every_mesh_has_its_unit_and_the_grid),
-        TEST_WRITTEN(frame_is_on_every_mesh_and_on_the_species),
+        TEST_WRITTEN(root_has_version_extension_and_paths),
+        TEST_WRITTEN(meshes_have_the_numbers_of_the_program_with_the_sign_of_electrons),
+        TEST_WRITTEN(every_mesh_has_its_unit_and_its_grid),
+        TEST_WRITTEN(meshes_and_species_have_the_attributes_of_the_frame),
         TEST_WRITTEN(particles_have_the_records_of_both_conventions),
-        TEST_WRITTEN(patch_holds_every_particle),
+        TEST_WRITTEN(particle_patch_contains_every_particle),
         TEST_WRITTEN(equal_snapshots_give_equal_bytes),
-        TEST_WRITTEN(flipped_bit_is_noticed_when_read),
-        TEST(without_particles_no_particles_path_is_promised),
-        TEST(input_too_long_for_an_attribute_does_not_stop_the_file),
-        TEST(arrays_larger_than_a_chunk_come_back),
-        TEST(full_disk_leaves_no_file_of_any_name),
-        TEST(wrong_snapshots_are_refused_before_anything_is_written),
-        TEST(refusal_of_libhdf5_is_one_line_with_its_reason),
+        TEST_WRITTEN(flipped_bit_is_detected_by_readers),
+        TEST(file_without_particles_has_no_particles_path),
+        TEST(file_is_written_even_if_the_input_is_too_long_for_an_attribute),
+        TEST(arrays_larger_than_a_chunk_are_read_back),
+        TEST(full_disk_leaves_no_file),
+        TEST(invalid_snapshots_are_refused_before_anything_is_written),
+        TEST(error_of_libhdf5_is_one_line_with_its_reason),
         TEST(file_names_and_dates_are_as_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
