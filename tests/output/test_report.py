@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""tools/report.py on a good directory, on broken ones, and its 1D curves against known numbers.
+"""tools/report.py on valid and on broken directories; its 1D curves against known numbers.
 
 usage: test_report.py DIRECTORY   (of python.c)
 """
@@ -22,7 +22,7 @@ except ImportError as problem:
     sys.exit(77)
 try:
     import report
-except SystemExit:  # it has said which package it misses
+except SystemExit:  # report.py has printed which package is missing
     print("skipped: a package of tools/requirements.txt is missing")
     sys.exit(77)
 
@@ -35,18 +35,18 @@ def run(directory):
     return done.returncode, done.stderr
 
 
-class Good(unittest.TestCase):
+class Valid(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.result = run(DIRECTORY)
         cls.page = (DIRECTORY / "report.html").read_text(encoding="utf-8")
 
-    def test_it_is_made_without_a_word(self):
+    def test_report_is_made_without_messages(self):
         self.assertEqual(self.result, (0, ""))
         self.assertEqual((DIRECTORY / "forces.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual(list(DIRECTORY.rglob("*.tmp")), [])
 
-    def test_it_is_one_self_contained_file(self):
+    def test_report_is_one_self_contained_file(self):
         sources = re.findall(r'(?:src|href)="([^"]{0,40})', self.page)
         self.assertEqual(len(sources), 4)  # forces, maps, evolution, time
         for source in sources:
@@ -62,7 +62,7 @@ class Good(unittest.TestCase):
                       "-199\u2009keV/m", "1\u2009000\u2009000", "not computed"):
             self.assertIn(words, self.page)
 
-    def test_each_half_alone_is_enough(self):
+    def test_meshes_or_monitor_alone_are_enough(self):
         for gone in ("diag", "monitor.csv"):
             copy = DIRECTORY / "half"
             shutil.copytree(DIRECTORY, copy, ignore=shutil.ignore_patterns("half", gone))
@@ -86,25 +86,25 @@ class Broken(unittest.TestCase):
             self.assertIn(word, text)
         self.assertFalse((directory / "report.html").exists())
 
-    def test_missing_directory(self):
+    def test_missing_directory_is_refused(self):
         self.refused(self.copy / "none", "none", "no such directory")
 
-    def test_empty_directory(self):
+    def test_empty_directory_is_refused(self):
         (self.copy / "empty").mkdir()
         self.refused(self.copy / "empty", "no run to report on")
 
-    def test_header_without_rows_and_no_meshes(self):
+    def test_header_without_rows_and_without_meshes_is_refused(self):
         shutil.rmtree(self.copy / "diag")
         monitor = self.copy / "monitor.csv"
         monitor.write_text(monitor.read_text().splitlines()[0] + "\n")
         self.refused(self.copy, "no run to report on")
 
-    def test_truncated_mesh_file(self):
+    def test_truncated_mesh_file_is_refused(self):
         mesh = self.copy / "diag" / "arcwake_00000040.h5"
         mesh.write_bytes(mesh.read_bytes()[:5000])
         self.refused(self.copy, "arcwake_00000040.h5")
 
-    def test_flipped_bits_in_a_mesh_file(self):
+    def test_flipped_bit_in_a_mesh_file_is_detected(self):
         mesh = self.copy / "diag" / "arcwake_00000040.h5"
         with h5py.File(mesh) as file:
             at = file["data/40/meshes/rho"].id.get_chunk_info(0).byte_offset
@@ -113,12 +113,12 @@ class Broken(unittest.TestCase):
         mesh.write_bytes(data)
         self.refused(self.copy, "arcwake_00000040.h5")
 
-    def test_something_else_under_the_name_of_a_mesh_file(self):
+    def test_hdf5_file_that_is_not_openpmd_is_refused(self):
         with h5py.File(self.copy / "diag" / "arcwake_00000040.h5", "w") as file:
             file["table"] = [1, 2]
         self.refused(self.copy, "arcwake_00000040.h5")
 
-    def test_half_row_and_words_in_the_monitor(self):
+    def test_incomplete_rows_text_and_missing_columns_in_the_monitor_are_refused(self):
         monitor = self.copy / "monitor.csv"
         good = monitor.read_text()
         monitor.write_text(good + "41,1.0,2.")
@@ -130,7 +130,7 @@ class Broken(unittest.TestCase):
 
 
 class SteadyState(unittest.TestCase):
-    def test_gaussian_of_the_LCLS_bend(self):
+    def test_gaussian_of_the_LCLS_bend_has_the_closed_form_forces(self):
         """R = 25.13 m, 50 um, 1 nC; closed-form numbers for s/sigma = -3 .. 3 [eV/m]."""
         sigma = 50e-6
         s = np.linspace(-6, 6, 97) * sigma  # 8 cells per sigma
@@ -143,10 +143,10 @@ class SteadyState(unittest.TestCase):
         want = [-63.4, -772.4, -3461.6, -5707.2, -3461.6, -772.4, -63.4]
         np.testing.assert_allclose(across[at], want, rtol=1e-3)  # digits of the reference
         turned = report.steady_forces(s, charge, -1 / 25.13)
-        np.testing.assert_array_equal(turned[0], along)  # a bend to the left costs the same
+        np.testing.assert_array_equal(turned[0], along)  # a bend to the left: same loss
         np.testing.assert_array_equal(turned[1], -across)
 
-    def test_error_falls_with_the_spacing(self):
+    def test_error_decreases_with_the_spacing(self):
         errors = []
         for cells in (4, 8, 16):
             s = np.linspace(-6, 6, 12 * cells + 1) * 50e-6
@@ -157,19 +157,19 @@ class SteadyState(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    def test_prefixes(self):
+    def test_numbers_have_SI_prefixes(self):
         for value, words in ((5e-5, "50\u2009µm"), (1e-3, "1\u2009mm"), (-0.9999, "-999.9\u2009mm"),
                              (1.0, "1\u2009m"), (0.0, "0\u2009m"), (float("nan"), "not computed")):
             self.assertEqual(report.in_words(value, "m"), words)
 
-    def test_axis_between_two_rows(self):
+    def test_axis_between_two_rows_is_interpolated(self):
         x = (np.arange(4) - 1.5) * 2e-5
         mesh = report.Mesh(0, 0, 0, 1, "", "", np.zeros(1), x, None, None, None)
         np.testing.assert_allclose(mesh.on_axis((3 * x + 5)[:, None]), [5.0], rtol=1e-14)
         mesh.x = np.array([-1.0, 0.0, 1.0])
         np.testing.assert_array_equal(mesh.on_axis(np.array([[1.0], [2.0], [4.0]])), [2.0])
 
-    def test_input_of_blocks_and_lists(self):
+    def test_input_with_blocks_and_lists_is_read(self):
         path = DIRECTORY / "some.yaml"
         path.write_text("title: 'a: b'\nbeam:\n  gamma: 1e4  # mean\noutput:\n  at_m:\n    - 0.2\n"
                         "    - 0.5\n  every: 10\ndevice: auto\n")
