@@ -65,7 +65,7 @@ aw_setup_system() {
     mapfile -t missing < <(aw_missing)
     [[ ${#missing[@]} -gt 0 ]] || return 0
     aw_say "installing ${missing[*]}"
-    aw_apt update || aw_say "the package lists could not be updated; trying without"
+    aw_apt update || aw_say "the package lists could not be updated; trying to install anyway"
     if ! aw_apt install -y --no-install-recommends "${missing[@]}"; then
         mapfile -t needed < <(aw_missing | grep -v -x -e python3-venv -e ninja-build)
         [[ ${#needed[@]} -eq 0 ]] ||
