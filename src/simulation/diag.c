@@ -156,7 +156,7 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
     aw_status status = AW_OK;
     AW_TRY(aw_simulation_particles(sim, &p));
     const aw_grid_view *g = &sim->frame.grid;
-    const double c = cos(g->theta), s = sin(g->theta), unit = AW_ME * AW_C;
+    const double c = cos(g->theta), s = sin(g->theta), momentum = AW_ME * AW_C;
     for (int k = 0; k < PARTICLE_ARRAYS; ++k)
         if (!d->particle[k] && !(d->particle[k] = aw_alloc(p->n, sizeof(double))))
             AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
@@ -166,8 +166,8 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
         double dz = p->z[i] - g->z, dx = p->x[i] - g->x;
         d->particle[P_Z][i] = dz * c + dx * s;
         d->particle[P_X][i] = -dz * s + dx * c;
-        d->particle[P_PZ][i] = unit * (p->pz[i] * c + p->px[i] * s);
-        d->particle[P_PX][i] = unit * (-p->pz[i] * s + p->px[i] * c);
+        d->particle[P_PZ][i] = momentum * (p->pz[i] * c + p->px[i] * s);
+        d->particle[P_PX][i] = momentum * (-p->pz[i] * s + p->px[i] * c);
         d->id[i] = i + 1;
     }
     *species = (aw_species){.n = p->n,
