@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/strategies.h"
+
 _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int),
                "enums of the configuration are stored as int");
 
@@ -56,8 +58,7 @@ static const aw_field table[] = {
     {"numerics.inner_density", AW_FIELD_INT, AT(inner_density), "1", 1.0, 16.0, 0, NULL, NULL,
      "a whole number of nodes per cell from 1 to 16, e.g. 1"},
     {"numerics.solver", AW_FIELD_NAME, AT(solver), AW_DEFAULT_SOLVER, 0.0, 0.0, 0,
-     "two-phase|predictive|heterogeneous|heuristic|adaptive|projection", NULL,
-     "two-phase, predictive, heterogeneous, heuristic, adaptive or projection"},
+     AW_STRATEGY_NAMES, NULL, AW_STRATEGY_TEXT},
     {"numerics.forecast_neighbours", AW_FIELD_INT, AT(forecast_neighbours), "1", 1.0, 64.0, 0, NULL,
      NULL, "a whole number of neighbours from 1 to 64, e.g. 1"},
     {"numerics.forecast_classes", AW_FIELD_INT, AT(forecast_classes), "0", 0.0, 4096.0, 0, NULL,

@@ -45,4 +45,4 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     return status;
 }
 
-const aw_strategy aw_strategy_adaptive = {.name = "adaptive", .solve = solve};
+const aw_strategy aw_strategy_adaptive = {.solve = solve};

@@ -18,5 +18,4 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
 
 static void forget(void *memory) { aw_strategy_predictive.forget(memory); }
 
-const aw_strategy aw_strategy_heterogeneous = {
-    .name = "heterogeneous", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_heterogeneous = {.solve = solve, .forget = forget};

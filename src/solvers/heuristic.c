@@ -169,4 +169,4 @@ done:
     return status;
 }
 
-const aw_strategy aw_strategy_heuristic = {.name = "heuristic", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_heuristic = {.solve = solve, .forget = forget};

@@ -4,11 +4,13 @@
 #define AW_SOLVERS_INTERNAL_H
 #include "quadrature/partition.h"
 #include "quadrature/share.h"
+#include "src/base/strategies.h"
 #include "src/solvers/solver.h"
 
 /** Work lists grow geometrically and are kept from call to call. */
 struct aw_solver {
     const aw_strategy *strategy;
+    const char *name;  /* of the strategy */
     aw_device *device; /* borrowed */
     aw_partition *partition;
     aw_region *region, *next; /* two generations of work */
@@ -26,8 +28,10 @@ struct aw_solver {
     void *memory;     /* what the strategy keeps from call to call; its own */
 };
 
-extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase, aw_strategy_heuristic,
-    aw_strategy_predictive, aw_strategy_heterogeneous, aw_strategy_projection;
+/* extern const aw_strategy aw_strategy_adaptive, ...; one for each strategy of the list. */
+#define AW_STRATEGY_DECLARE(identifier, name) extern const aw_strategy aw_strategy_##identifier;
+AW_STRATEGY_LIST(AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE)
+#undef AW_STRATEGY_DECLARE
 
 /** Let the scales of this result be those of the next call, without a coarse pass. `result` is of
  *  all points of a grid. */

@@ -218,4 +218,4 @@ done:
     return status;
 }
 
-const aw_strategy aw_strategy_predictive = {.name = "predictive", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_predictive = {.solve = solve, .forget = forget};

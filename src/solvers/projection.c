@@ -449,4 +449,4 @@ done:
     return status;
 }
 
-const aw_strategy aw_strategy_projection = {.name = "projection", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_projection = {.solve = solve, .forget = forget};

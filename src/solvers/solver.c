@@ -16,29 +16,34 @@
 /* Cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0
 
-static const aw_strategy *const strategies[] = {
-    &aw_strategy_adaptive,   &aw_strategy_two_phase,     &aw_strategy_heuristic,
-    &aw_strategy_predictive, &aw_strategy_heterogeneous, &aw_strategy_projection};
+#define AW_STRATEGY_ROW(identifier, text) {text, &aw_strategy_##identifier},
+static const struct {
+    const char *name;
+    const aw_strategy *strategy;
+} strategies[] = {AW_STRATEGY_LIST(AW_STRATEGY_ROW, AW_STRATEGY_ROW, AW_STRATEGY_ROW)};
+#undef AW_STRATEGY_ROW
 
-enum {
-    AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
-    AW_SCALE_POINTS = 12,
-    AW_PATCH = 8
-};
+enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0] };
+
+/* The coarse pass for the scales evaluates about this many points, squared. */
+enum { AW_SCALE_POINTS = 12 };
+/* Side of the square patches of a grid in which points are worked on. */
+enum { AW_PATCH = 8 };
 
 const char *aw_solver_list(int i)
 {
-    return i >= 0 && i < (int)AW_STRATEGIES ? strategies[i]->name : NULL;
+    return i >= 0 && i < (int)AW_STRATEGIES ? strategies[i].name : NULL;
 }
 
 aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out)
 {
     *out = NULL;
     for (int i = 0; i < (int)AW_STRATEGIES; ++i) {
-        if (strcmp(strategies[i]->name, strategy) != 0) continue;
+        if (strcmp(strategies[i].name, strategy) != 0) continue;
         aw_solver *solver = aw_alloc(1, sizeof *solver);
         if (!solver) return AW_ERR_NOMEM;
-        solver->strategy = strategies[i];
+        solver->strategy = strategies[i].strategy;
+        solver->name = strategies[i].name;
         solver->device = device;
         solver->forecast = aw_forecast_default();
         if (aw_partition_new(&solver->partition) != AW_OK) {
@@ -48,9 +53,7 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         *out = solver;
         return AW_OK;
     }
-    return aw_error(AW_ERR_ARG,
-                    "solver '%s' is not known (expected adaptive, two-phase, heuristic, "
-                    "predictive, heterogeneous or projection)",
+    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected " AW_STRATEGY_TEXT ")",
                     strategy);
 }
 
@@ -288,7 +291,7 @@ aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *
         aw_error(status,
                  "solver %s: %s at the point S = %.6g m, x = %.4g m: error %.3g of the "
                  "scales, tolerance %.3g (%s)",
-                 solver->strategy->name, aw_status_text(status), p->S, p->offset, report->error,
+                 solver->name, aw_status_text(status), p->S, p->offset, report->error,
                  problem->tolerance,
                  status == AW_ERR_MAXEVAL ? "raise numerics.tolerance"
                                           : "check the beam and the step before this one");

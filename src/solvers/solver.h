@@ -79,9 +79,8 @@ enum { AW_POINT_BLOCK = 4096 };
 
 typedef struct aw_solver aw_solver;
 
-/** A strategy. */
+/** A strategy; its name is in the list of src/base/strategies.h. */
 typedef struct aw_strategy {
-    const char *name;
     /** Potentials of all points. `result` is [points][AW_RESULTS]; see aw_solver_solve. */
     aw_status (*solve)(aw_solver *solver, const aw_problem *problem, double *result, double *error,
                        aw_report *report);

@@ -118,4 +118,4 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     return aw_solver_blocks(solver, problem, solve_block, result, error, report);
 }
 
-const aw_strategy aw_strategy_two_phase = {.name = "two-phase", .solve = solve};
+const aw_strategy aw_strategy_two_phase = {.solve = solve};
