@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every tuned constant of the strategy `projection`: projection.c, rules.c, zone.c and sample.c
+ * have no others. The rules themselves (nodes, spacings, sweeps) are the tables of rules.c. Each
+ * entry says what the number is a multiple or a part of, and why it has its value;
+ * docs/projection.md has the measurements. "Not measured": chosen by reasoning, no other value was
+ * tried on record. All constants change the cost; those of the first two sections, AW_FLOOR_*
+ * and AW_TURN_CELLS also change the accuracy. */
+#ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
+#define AW_SOLVERS_PROJECTION_CONSTANTS_H
+
+/* ---- what is accepted (projection.c) */
+
+/* Largest accepted estimate of the error of the potentials and of the rates, over the tolerance.
+ * The estimate was 0.85 to 1.8 times the worst of 200 other points: at the lower end the error is
+ * 0.94 of the tolerance. */
+#define AW_ESTIMATE_SHARE 0.8
+
+/* Errors of the rates may be this many times larger than those of the potentials, each over its
+ * scale. The inner rule, which the sample has too, leaves rates 4 tolerances off in every strategy
+ * (`arcwake validate strategies`). */
+#define AW_RATE_TOLERANCES 3.0
+
+/* ---- the sample (projection.c, sample.c) */
+
+/* Spread points drawn from the core and from the rim of the grid each, at a step with a new rule.
+ * Four points and their worst underestimated the error by half at 128 x 128; 16 not measured
+ * against other numbers. */
+enum { AW_SAMPLE_NEW_RULE = 16 };
+
+/* The same at every other step: each point takes as long as an adaptive integration. Each zone adds
+ * one doubtful point. Not measured. */
+enum { AW_SAMPLE_SAME_RULE = 1 };
+
+/* Part of the grid's nodes at either end of each axis that belongs to the rim. Errors in the rim
+ * are ten times those of the core with a quiet start; the width was not measured. */
+#define AW_RIM_WIDTH 0.125
+
+/* Largest error among the points of a stratum, over their rms. In the core 3.5: of a normal
+ * distribution one point in 2000 lies further out. More in the rim, where most points have no
+ * particle near and a few have one; 5.0 not measured. */
+#define AW_PEAK_CORE 3.5
+#define AW_PEAK_RIM 5.0
+
+/* Number of points of earlier steps that count in the rms as much as the points of this one. Not
+ * measured. */
+#define AW_POOL_POINTS 12.0
+
+/* Tolerance of the sample's own integrals, over the tolerance. Not measured. */
+#define AW_SAMPLE_SHARE 0.1
+
+/* Nodes in angle of the sample's inner rule, over those of other integrals: the sample must not
+ * share the error of the rule that it judges, which exceeds the tolerance where cells are long and
+ * thin or hold few particles. The factor was not measured. */
+#define AW_SAMPLE_DENSITY 2.0
+
+/* The sample's first regions are cut at one common node in this many. With every fourth the sample
+ * evaluates as many radii as the rule has, and other ones, before it trusts its error estimate.
+ * Without the cuts a point was 1.1e-4 off at S = 8.0 m of the Zeuthen chicane. */
+enum { AW_SAMPLE_EDGE_STRIDE = 4 };
+
+/* ---- choice of the rule (rules.c) */
+
+/* A coarser rule is tried if its expected error is below this part of the tolerance. Not measured.
+ */
+#define AW_COARSER_SHARE 0.5
+
+/* The expected error starts from the largest recent error, which decays by this factor a step. Not
+ * measured. */
+#define AW_RECENT_DECAY 0.7
+
+/* Gain: error of a rule over that of the next finer one. Value before any was seen, and largest
+ * value recorded. Not measured. */
+#define AW_GAIN_INITIAL 4.0
+#define AW_GAIN_MAX 100.0
+
+/* A gain counts this many times after a coarser rule has been tried and failed, and is raised to
+ * this power at every step, so that the failure is forgotten (halved in the logarithm after 23
+ * steps). Not measured. */
+#define AW_GAIN_DOUBT 4.0
+#define AW_GAIN_DECAY 0.97
+
+/* Floor of the rates' error: a rule with 1.5 times the nodes that leaves more than 0.7 of the error
+ * has not found its cause, and up to twice the floor is let pass; the floor decays by 0.98 a step.
+ * In the second bend of the Zeuthen chicane any two rules differ by 1e-4 to 5e-4 of the rates'
+ * scale. The four numbers were not measured. */
+#define AW_FLOOR_NODES 1.5
+#define AW_FLOOR_RATIO 0.7
+#define AW_FLOOR_MARGIN 2.0
+#define AW_FLOOR_DECAY 0.98
+
+/* Errors of the two zones are alike if the smaller is more than this part of the larger: else only
+ * the larger is worth refining. Not measured. */
+#define AW_SIMILAR 0.3
+
+/* Largest density level of a rule (aw_rules.density_level): 0 the rule's own nodes in angle, 1
+ * twice as many and finer tables, 2 as many as the sample. Level 1 brought the error from 1.1e-4
+ * (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
+enum { AW_DENSITY_LEVEL_MAX = 2 };
+
+/* Table errors of a rule at density level 1 and 2 (aw_rule.tables), at most, in tolerances. Not
+ * measured. */
+#define AW_FINE_TABLES 1.0
+
+/* ---- spikes and caps (projection.c, zone.c) */
+
+/* Single panels are examined if the far zone's error is this many times too large, or from this
+ * level of its rule on: only then does it cost less than a finer rule. At S = 9.3 m of the Zeuthen
+ * chicane two rounds brought 5.2e-2 (102 nodes) down to 8e-5 (373). The two limits were not
+ * measured. */
+#define AW_SPIKE_ERROR 10.0
+enum { AW_SPIKE_LEVEL = 3 };
+
+/* Points of the sample that are examined: those with an error above this part of the largest
+ * allowed one, this many at most. Not measured. */
+#define AW_SPIKE_SHARE 0.25
+enum { AW_SPIKE_POINTS = 8 };
+
+/* Rounds of examination in a step before a finer rule is taken. Not measured; two were enough
+ * above. */
+enum { AW_SPIKE_ROUNDS = 6 };
+
+/* The panels explain the error of the worst point if together they are off by this part of it. If
+ * not, the point is resampled; if it stays, nodes in angle or tables are to blame. Not measured. */
+#define AW_EXPLAINED 0.4
+
+/* A panel gets a cap if its error is above this part of the tolerance. Not measured. */
+#define AW_PANEL_SHARE 0.02
+
+/* Factor by which halving a panel lowers its error where the beam only just shows in it, and
+ * largest number of halvings at once. Not measured. */
+#define AW_HALVING_GAIN 20.0
+#define AW_HALVINGS_MAX 5.0
+
+/* A cap also holds on either side of its panel, over this part of the panel's ln length: other
+ * points see the same spike on other circles. Not measured. */
+#define AW_CAP_MARGIN 0.25
+
+/* Factor by which caps grow at a step, until they no longer limit a panel. Not measured. */
+#define AW_CAP_GROWTH 1.02
+
+/* ---- zones and panels (zone.c) */
+
+/* The border is the reach of the convolution if that is at least this part of the smallest possible
+ * border: the rest of the near zone then needs no tiles. Not measured. */
+#define AW_BORDER_PART 0.7
+
+/* Largest turn of a slice against the points' grid where it is convolved: displacement of a node in
+ * cells. The square of it, over the width in cells of the structure in the moments, is left out. */
+#define AW_TURN_CELLS 0.1
+
+/* Largest reach of the convolution, over the smallest border: the further out the far zone begins,
+ * the fewer directions its tables need. The factor was not measured. */
+#define AW_REACH_FACTOR 16.0
+
+/* Smallest reach of the convolution, over the smallest border, that is worth its cost. Not
+ * measured. */
+#define AW_REACH_LEAST 0.25
+
+/* Largest ratio of a panel's end to its beginning: an octave, or two in the far zone where the
+ * circle sweeps through less than a hundredth of the beam's box. Two octaves everywhere put psi off
+ * by 1e-5 where the circle enters the bunch. */
+#define AW_PANEL_RATIO 2.0
+#define AW_PANEL_RATIO_STILL 4.0
+
+/* Length of the first panel, over the shorter half side of the beam's box. Not measured. */
+#define AW_FIRST_PANEL 0.1
+
+/* Radius below which a rule's spacing limits the nodes, over the same length: the size of the
+ * bunch, 2 sigma of a box of 5. Not measured. */
+#define AW_BUNCH_SIZE 0.4
+
+/* ---- cost (zone.c, projection.c) */
+
+/* Cost of looking up one node's table at a point, in evaluations. Not on record how measured. */
+#define AW_LOOKUP_COST 10.0
+
+/* Cost of a convolution, in evaluations a point: 17 ms of one core at 128 x 128. */
+#define AW_CONVOLUTION_COST 200.0
+
+/* A zone is over cost if a point takes more than this part of the evaluations of a point of the
+ * sample: beyond it `predictive` costs no more. Not on record how measured. */
+#define AW_OVER_COST 0.6
+
+/* Number of steps in a row over cost after which steps are left to `predictive`, and the most steps
+ * that are left to it before the strategy is tried again (1, 3, 7 .. 31). Not measured. */
+enum { AW_OVER_COST_STEPS = 2, AW_PAUSE_MAX = 31 };
+
+/* Levels by which both rules are coarsened after a step that did not converge or was over cost. Not
+ * measured. */
+enum { AW_COARSEN_LEVELS = 3 };
+
+#endif
