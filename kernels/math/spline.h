@@ -4,8 +4,17 @@
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
+/* Nodes along an axis to which a particle deposits, and from which it gathers; and the first of
+ * them against the nearest node. */
+#define AW_SHAPE_NODES 3
+#define AW_SHAPE_FIRST (-1)
+/* Cells beyond the outermost node at which its B-spline vanishes. */
+#define AW_SHAPE_REACH 1.5
+
 /* Zero cells around every slice: a clamped index reads zeros, so point maths needs no branch. */
 #define AW_PAD 3
+#define AW_SHAPE_NODES 3
+#define AW_SHAPE_REACH 1.5
 
 /** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2]. */
 AW_FN void aw_spline(double f, double w[3])
@@ -15,7 +24,11 @@ AW_FN void aw_spline(double f, double w[3])
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
 
-/** Their derivatives with respect to the coordinate. */
+/** Weights of the AW_SHAPE_NODES nodes of a particle, deposit and gather alike, at f from the
+ *  nearest node. pic/simd/grid.h has the same for vectors of particles. */
+AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
+
+/** Derivatives of the B-spline's weights with respect to the coordinate. */
 AW_FN void aw_spline_slope(double f, double d[3])
 {
     d[0] = f - 0.5;

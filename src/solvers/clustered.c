@@ -177,8 +177,8 @@ aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *pro
     AW_TRY(store_rate_errors(t));
     const double evaluated = aw_now();
     report->evaluate += evaluated - start;
-    const aw_output output = {result, error, report};
-    status = aw_leftovers_solve(&t->leftovers, &t->main, solver, problem, &out, &output);
+    const aw_solution solution = {result, error, report};
+    status = aw_leftovers_solve(&t->leftovers, &t->main, solver, problem, &out, &solution);
     report->refine += aw_now() - evaluated;
 done:
     return status;

@@ -68,16 +68,16 @@ void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t
 void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job);
 
 /** What a call of aw_solver_solve fills; borrowed from the caller. */
-typedef struct aw_output {
+typedef struct aw_solution {
     double *result; /* [points][AW_RESULTS] */
     double *error;  /* [points] or NULL */
     aw_report *report;
-} aw_output;
+} aw_solution;
 
 /** Copy the estimates of points visit[first .. last) to the caller's arrays, and update the largest
  *  error in the report.
  *  @return the worse of `worst` and the statuses of the points */
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, const aw_output *out, aw_status worst);
+                           size_t last, const aw_solution *out, aw_status worst);
 
 #endif

@@ -118,8 +118,9 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
         pass->cluster[c].begin = number == 0;
     }
     report->single = problem->tolerance >= AW_SINGLE_TOLERANCE;
-    AW_TRY(ops->evaluate(solver->device->state, pass->cluster, pass->clusters, &problem->scales,
-                         report->single, out, &report->work));
+    const aw_cluster_call call = {pass->cluster, pass->clusters, &problem->scales, report->single,
+                                  *out};
+    AW_TRY(ops->evaluate(solver->device->state, &call, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     accept_refused(pass, problem->tolerance, out);
     record_pass(pass, problem->record);
@@ -298,10 +299,10 @@ done:
 
 aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *solver,
                              const aw_problem *problem, const aw_clustered *sums,
-                             const aw_output *output)
+                             const aw_solution *solution)
 {
     aw_status status = AW_OK, worst = AW_OK;
-    aw_report *report = output->report;
+    aw_report *report = solution->report;
     const call c = {l, solver, problem, sums, report};
     const aw_pass *last = first;
     const size_t points = problem->points, block = aw_solver_block_size(solver);
@@ -320,7 +321,7 @@ aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *s
     for (size_t from = 0; from < points; from += block) {
         const size_t to = from + block < points ? from + block : points;
         AW_TRY(estimate_points(&c, from, to));
-        worst = aw_solver_finish(solver, problem, from, to, output, worst);
+        worst = aw_solver_finish(solver, problem, from, to, solution, worst);
     }
     status = worst;
 done:

@@ -63,6 +63,6 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
  *  @return as aw_solver_solve */
 aw_status aw_leftovers_solve(aw_leftovers *leftovers, const aw_pass *first, aw_solver *solver,
                              const aw_problem *problem, const aw_clustered *sums,
-                             const aw_output *output);
+                             const aw_solution *solution);
 
 #endif

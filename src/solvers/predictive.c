@@ -78,23 +78,23 @@ static double least_regions(const predictive *p, const aw_solver *solver, const 
 /* Forecast the roughness and the pattern of every tile. */
 static aw_status forecast_tiles(predictive *p, const aw_solver *solver, const aw_problem *problem)
 {
-    const aw_forecast *how = &solver->forecast;
+    const aw_forecast *forecast = &solver->forecast;
     const aw_tiling *t = &p->tiling;
     aw_patterns *rough = &p->rough, *pattern = &p->pattern;
     aw_status status = AW_OK;
     AW_TRY(aw_patterns_shape(rough, solver->partition, t->tiles));
     AW_TRY(aw_patterns_shape(pattern, solver->partition, t->tiles));
     aw_patterns_clear(rough);
-    if (how->source != AW_FORECAST_OFF && aw_learner_steps(p->learner) > 0)
-        AW_TRY(
-            aw_learner_forecast(p->learner, (const double(*)[2])t->where, how->neighbours, rough));
-    if (how->source == AW_FORECAST_RANDOM) spoil(rough);
+    if (forecast->source != AW_FORECAST_OFF && aw_learner_steps(p->learner) > 0)
+        AW_TRY(aw_learner_forecast(p->learner, (const double(*)[2])t->where, forecast->neighbours,
+                                   rough));
+    if (forecast->source == AW_FORECAST_RANDOM) spoil(rough);
     const double least = least_regions(p, solver, problem);
     for (size_t i = 0; i < t->tiles; ++i) {
         float *row = &rough->need[i * rough->cells];
         for (size_t j = 0; j < rough->cells; ++j)
             if (aw_partition_misses(solver->partition, j, &t->middle[i], t->reach)) row[j] = -1.0F;
-        aw_patterns_allot(row, rough->cells, least, how->budget * problem->tolerance,
+        aw_patterns_allot(row, rough->cells, least, forecast->budget * problem->tolerance,
                           &pattern->need[i * rough->cells]);
     }
 done:
@@ -102,7 +102,7 @@ done:
 }
 
 /* Roughness of a class in each cell: the largest, or the mean, of its tiles. */
-static void merge(const predictive *p, size_t class, aw_merge how, float *out)
+static void merge(const predictive *p, size_t class, aw_merge kind, float *out)
 {
     const aw_tiling *t = &p->tiling;
     const size_t cells = p->rough.cells, n = t->begin[class + 1] - t->begin[class];
@@ -113,7 +113,7 @@ static void merge(const predictive *p, size_t class, aw_merge how, float *out)
             largest = one > largest ? one : largest;
             sum += one > 0.0F ? one : 0.0F;
         }
-        out[j] = how == AW_MERGE_MOST || largest < 0.0F ? largest : sum / (float)n;
+        out[j] = kind == AW_MERGE_MOST || largest < 0.0F ? largest : sum / (float)n;
     }
 }
 
@@ -139,22 +139,23 @@ static void allot_class(const predictive *p, size_t class, const float *rough, d
 /* Cluster tiles with similar patterns, and make a partition for each class. */
 static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_problem *problem)
 {
-    const aw_forecast *how = &solver->forecast;
+    const aw_forecast *forecast = &solver->forecast;
     aw_tiling *t = &p->tiling;
     aw_status status = AW_OK;
-    const size_t cells = p->pattern.cells, classes = aw_tiling_classes_for(t, problem, how);
-    AW_TRY(aw_kmeans_run(p->kmeans, p->pattern.need, t->tiles, cells, classes, 1, AW_ITERATIONS, 0,
-                         t->label, NULL));
+    const size_t cells = p->pattern.cells, classes = aw_tiling_classes_for(t, problem, forecast);
+    const aw_kmeans_rows rows = {p->pattern.need, t->tiles, cells};
+    const aw_kmeans_how options = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
+    AW_TRY(aw_kmeans_run(p->kmeans, &rows, &options, t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
     AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes + 1));
     const double least = least_regions(p, solver, problem);
     float *rough = &p->joint.need[classes * cells]; /* workspace: the joint roughness */
     for (size_t c = 0; c < classes; ++c) {
-        merge(p, c, how->merge, rough);
-        allot_class(p, c, rough, least, how->budget * problem->tolerance,
+        merge(p, c, forecast->merge, rough);
+        allot_class(p, c, rough, least, forecast->budget * problem->tolerance,
                     &p->joint.need[c * cells]);
     }
-    AW_TRY(aw_tiling_partition(t, how->conversion, &p->joint));
+    AW_TRY(aw_tiling_partition(t, forecast->conversion, &p->joint));
 done:
     return status;
 }
@@ -163,23 +164,23 @@ done:
 static aw_status judge_forecast(predictive *p, const aw_solver *solver, const aw_problem *problem,
                                 aw_report *report)
 {
-    const aw_forecast *how = &solver->forecast;
+    const aw_forecast *forecast = &solver->forecast;
     const size_t cells = p->rough.cells, slices = (size_t)problem->history->n;
-    const double cdt = problem->history->cdt, total = how->budget * problem->tolerance;
+    const double cdt = problem->history->cdt, total = forecast->budget * problem->tolerance;
     double *n = aw_alloc(2 * slices, sizeof *n), off[2] = {0.0, 0.0}, all[2] = {0.0, 0.0};
     float *seen = p->joint.need; /* no longer needed: workspace */
     if (!n) return AW_ERR_NOMEM;
     for (size_t i = 0; i < p->rough.rows; ++i) {
-        const float *forecast = &p->pattern.need[i * cells];
+        const float *predicted = &p->pattern.need[i * cells];
         memcpy(seen, &p->rough.need[i * cells], cells * sizeof *seen);
         for (size_t j = 0; j < cells; ++j)
-            if (!(forecast[j] > 0.0F)) seen[j] = -1.0F; /* the circles miss the beam */
-        aw_patterns_allot(seen, cells, how->least, total, seen);
+            if (!(predicted[j] > 0.0F)) seen[j] = -1.0F; /* the circles miss the beam */
+        aw_patterns_allot(seen, cells, forecast->least, total, seen);
         for (size_t j = 0; j < cells; ++j) {
-            off[0] += fabs((double)(forecast[j] - seen[j]));
+            off[0] += fabs((double)(predicted[j] - seen[j]));
             all[0] += (double)seen[j];
         }
-        aw_patterns_by_slice(&p->rough, forecast, cdt, slices, n);
+        aw_patterns_by_slice(&p->rough, predicted, cdt, slices, n);
         aw_patterns_by_slice(&p->rough, seen, cdt, slices, n + slices);
         for (size_t j = 0; j < slices; ++j) {
             off[1] += fabs(n[j] - n[slices + j]);

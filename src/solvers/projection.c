@@ -167,8 +167,8 @@ static aw_status extend_sample(step *s, int spread)
     }
     const uint64_t evaluations = s->report->work.evaluations;
     const size_t before = p->sample.n;
-    const aw_sampling how = sampling_of(s, AW_SAMPLE_EDGE_STRIDE);
-    const aw_status status = aw_sample_add(&p->sample, &how, point, stratum, n);
+    const aw_sampling sampling = sampling_of(s, AW_SAMPLE_EDGE_STRIDE);
+    const aw_status status = aw_sample_add(&p->sample, &sampling, point, stratum, n);
     if (p->sample.n > before)
         p->cost_limit = AW_OVER_COST * (double)(s->report->work.evaluations - evaluations) /
                         (double)(p->sample.n - before);
@@ -256,8 +256,8 @@ static aw_status examine_panels(step *s, aw_panel_test *test)
     test->points = n;
     AW_TRY(aw_zone_cap_panels(s->solver, problem, far, test, &s->report->work));
     if (s->resampled || test->error >= AW_EXPLAINED * aw_rules_error(&far->rules)) goto done;
-    const aw_sampling how = sampling_of(s, 1);
-    AW_TRY(aw_sample_resample(&p->sample, &how, which, n));
+    const aw_sampling sampling = sampling_of(s, 1);
+    AW_TRY(aw_sample_resample(&p->sample, &sampling, which, n));
     s->resampled = 1;
 done:
     test->point = NULL; /* those were of this call */

@@ -36,17 +36,17 @@ size_t aw_sample_draw(aw_sample *sample, const aw_problem *problem, int stratum)
  * of both ranges. With every fourth node the sample evaluates as many radii as the rule, and other
  * ones, before it trusts its error estimate; with every node, three radii between any two of them.
  * @param[out] edges  their number */
-static aw_status list_edges(aw_sample *sample, const aw_sampling *how, size_t *edges)
+static aw_status list_edges(aw_sample *sample, const aw_sampling *sampling, size_t *edges)
 {
     aw_status status = AW_OK;
     size_t n = 1;
-    for (int z = 0; z < AW_RANGES; ++z) n += how->panels[z]->n;
+    for (int z = 0; z < AW_RANGES; ++z) n += sampling->panels[z]->n;
     AW_TRY(aw_grow((void **)&sample->edge, &sample->edge_capacity, n, sizeof *sample->edge));
     n = 0;
     for (int z = 0; z < AW_RANGES; ++z) {
-        if (z == AW_FAR) sample->edge[n++] = how->border;
-        for (size_t i = 0; i < how->panels[z]->n; i += how->stride)
-            sample->edge[n++] = how->panels[z]->node[i].r;
+        if (z == AW_FAR) sample->edge[n++] = sampling->border;
+        for (size_t i = 0; i < sampling->panels[z]->n; i += sampling->stride)
+            sample->edge[n++] = sampling->panels[z]->node[i].r;
     }
     *edges = n;
 done:
@@ -83,20 +83,20 @@ static int contains(const aw_sample *sample, size_t point)
 
 /* List the first regions of entry `which` behind the first `regions` of solver->region, and its two
  * jobs, cut at sample->edge[0 .. edges - 1]. @return the number of regions listed */
-static size_t list_jobs(const aw_sample *sample, const aw_sampling *how, size_t which, size_t edges,
-                        size_t regions, aw_job job[AW_RANGES])
+static size_t list_jobs(const aw_sample *sample, const aw_sampling *sampling, size_t which,
+                        size_t edges, size_t regions, aw_job job[AW_RANGES])
 {
-    aw_solver *solver = how->solver;
+    aw_solver *solver = sampling->solver;
     const size_t point = sample->entry[which].point;
     aw_region *region = &solver->region[regions];
     const size_t uncut =
-        aw_partition_regions(solver->partition, how->problem->history, &how->problem->point[point],
-                             (uint32_t)point, solver->next);
+        aw_partition_regions(solver->partition, sampling->problem->history,
+                             &sampling->problem->point[point], (uint32_t)point, solver->next);
     const size_t cut = cut_regions(solver->next, uncut, sample->edge, edges, region);
     size_t near = 0;
-    while (near < cut && region[near].b <= how->border) ++near;
+    while (near < cut && region[near].b <= sampling->border) ++near;
     job[AW_NEAR] = job[AW_FAR] =
-        (aw_job){.tolerance = how->tolerance, .density = AW_SAMPLE_DENSITY};
+        (aw_job){.tolerance = sampling->tolerance, .density = AW_SAMPLE_DENSITY};
     job[AW_NEAR].first = regions;
     job[AW_NEAR].count = near;
     job[AW_FAR].first = regions + near;
@@ -104,15 +104,15 @@ static size_t list_jobs(const aw_sample *sample, const aw_sampling *how, size_t 
     return cut;
 }
 
-aw_status aw_sample_resample(aw_sample *sample, const aw_sampling *how, const size_t *which,
+aw_status aw_sample_resample(aw_sample *sample, const aw_sampling *sampling, const size_t *which,
                              size_t n)
 {
-    aw_solver *solver = how->solver;
+    aw_solver *solver = sampling->solver;
     const aw_device_ops *ops = solver->device->ops;
     const size_t uncut_max = solver->partition->n;
     aw_status status = AW_OK;
     size_t regions = 0, edges;
-    AW_TRY(list_edges(sample, how, &edges));
+    AW_TRY(list_edges(sample, sampling, &edges));
     AW_TRY(
         aw_grow((void **)&solver->job, &solver->job_capacity, AW_RANGES * n, sizeof *solver->job));
     AW_TRY(
@@ -120,10 +120,11 @@ aw_status aw_sample_resample(aw_sample *sample, const aw_sampling *how, const si
     for (size_t i = 0; i < n; ++i) {
         AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity,
                        regions + uncut_max + edges, sizeof *solver->region));
-        regions += list_jobs(sample, how, which[i], edges, regions, &solver->job[AW_RANGES * i]);
+        regions +=
+            list_jobs(sample, sampling, which[i], edges, regions, &solver->job[AW_RANGES * i]);
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, AW_RANGES * n,
-                       &how->problem->scales, how->work));
+                       &sampling->problem->scales, sampling->work));
     AW_TRY(ops->wait(solver->device->state));
     for (size_t i = 0; i < n; ++i)
         for (int z = 0; z < AW_RANGES; ++z) {
@@ -136,7 +137,7 @@ done:
     return status;
 }
 
-aw_status aw_sample_add(aw_sample *sample, const aw_sampling *how, const size_t *point,
+aw_status aw_sample_add(aw_sample *sample, const aw_sampling *sampling, const size_t *point,
                         const int *stratum, size_t n)
 {
     aw_status status = AW_OK;
@@ -149,7 +150,7 @@ aw_status aw_sample_add(aw_sample *sample, const aw_sampling *how, const size_t 
         sample->entry[sample->n].stratum = stratum[i];
         sample->entry[sample->n++].point = point[i];
     }
-    AW_TRY(aw_sample_resample(sample, how, sample->added, sample->n - before));
+    AW_TRY(aw_sample_resample(sample, sampling, sample->added, sample->n - before));
 done:
     return status;
 }

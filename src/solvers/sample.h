@@ -53,13 +53,13 @@ typedef struct aw_sampling {
 
 /** Add points point[i] of stratum[i], i < n; points that are in the sample already are skipped.
  *  @return AW_OK, AW_ERR_NOMEM, or what the device's refinement returns */
-aw_status aw_sample_add(aw_sample *sample, const aw_sampling *how, const size_t *point,
+aw_status aw_sample_add(aw_sample *sample, const aw_sampling *sampling, const size_t *point,
                         const int *stratum, size_t n);
 
 /** Compute the reference integrals of entries which[i], i < n, once more, with more cuts than
  *  before: the first integral may have missed a narrow spike.
  *  @return as aw_sample_add */
-aw_status aw_sample_resample(aw_sample *sample, const aw_sampling *how, const size_t *which,
+aw_status aw_sample_resample(aw_sample *sample, const aw_sampling *sampling, const size_t *which,
                              size_t n);
 
 /** Sums over the points of a stratum. */

@@ -139,7 +139,7 @@ done:
 }
 
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, const aw_output *out, aw_status worst)
+                           size_t last, const aw_solution *out, aw_status worst)
 {
     aw_report *report = out->report;
     for (size_t j = first; j < last; ++j) {
@@ -173,7 +173,7 @@ aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_bloc
                            double *result, double *error, aw_report *report)
 {
     aw_status status = AW_OK, worst = AW_OK;
-    const aw_output out = {result, error, report};
+    const aw_solution out = {result, error, report};
     const size_t size = aw_solver_block_size(solver);
     for (size_t first = 0; first < problem->points; first += size) {
         size_t last = first + size;

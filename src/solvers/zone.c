@@ -73,25 +73,25 @@ static aw_panels_how rule_panels(const aw_history_view *h, const aw_rule *r)
 /* Parameters of the panels of a zone: its rule's, its density level, and in the far zone caps. */
 static aw_panels_how zone_panels(const aw_history_view *h, const aw_zone *z, int far)
 {
-    aw_panels_how how = rule_panels(h, &z->rules.rule[z->rules.level]);
-    if (z->rules.density_level == 1) how.density = fmin(1.0, 2.0 * how.density);
+    aw_panels_how params = rule_panels(h, &z->rules.rule[z->rules.level]);
+    if (z->rules.density_level == 1) params.density = fmin(1.0, 2.0 * params.density);
     /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
      * cells. */
-    if (z->rules.density_level > 1) how.density = AW_SAMPLE_DENSITY;
+    if (z->rules.density_level > 1) params.density = AW_SAMPLE_DENSITY;
     if (far) {
-        how.still = AW_PANEL_RATIO_STILL;
-        how.caps = &z->caps;
+        params.still = AW_PANEL_RATIO_STILL;
+        params.caps = &z->caps;
     }
-    return how;
+    return params;
 }
 
 /* Start the convolution of a zone from r' = 0 to `to`. */
 static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to)
 {
     const aw_history_view *h = problem->history;
-    const aw_panels_how how = rule_panels(h, &aw_convolution_rule);
+    const aw_panels_how params = rule_panels(h, &aw_convolution_rule);
     aw_status status = AW_OK;
-    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
+    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &params));
     const aw_common_rule rule = {.node = z->panels.node,
                                  .nodes = z->panels.n,
                                  .columns = problem->columns,
@@ -123,7 +123,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
     const double tables = rules->density_level ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
-    const aw_panels_how how = zone_panels(problem->history, z, far);
+    const aw_panels_how params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     const double from = rules->has_convolution ? z->convolution_end : z->from;
     aw_status status = AW_OK;
@@ -134,7 +134,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     }
     z->panels.n = 0;
     if (from < z->to)
-        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &how));
+        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &params));
     aw_grid_corners(problem->point, problem->columns, problem->points, corner);
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     rules->nodes = z->panels.n;
@@ -209,8 +209,8 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
                              aw_panel_test *test, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const aw_panels_how how = zone_panels(problem->history, z, 1);
-    const int order = how.order;
+    const aw_panels_how params = zone_panels(problem->history, z, 1);
+    const int order = params.order;
     const size_t points = test->points;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
@@ -218,7 +218,7 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     test->capped = 0;
     test->error = 0.0;
     if (!total) return AW_ERR_NOMEM;
-    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &how));
+    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &params));
     const size_t regions = panels.n / (size_t)order * ((size_t)order + 1);
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
                    sizeof *solver->region));
