@@ -6,6 +6,8 @@
 
 /* Zero cells around every slice: a clamped index reads zeros, so point maths needs no branch. */
 #define AW_PAD 3
+#define AW_SHAPE_NODES 3
+#define AW_SHAPE_REACH 1.5
 
 /** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2]. */
 AW_FN void aw_spline(double f, double w[3])
