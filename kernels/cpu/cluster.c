@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU device's evaluation of clusters: tiles of points with a common partition of r'. One thread
- * evaluates a cluster, node by node in r', at each node all tiles. */
+/* The CPU device's evaluation of clusters: tiles of points with a common partition of r'. One
+ * thread evaluates a cluster, node by node in r', at each node all tiles. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>

@@ -56,8 +56,8 @@ static void smooth(const entry *raw, int n, int s, entry *out)
 }
 
 /* Whether the kinks of the splines must be filtered out. Their contribution has the period of a
- * cell, and cancels as the circle moves through the cells; but common nodes about a cell apart would
- * sample it always at the same phase. */
+ * cell, and cancels as the circle moves through the cells; but common nodes about a cell apart
+ * would sample it always at the same phase. */
 static int kinks_matter(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
 
 /* Fill a tile: lanes from offset `at` on, one cell apart, in direction k of `order` + 1. */
@@ -66,7 +66,8 @@ static void take_lanes(const making *m, int k, int order, int at, int offset[AW_
 {
     const aw_projection *p = &m->t->at;
     aw_field_point point[AW_TILE];
-    /* Lanes must ascend along the rows of the beam's grid; a point is closer the larger its offset. */
+    /* Lanes must ascend along the rows of the beam's grid; a point is closer the larger its
+     * offset. */
     const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
     for (int l = 0; l < AW_TILE; ++l) {
         offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
@@ -189,7 +190,8 @@ static int costs_too_much(const making *m, int directions)
     return 2.0 * arcs * m->wide > p->seen * (double)m->cpu->points;
 }
 
-/* Grow the memory for all directions of a table, and a scratch direction. @return NULL: no memory */
+/* Grow the memory for all directions of a table, and a scratch direction. @return NULL: no
+ * memory */
 static entry *raw_grow(aw_cpu_table *t)
 {
     const size_t entries = (AW_PROJECTION_ORDER + 2) * (size_t)t->at.n;

@@ -6,9 +6,9 @@
 #include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
-/* A group of points and their regions: point after point, the regions of a point in ascending order.
- * The group is cut into chunks of r' (kernels/device/tuning.h). Groups and chunks do not depend on
- * the number of threads. */
+/* A group of points and their regions: point after point, the regions of a point in ascending
+ * order. The group is cut into chunks of r' (kernels/device/tuning.h). Groups and chunks do not
+ * depend on the number of threads. */
 typedef struct aw_cpu_group {
     aw_region *region;
     size_t begin[AW_GROUP_MAX + 1]; /* [points + 1]: first region of each point, and the end */

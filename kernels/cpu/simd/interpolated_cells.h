@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sum over the nodes of an arc in one part of the interpolated cells
  * (kernels/math/interpolated_cells.h), with short vectors; included by variant.c. Each row of three
- * cells is summed first, with three sets of weights: for the value, for its slope along the row, and
- * for its slope across the rows. */
+ * cells is summed first, with three sets of weights: for the value, for its slope along the row,
+ * and for its slope across the rows. */
 
 #ifdef __AVX512F__
 

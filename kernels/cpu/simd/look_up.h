@@ -49,8 +49,8 @@ static inline void aw_entries_of(const aw_projection *p, const double z[AW_TILE]
     for (int l = 0; l < AW_TILE; ++l) t[l] = (float)(entry[l] - cell[l]);
 }
 
-/* Add the table's values at the points of a tile. `order` is p->order, a compile-time constant where
- * it is small. */
+/* Add the table's values at the points of a tile. `order` is p->order, a compile-time constant
+ * where it is small. */
 static inline __attribute__((always_inline)) void aw_look_up_order(
     const aw_projection *p, int order, const float *table, const double z[AW_TILE],
     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH])

@@ -4,8 +4,8 @@
 #define AW_KERNELS_CPU_SIMD_PEAK_H
 #include <stddef.h>
 
-/** Loops of one SIMD variant. The numbers that they return mean nothing; they keep the compiler from
- *  removing the work. */
+/** Loops of one SIMD variant. The numbers that they return mean nothing; they keep the compiler
+ *  from removing the work. */
 typedef struct aw_peak_loops {
     const char *name;                                            /* of the variant; static */
     double (*multiply_add[2])(size_t turns);                     /* [1]: in single precision */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inner integral of a tile with its points as lanes (kernels/math/tile.h), and the interpolation
- * of lines in time. Included by variant.c once per number type: AW_REAL is float or double,
- * AW_LETTER ends the names, adding and subtracting AW_ROUND rounds to whole numbers.
+/* The inner integral of a tile with its points as lanes (kernels/math/tile.h), and the
+ * interpolation of lines in time. Included by variant.c once per number type: AW_REAL is float or
+ * double, AW_LETTER ends the names, adding and subtracting AW_ROUND rounds to whole numbers.
  *
  * Each lane reads neighbouring cells of the interpolated lines with its own weights. Where lanes of
  * one vector have different nearest cells, lanes with the same cell are summed together, under a
  * mask.
  *
- * Errors of float: weights and cells have relative rounding errors of 6e-8, independent from node to
- * node; positions do not (the whole number of cells is split off in double), and sums are added up
- * in double after each batch of nodes (aw_tuning). Measured errors: docs/strategies.md, "Tiles". */
+ * Errors of float: weights and cells have relative rounding errors of 6e-8, independent from node
+ * to node; positions do not (the whole number of cells is split off in double), and sums are added
+ * up in double after each batch of nodes (aw_tuning). Measured errors: docs/strategies.md,
+ * "Tiles". */
 
 #define AW_LANES AW_CAT(aw_lanes_, AW_LETTER)
 #define AW_LANES_LOOSE AW_CAT(aw_lanes_loose_, AW_LETTER)
@@ -115,8 +116,8 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
 }
 
 /* Add one node to the sums where the nearest cells differ from lane to lane: for each cell in turn
- * the lanes that have it. (i, j) is the nearest cell without the lanes' own offsets; `node` is f, g,
- * ud, wd of aw_tile_node, f and g against that cell. */
+ * the lanes that have it. (i, j) is the nearest cell without the lanes' own offsets; `node` is f,
+ * g, ud, wd of aw_tile_node, f and g against that cell. */
 static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *cells,
                                                const int (*span)[2], int lane, int i, int j,
                                                const AW_LANES node[4], int rates, AW_SUMS *acc)

@@ -31,7 +31,8 @@ typedef double aw_wide __attribute__((vector_size(64)));
 
 AW_FN aw_wide aw_wide_pair(double a, double b) { return (aw_wide){a, a, a, a, b, b, b, b}; }
 
-/* Weights of one cell from the weights along the two axes: w * value, plus d * slope for the rates. */
+/* Weights of one cell from the weights along the two axes: w * value, plus d * slope for the
+ * rates. */
 AW_FN aw_wide aw_wide_weight(aw_wide w, aw_wide d, double value, double slope)
 {
     return w * value + d * slope;
