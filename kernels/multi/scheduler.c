@@ -124,9 +124,9 @@ static void pause_for(double seconds)
 /* Do a bin, without the lock. */
 static aw_status do_bin(aw_worker *w, size_t bin, double *seconds)
 {
-    const double begin = aw_now(), before = aw_worked();
+    const double begin = aw_now(), before = aw_thread_time();
     const aw_status status = w->run(w->context, bin);
-    const double took = w->on_host ? aw_worked() - before : aw_now() - begin;
+    const double took = w->on_host ? aw_thread_time() - before : aw_now() - begin;
     if (w->slow > 1.0 && status == AW_OK) pause_for((w->slow - 1.0) * took);
     *seconds = aw_now() - begin;
     return status;

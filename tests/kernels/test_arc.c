@@ -239,7 +239,7 @@ static void check_blend(void **state, int single, int same, int parts)
     aw_interpolated_cells blend;
     double *room = aw_alloc(aw_interpolated_cells_size(&view), sizeof *room);
     assert_non_null(room);
-    b.variant->blend(&view, &f, room, &blend);
+    b.variant->interpolate_cells(&view, &f, room, &blend);
     assert_int_equal(blend.n, parts);
     for (int i = 0; i < 1000; ++i) {
         static const int nodes[] = {1, 3, 16, 17, 40};
@@ -253,7 +253,7 @@ static void check_blend(void **state, int single, int same, int parts)
         for (int p = 0; p < blend.n; ++p) {
             const aw_arc_slice shape = aw_arc_slice_of(&view, blend.shape[p]);
             double sum[8];
-            b.variant->blend_sum(&arc, &shape, blend.cells[p], sum);
+            b.variant->interpolated_sum(&arc, &shape, blend.cells[p], sum);
             for (int k = 0; k < 8; ++k) got[k] += sum[k];
         }
         for (int k = 0; k < 3; ++k) {
