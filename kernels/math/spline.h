@@ -4,17 +4,19 @@
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
-/* Nodes along an axis to which a particle deposits, and from which it gathers; and the first of
- * them against the nearest node. */
-#define AW_SHAPE_NODES 3
-#define AW_SHAPE_FIRST (-1)
-/* Cells beyond the outermost node at which its B-spline vanishes. */
-#define AW_SHAPE_REACH 1.5
-
 /* Zero cells around every slice: a clamped index reads zeros, so point maths needs no branch. */
 #define AW_PAD 3
+
+/* Shape of a particle, for deposit and gather alike: the nodes that it touches along an axis, and
+ * the distance in cells at which it vanishes. */
 #define AW_SHAPE_NODES 3
-#define AW_SHAPE_REACH 1.5
+#define AW_SHAPE_REACH (0.5 * AW_SHAPE_NODES)
+
+/* Its weights depend on the distance from a base node: the nearest node where AW_SHAPE_NODES is
+ * odd, the one below where it is even. A coordinate plus AW_SHAPE_ROUND truncates to the base node,
+ * and the first node is AW_SHAPE_FIRST from there. */
+#define AW_SHAPE_ROUND (0.5 * (AW_SHAPE_NODES % 2))
+#define AW_SHAPE_FIRST (-((AW_SHAPE_NODES - 1) / 2))
 
 /** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2]. */
 AW_FN void aw_spline(double f, double w[3])
@@ -24,8 +26,8 @@ AW_FN void aw_spline(double f, double w[3])
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
 
-/** Weights of the AW_SHAPE_NODES nodes of a particle, deposit and gather alike, at f from the
- *  nearest node. pic/simd/grid.h has the same for vectors of particles. */
+/** Weights of the nodes of a particle that is f cells beyond its base node. AW_SHAPE_WEIGHTS of
+ *  pic/simd/grid.h is the same for vectors of particles. */
 AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
 
 /** Derivatives of the B-spline's weights with respect to the coordinate. */
