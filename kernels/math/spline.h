@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shape of a particle on the grid: a quadratic B-spline, its weights, width and reach. */
+/* The shape of a particle on the grid: a quadratic B-spline (TSC). Its weights and their slopes, its
+ * width and reach, and the padding that it needs around a slice. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
-/* Zero cells around every slice: a clamped index reads zeros, so point maths needs no branch. */
+/* Width: nodes along each axis that a particle deposits on and that a point reads. */
+#define AW_SHAPE_NODES 3
+/* Reach: a deposit on the outermost node is non-zero up to this many cells beyond that node. */
+#define AW_SHAPE_REACH 1.5
+/* Zero cells on each side of a slice. A clamped index reads zeros, so evaluating a point needs no
+ * branch. */
 #define AW_PAD 3
 
-/** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2]. */
-AW_FN void aw_spline(double f, double w[3])
+/** Weights of the AW_SHAPE_NODES nodes about a coordinate, which lies f cells from the middle node,
+ *  f in [-1/2, 1/2]. */
+AW_FN void aw_spline(double f, double w[AW_SHAPE_NODES])
 {
     w[0] = 0.5 * (0.5 - f) * (0.5 - f);
     w[1] = 0.75 - f * f;
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
 
-/** Their derivatives with respect to the coordinate. */
-AW_FN void aw_spline_slope(double f, double d[3])
+/** Derivatives of these weights with respect to the coordinate [1/cell]. */
+AW_FN void aw_spline_slope(double f, double d[AW_SHAPE_NODES])
 {
     d[0] = f - 0.5;
     d[1] = -2.0 * f;
     d[2] = f + 0.5;
 }
 
-/** Nearest node, clamped so that the three nodes about it lie in the padded slice. */
+/** Node nearest to coordinate a [cells] on an axis of n nodes, clamped so that the AW_SHAPE_NODES
+ *  nodes about it lie in the padded slice. */
 AW_FN int aw_nearest(double a, int n)
 {
     double lo = -(AW_PAD - 1), hi = n + AW_PAD - 2;
