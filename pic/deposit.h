@@ -21,8 +21,9 @@ void aw_deposit_free(aw_deposit *deposit);
 /** Bytes of the workspace. */
 size_t aw_deposit_bytes(const aw_deposit *deposit);
 
-/** Deposit all particles with the quadratic B-spline (TSC): cells of kernels/math/view.h, overwritten,
- *  padding zero. D = sigma (1 - beta_par) is formed particle by particle, without cancellation.
+/** Deposit all particles with the quadratic B-spline (TSC): cells of kernels/math/view.h,
+ *  overwritten, padding zero. D = sigma (1 - beta_par) is formed particle by particle, without
+ *  cancellation.
  *  @param[out] cells  aw_slice_bytes(), double or float; 32-byte aligned, as aw_alloc gives it
  *  @param[out] charge deposited [C]
  *  @return AW_OK; AW_ERR_RANGE (a particle off the grid, named); AW_ERR_NONFINITE (named); of lent

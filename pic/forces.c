@@ -20,30 +20,35 @@ static void held_velocity(const aw_field_point *p, const aw_field_point *q, cons
     out[2] = I[AW_AX];
 }
 
-/* Derivative along one axis of the grid at node p: `place` of p's index i among n, `stride` between
- * neighbours. */
-static void derive(const aw_field_point *point, const double *result, size_t at, int i, int n,
-                   size_t stride, double h, double out[3])
+/* Potentials on a grid, as aw_forces_from_potentials gets them. */
+typedef struct potentials {
+    const aw_grid_view *grid;
+    const aw_field_point *point;
+    const double *result;
+} potentials;
+
+/* Derivative along one axis of the grid (0: s, 1: x) at node `at`, number i along that axis. */
+static void derive(const potentials *v, size_t at, int axis, int i, double out[3])
 {
+    const size_t stride = axis ? (size_t)v->grid->ns : 1;
+    const double h = axis ? v->grid->hx : v->grid->hs;
     int first;
-    const double *slope = aw_slope_weights(i, n, &first);
+    const double *slope = aw_slope_weights(i, axis ? v->grid->nx : v->grid->ns, &first);
     out[0] = out[1] = out[2] = 0.0;
     for (int k = 0; k < AW_SLOPE_NODES; ++k) {
         size_t q = at + (size_t)(first + k) * stride - (size_t)i * stride;
         double held[3], w = slope[k] / (AW_SLOPE_UNIT * h);
-        held_velocity(&point[at], &point[q], &result[q * AW_RESULTS], held);
+        held_velocity(&v->point[at], &v->point[q], &v->result[q * AW_RESULTS], held);
         for (int c = 0; c < 3; ++c) out[c] += w * held[c];
     }
 }
 
 /* Both gradients of a node, wherever it is: each neighbour by itself. */
-static void gradients(const aw_grid_view *grid, const aw_field_point *point, const double *result,
-                      int i, int j, double du[3], double dw[3])
+static void gradients(const potentials *v, int i, int j, double du[3], double dw[3])
 {
-    const int ns = grid->ns;
-    const size_t at = (size_t)j * (size_t)ns + (size_t)i;
-    derive(point, result, at, i, ns, 1, grid->hs, du);
-    derive(point, result, at, j, grid->nx, (size_t)ns, grid->hx, dw);
+    const size_t at = (size_t)j * (size_t)v->grid->ns + (size_t)i;
+    derive(v, at, 0, i, du);
+    derive(v, at, 1, j, dw);
 }
 
 /* What gradients need of a patch of nodes and those around it. */
@@ -56,16 +61,16 @@ typedef struct aw_patch {
 } aw_patch;
 
 /* Beyond the grid's edges the outermost node is repeated: it is read, but not used. */
-static void take_nodes(const aw_grid_view *grid, const aw_field_point *point, const double *result,
-                       aw_patch *h)
+static void copy_nodes(const potentials *v, aw_patch *h)
 {
-    const int ns = grid->ns;
+    const int ns = v->grid->ns;
+    const aw_field_point *point = v->point;
     aw_simd_nodes *to = &h->node;
     for (int j = h->first; j < h->last; ++j)
         for (int l = 0, r = j - h->first; l < h->n + 2 * AW_HALO; ++l) {
             const int i = h->i0 - AW_HALO + l, inside = i < 0 ? 0 : (i < ns ? i : ns - 1);
             const size_t q = (size_t)j * (size_t)ns + (size_t)inside;
-            const double *I = &result[q * AW_RESULTS];
+            const double *I = &v->result[q * AW_RESULTS];
             to->theta[r][l] = point[q].theta;
             to->ct[r][l] = point[q].ct;
             to->st[r][l] = point[q].st;
@@ -77,9 +82,10 @@ static void take_nodes(const aw_grid_view *grid, const aw_field_point *point, co
 }
 
 /* Gradients of row j of the patch, into du and dw. */
-static void row_gradients(const aw_particle_kernels *lanes, const aw_grid_view *grid,
-                          const aw_field_point *point, const double *result, int j, aw_patch *h)
+static void row_gradients(const aw_particle_kernels *kernels, const potentials *v, int j,
+                          aw_patch *h)
 {
+    const aw_grid_view *grid = v->grid;
     int first, centred, wide = 0;
     const double *across = aw_slope_weights(j, grid->nx, &first);
     const double *along = aw_slope_weights(AW_HALO, AW_SLOPE_NODES, &centred);
@@ -90,15 +96,16 @@ static void row_gradients(const aw_particle_kernels *lanes, const aw_grid_view *
         const int row = first + k - h->first;
         const double ws = along[k] / (AW_SLOPE_UNIT * grid->hs);
         const double wx = across[k] / (AW_SLOPE_UNIT * grid->hx);
-        if (ws != 0.0) wide |= lanes->neighbours(&h->node, own, own, k - AW_HALO, h->n, ws, h->du);
-        if (wx != 0.0) wide |= lanes->neighbours(&h->node, own, row, 0, h->n, wx, h->dw);
+        const aw_simd_line to_s = {own, own, k - AW_HALO, h->n}, to_x = {own, row, 0, h->n};
+        if (ws != 0.0) wide |= kernels->neighbours(&h->node, &to_s, ws, h->du);
+        if (wx != 0.0) wide |= kernels->neighbours(&h->node, &to_x, wx, h->dw);
     }
     /* At the grid's edges the windows are shifted, and a grid may span a good part of a ring. */
     for (int l = 0; l < h->n; ++l) {
         double du[3], dw[3];
         const int i = h->i0 + l;
         if (!wide && i >= AW_HALO && i < grid->ns - AW_HALO) continue;
-        gradients(grid, point, result, i, j, du, dw);
+        gradients(v, i, j, du, dw);
         for (int c = 0; c < 3; ++c) {
             h->du[c][l] = du[c];
             h->dw[c][l] = dw[c];
@@ -106,14 +113,16 @@ static void row_gradients(const aw_particle_kernels *lanes, const aw_grid_view *
     }
 }
 
-/* Forces on node `at`, of which du and dw are the gradients along the grid's axes. */
-static void set_forces(const aw_field_point *p, const double *I, const double du[3],
-                       const double dw[3], const double axis[2], size_t at, const aw_forces *out)
+/* Forces on node `at`, whose gradients along the grid's axes are grad[0] and grad[1]. */
+static void set_forces(const potentials *v, size_t at, const double grad[2][3],
+                       const double axis[2], const aw_forces *out)
 {
+    const aw_field_point *p = &v->point[at];
+    const double *I = &v->result[at * AW_RESULTS];
     double dz[3], dx[3];
     for (int c = 0; c < 3; ++c) {
-        dz[c] = axis[0] * du[c] - axis[1] * dw[c];
-        dx[c] = axis[1] * du[c] + axis[0] * dw[c];
+        dz[c] = axis[0] * grad[0][c] - axis[1] * grad[1][c];
+        dx[c] = axis[1] * grad[0][c] + axis[0] * grad[1][c];
     }
     double rate_t = I[AW_DAZ] * p->ct + I[AW_DAX] * p->st;
     double rate_n = -I[AW_DAZ] * p->st + I[AW_DAX] * p->ct;
@@ -130,11 +139,11 @@ static void set_forces(const aw_field_point *p, const double *I, const double du
     out->theta[at] = p->theta;
 }
 
-/* The patch of which (i0, j0) is the first node. */
-static void patch_forces(const aw_particle_kernels *lanes, const aw_grid_view *grid,
-                         const aw_field_point *point, const double *result, int i0, int j0,
+/* Forces of the patch whose first node is (i0, j0). */
+static void patch_forces(const aw_particle_kernels *kernels, const potentials *v, int i0, int j0,
                          const aw_forces *out)
 {
+    const aw_grid_view *grid = v->grid;
     const double axis[2] = {cos(grid->theta), sin(grid->theta)};
     int beyond;
     aw_patch h;
@@ -145,14 +154,14 @@ static void patch_forces(const aw_particle_kernels *lanes, const aw_grid_view *g
     aw_slope_weights(j0, grid->nx, &h.first);
     aw_slope_weights(j0 + h.m - 1, grid->nx, &beyond);
     h.last = beyond + AW_SLOPE_NODES;
-    take_nodes(grid, point, result, &h);
+    copy_nodes(v, &h);
     for (int j = j0; j < j0 + h.m; ++j) {
-        row_gradients(lanes, grid, point, result, j, &h);
+        row_gradients(kernels, v, j, &h);
         for (int l = 0; l < h.n; ++l) {
             const size_t at = (size_t)j * (size_t)grid->ns + (size_t)(i0 + l);
-            const double du[3] = {h.du[0][l], h.du[1][l], h.du[2][l]};
-            const double dw[3] = {h.dw[0][l], h.dw[1][l], h.dw[2][l]};
-            set_forces(&point[at], &result[at * AW_RESULTS], du, dw, axis, at, out);
+            const double grad[2][3] = {{h.du[0][l], h.du[1][l], h.du[2][l]},
+                                       {h.dw[0][l], h.dw[1][l], h.dw[2][l]}};
+            set_forces(v, at, grad, axis, out);
         }
     }
 }
@@ -160,9 +169,9 @@ static void patch_forces(const aw_particle_kernels *lanes, const aw_grid_view *g
 void aw_forces_from_potentials(const aw_grid_view *grid, const aw_field_point *point,
                                const double *result, const aw_forces *out)
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
+    const potentials v = {grid, point, result};
 #pragma omp parallel for collapse(2) schedule(static)
     for (int j0 = 0; j0 < grid->nx; j0 += AW_PATCH_ROWS)
-        for (int i0 = 0; i0 < grid->ns; i0 += AW_STRIP)
-            patch_forces(lanes, grid, point, result, i0, j0, out);
+        for (int i0 = 0; i0 < grid->ns; i0 += AW_STRIP) patch_forces(kernels, &v, i0, j0, out);
 }

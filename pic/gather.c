@@ -19,8 +19,8 @@ static double take(const aw_particle_grid *g, const aw_particle_nodes *at, const
 {
     double sum = 0.0;
     field += (size_t)at->j * (size_t)g->ns + (size_t)at->i;
-    for (int q = 0; q < 3; ++q, field += g->ns)
-        for (int p = 0; p < 3; ++p) sum += at->wv[q] * at->wu[p] * field[p];
+    for (int q = 0; q < AW_SHAPE_NODES; ++q, field += g->ns)
+        for (int p = 0; p < AW_SHAPE_NODES; ++p) sum += at->wv[q] * at->wu[p] * field[p];
     return sum;
 }
 
@@ -32,11 +32,12 @@ double aw_gather_at(const aw_grid_view *grid, const double *field, double z, dou
     return take(&g, &at, field);
 }
 
-void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
-                   const aw_particles *p, double *Fz, double *Fx, double *Fs, double *Fn)
+void aw_gather_run(const aw_gather_params *params, const aw_particles *p, double *Fz, double *Fx,
+                   double *Fs, double *Fn)
 {
-    const aw_particle_grid g = aw_particle_grid_of(grid);
-    const double beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    const aw_forces *forces = params->forces;
+    const aw_particle_grid g = aw_particle_grid_of(params->grid);
+    const double gamma = params->gamma, beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->n; ++i) {
         aw_particle_nodes at;
@@ -100,47 +101,53 @@ static void pack(aw_gather *gather, const aw_forces *f)
     }
 }
 
-/* Blocks whose forces are summed together: the sum of a vector's lanes is the dear part. */
+/* Blocks whose forces are summed together: the sum over a vector's lanes is the expensive part. */
 enum { TOGETHER = 4 };
 
-/* One piece of the particles. sum: of F_s, and of F_n: sum, least, greatest.
+/* What is done to all particles. */
+typedef struct step {
+    const double *field; /* aw_gather.field */
+    const aw_particle_kernels *kernels;
+    const aw_particle_grid *place;
+    double factor; /* of the kick; 0: none */
+    aw_particles *p;
+    double *Fz, *Fx;
+} step;
+
+/* One chunk of the particles. sum: of F_s, and of F_n: sum, least, greatest.
  * @return the first particle whose momentum is not finite after the kick, SIZE_MAX: none */
-static size_t step_piece(const aw_gather *gather, const aw_particle_kernels *lanes,
-                         const aw_particle_grid *place, double factor, aw_particles *p,
-                         const size_t range[2], double *Fz, double *Fx, double sum[2][3])
+static size_t step_chunk(const step *s, const size_t range[2], double sum[2][3])
 {
     double along[2][TOGETHER * AW_BLOCK];
-    size_t held = 0;
+    size_t summed = 0;
     for (size_t i = range[0]; i < range[1]; i += AW_BLOCK) {
         const size_t n = aw_block_size(i, range[1]);
-        lanes->gather(p, i, n, place, gather->field, Fz + i, Fx + i, along[0] + held,
-                      along[1] + held);
-        held += n;
-        if (held + AW_BLOCK > TOGETHER * AW_BLOCK || i + n == range[1]) {
-            for (int k = 0; k < 2; ++k) lanes->extremes(along[k], held, sum[k]);
-            held = 0;
+        const aw_block_forces out = {s->Fz + i, s->Fx + i, along[0] + summed, along[1] + summed};
+        s->kernels->gather(s->p, i, n, s->place, s->field, &out);
+        summed += n;
+        if (summed + AW_BLOCK > TOGETHER * AW_BLOCK || i + n == range[1]) {
+            for (int k = 0; k < 2; ++k) s->kernels->extremes(along[k], summed, sum[k]);
+            summed = 0;
         }
-        if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i))
-            return aw_push_first_lost(p, i, n);
+        if (s->factor != 0.0 && s->kernels->kick(s->p, i, n, s->factor, out.z, out.x))
+            return aw_push_first_lost(s->p, i, n);
     }
     return SIZE_MAX;
 }
 
 static double peak(double least, double most) { return -least > most ? least : most; }
 
-/* All pieces; sums, least and greatest as step_piece. @return likewise */
-static size_t host_step(const aw_gather *gather, const aw_particle_grid *place, double factor,
-                        aw_particles *p, double *Fz, double *Fx, double all[2][3])
+/* All chunks; sums, least and greatest as step_chunk. @return likewise */
+static size_t host_step(const step *s, double all[2][3])
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
     double sum[AW_CHUNKS][2][3];
     size_t bad = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int k = 0; k < AW_CHUNKS; ++k) {
-        const size_t range[2] = {aw_chunk_begin(p->n, AW_CHUNKS, k),
-                                 aw_chunk_begin(p->n, AW_CHUNKS, k + 1)};
+        const size_t range[2] = {aw_chunk_begin(s->p->n, AW_CHUNKS, k),
+                                 aw_chunk_begin(s->p->n, AW_CHUNKS, k + 1)};
         double mine[2][3] = {{0.0}, {0.0}};
-        const size_t first = step_piece(gather, lanes, place, factor, p, range, Fz, Fx, mine);
+        const size_t first = step_chunk(s, range, mine);
         memcpy(sum[k], mine, sizeof mine);
         if (first < bad) bad = first;
     }
@@ -156,18 +163,19 @@ static size_t host_step(const aw_gather *gather, const aw_particle_grid *place, 
 aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *p,
                          double *Fz, double *Fx, aw_gather_stats *stats)
 {
-    const aw_device *keeper = p->resident_on;
+    const aw_device *device = p->resident_on;
     const aw_particle_grid place = place_of(params);
     const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
+    const step host = {gather->field, aw_particle_kernels_find(NULL), &place, factor, p, Fz, Fx};
     double all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;
     aw_status status = AW_OK;
     pack(gather, params->forces);
-    if (keeper)
+    if (device)
         status =
-            keeper->ops->particles->gather(keeper->state, &place, gather->field, factor, all, &bad);
+            device->ops->particles->gather(device->state, &place, gather->field, factor, all, &bad);
     else
-        bad = host_step(gather, &place, factor, p, Fz, Fx, all);
+        bad = host_step(&host, all);
     if (status == AW_OK && bad != SIZE_MAX) status = aw_push_kick_lost(p, bad, Fz, Fx);
     AW_TRY(aw_particles_agree(p, status));
     double total[2] = {all[0][0], all[1][0]};

@@ -13,14 +13,24 @@ AW_BEGIN_DECLS
  *  The point must lie where a particle may be deposited. */
 double aw_gather_at(const aw_grid_view *grid, const double *field, double z, double x);
 
+/** Where forces are gathered from. */
+typedef struct aw_gather_params {
+    const aw_grid_view *grid;
+    const aw_forces *forces;
+    double gamma; /* of the design velocity for which the grid's forces hold */
+    double
+        /* aw_gather_step: c times the time for which the forces then act on the particles [m]; may
+         * be 0 */
+        kick;
+} aw_gather_params;
+
 /** Forces on all particles along the lab axes [eV/m], of the particle's own velocity: what the grid
  *  gives for the design velocity plus dv x B for the difference (F = q(E + v x B)).
  *  The shape is that of the deposition, so a particle feels no force of its own.
- *  @param[in]  gamma   of the design velocity for which the grid's forces hold
  *  @param[out] Fz, Fx  [n], lab axes
  *  @param[out] Fs, Fn  [n] or NULL: along the design tangent and normal */
-void aw_gather_run(const aw_grid_view *grid, const aw_forces *forces, double gamma,
-                   const aw_particles *particles, double *Fz, double *Fx, double *Fs, double *Fn);
+void aw_gather_run(const aw_gather_params *params, const aw_particles *particles, double *Fz,
+                   double *Fx, double *Fs, double *Fn);
 
 /** Workspace of aw_gather_step, for grids of ns x nx nodes; opaque. */
 typedef struct aw_gather aw_gather;
@@ -34,14 +44,6 @@ void aw_gather_free(aw_gather *gather);
 typedef struct aw_gather_stats {
     double mean_s, peak_s, mean_n, peak_n;
 } aw_gather_stats;
-
-/** What aw_gather_step takes from: see aw_gather_run. */
-typedef struct aw_gather_params {
-    const aw_grid_view *grid;
-    const aw_forces *forces;
-    double gamma;
-    double kick; /* c times the time for which the forces then act on the particles [m]; may be 0 */
-} aw_gather_params;
 
 /** aw_gather_run with short vectors, followed by aw_push_kick while the particles are at hand.
  *  Agrees with them to rounding; the same bits for any number of threads; allocates nothing.

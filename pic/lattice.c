@@ -21,30 +21,19 @@
 
 /* A stretch of one field: elements merged, markers and empty drifts dropped. */
 typedef struct aw_span {
-    aw_element_kind kind;
-    const char *name;
-    double S, length, angle, e1, e2, k1;
+    aw_element e; /* length, angle and e2 are those of all that was merged */
+    double S;
 } aw_span;
 
 static double span_kappa(const aw_span *s)
 {
-    return s->kind == AW_BEND ? s->angle / s->length : 0.0;
+    return s->e.kind == AW_BEND ? s->e.angle / s->e.length : 0.0;
 }
 
 static int same(double a, double b) { return fabs(a - b) <= AW_SAME * fmax(fabs(a), fabs(b)); }
 
-static aw_status check_element(const aw_element *e, size_t i)
+static aw_status check_bend(const aw_element *e, size_t i)
 {
-    if (!isfinite(e->length) || !isfinite(e->angle) || !isfinite(e->e1) || !isfinite(e->e2) ||
-        !isfinite(e->k1))
-        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a number is not finite", i, e->name);
-    if (e->length < 0.0)
-        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): length %g m (expected >= 0)", i,
-                        e->name, e->length);
-    if (e->kind == AW_MARKER && e->length > 0.0)
-        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a marker has no length (got %g m)",
-                        i, e->name, e->length);
-    if (e->kind != AW_BEND) return AW_OK;
     if (!(e->length > 0.0))
         return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a bend of zero length", i, e->name);
     if (fabs(e->angle) > 2.0 * AW_PI)
@@ -60,28 +49,62 @@ static aw_status check_element(const aw_element *e, size_t i)
     return AW_OK;
 }
 
+static aw_status check_marker(const aw_element *e, size_t i)
+{
+    if (!(e->length > 0.0)) return AW_OK;
+    return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a marker has no length (got %g m)", i,
+                    e->name, e->length);
+}
+
+static int bends(const aw_element *e) { return e->angle != 0.0; }
+static int focuses(const aw_element *e) { return e->k1 != 0.0; }
+
+static int bend_continues(const aw_span *a, const aw_span *b)
+{
+    return same(span_kappa(a), span_kappa(b)) && fabs(a->e.e2 + b->e.e1) <= AW_SAME;
+}
+
+static int quadrupole_continues(const aw_span *a, const aw_span *b)
+{
+    return same(a->e.k1, b->e.k1);
+}
+
+/* What the lattice needs to know of a kind of element; what its field does to a particle is in
+ * pic/particle/track.h. NULL: nothing to check, no field, always merged. */
+static const struct {
+    aw_status (*check)(const aw_element *e, size_t i);    /* besides what holds for all */
+    int (*acts)(const aw_element *e);                     /* 0: it has no field, and is a drift */
+    int (*continues)(const aw_span *a, const aw_span *b); /* whether b only continues a */
+} kinds[] = {[AW_DRIFT] = {NULL, NULL, NULL},
+             [AW_BEND] = {check_bend, bends, bend_continues},
+             [AW_QUADRUPOLE] = {NULL, focuses, quadrupole_continues},
+             [AW_MARKER] = {check_marker, NULL, NULL}};
+
+static aw_status check_element(const aw_element *e, size_t i)
+{
+    if (!isfinite(e->length) || !isfinite(e->angle) || !isfinite(e->e1) || !isfinite(e->e2) ||
+        !isfinite(e->k1))
+        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a number is not finite", i, e->name);
+    if (e->length < 0.0)
+        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): length %g m (expected >= 0)", i,
+                        e->name, e->length);
+    return kinds[e->kind].check ? kinds[e->kind].check(e, i) : AW_OK;
+}
+
+/* An element without a field is a drift of its length, whatever its numbers. */
 static aw_span span_of(const aw_element *e)
 {
-    aw_span s = {AW_DRIFT, e->name, 0.0, e->length, 0.0, 0.0, 0.0, 0.0};
-    if (e->kind == AW_BEND && e->angle != 0.0) {
-        s.kind = AW_BEND;
-        s.angle = e->angle;
-        s.e1 = e->e1;
-        s.e2 = e->e2;
-    } else if (e->kind == AW_QUADRUPOLE && e->k1 != 0.0) {
-        s.kind = AW_QUADRUPOLE;
-        s.k1 = e->k1;
-    }
+    aw_span s = {.e = {.kind = AW_DRIFT, .length = e->length}};
+    if (kinds[e->kind].acts && kinds[e->kind].acts(e)) s.e = *e;
+    memcpy(s.e.name, e->name, sizeof s.e.name);
     return s;
 }
 
 /* Whether `b` only continues `a` (no field, or edge of a field, between them). */
 static int continues(const aw_span *a, const aw_span *b)
 {
-    if (a->kind != b->kind) return 0;
-    if (a->kind == AW_DRIFT) return 1;
-    if (a->kind == AW_QUADRUPOLE) return same(a->k1, b->k1);
-    return same(span_kappa(a), span_kappa(b)) && fabs(a->e2 + b->e1) <= AW_SAME;
+    if (a->e.kind != b->e.kind) return 0;
+    return !kinds[a->e.kind].continues || kinds[a->e.kind].continues(a, b);
 }
 
 /* Two bends that touch share one plane, which is possible only if their edges agree. */
@@ -89,16 +112,17 @@ static aw_status append(aw_span *span, size_t *n, const aw_span *s)
 {
     aw_span *last = *n ? &span[*n - 1] : NULL;
     if (last && continues(last, s)) {
-        last->length += s->length;
-        last->angle += s->angle;
-        last->e2 = s->e2;
+        last->e.length += s->e.length;
+        last->e.angle += s->e.angle;
+        last->e.e2 = s->e.e2;
         return AW_OK;
     }
-    if (last && last->kind == AW_BEND && s->kind == AW_BEND && fabs(last->e2 + s->e1) > AW_SAME)
+    if (last && last->e.kind == AW_BEND && s->e.kind == AW_BEND &&
+        fabs(last->e.e2 + s->e.e1) > AW_SAME)
         return aw_error(AW_ERR_ARG,
                         "lattice: bends %s and %s touch, but their edges cross on the "
                         "orbit (e2 = %g, e1 = %g; expected e1 = -e2, or a drift between)",
-                        last->name, s->name, last->e2, s->e1);
+                        last->e.name, s->e.name, last->e.e2, s->e.e1);
     span[(*n)++] = *s;
     return AW_OK;
 }
@@ -108,7 +132,7 @@ static aw_status make_spans(const aw_element *element, size_t n, aw_upstream ups
                             aw_span *span, size_t *count)
 {
     aw_status status = AW_OK;
-    const aw_span drift = {AW_DRIFT, "the outside", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    const aw_span drift = {.e = {.kind = AW_DRIFT, .name = "the outside"}};
     double S = 0.0;
     size_t first = upstream == AW_UPSTREAM_STEADY ? 0 : 1;
     *count = 0;
@@ -119,14 +143,14 @@ static aw_status make_spans(const aw_element *element, size_t n, aw_upstream ups
         aw_span s = span_of(&element[i]);
         AW_TRY(append(span, count, &s));
     }
-    if (!first && (*count == 0 || span[0].kind != AW_BEND))
+    if (!first && (*count == 0 || span[0].e.kind != AW_BEND))
         return aw_error(AW_ERR_ARG,
                         "lattice: upstream 'steady' continues a leading bend backwards, "
                         "but the first element is no bend (use upstream 'drift')");
     AW_TRY(append(span, count, &drift));
     for (size_t i = 0; i < *count; ++i) {
         span[i].S = S;
-        S += span[i].length;
+        S += span[i].e.length;
     }
     if (!(S > 0.0)) return aw_error(AW_ERR_ARG, "lattice: no element has a length");
 done:
@@ -151,7 +175,7 @@ static void make_pieces(const aw_span *span, size_t n, aw_lattice *lat)
     aw_orbit_piece at = {0.0, 0.0, 0.0, 0.0, 0.0};
     int count = 0;
     for (size_t i = 0; i < n; ++i) {
-        double kappa = span_kappa(&span[i]), end = span[i].S + span[i].length;
+        double kappa = span_kappa(&span[i]), end = span[i].S + span[i].e.length;
         if (count == 0 || kappa != lat->piece[count - 1].kappa) {
             at.S = span[i].S;
             at.kappa = kappa;
@@ -166,14 +190,14 @@ static void make_pieces(const aw_span *span, size_t n, aw_lattice *lat)
 
 static int parts_of(const aw_span *s)
 {
-    return s->kind == AW_BEND ? (int)ceil(fabs(s->angle) / AW_REGION_ANGLE) : 1;
+    return s->e.kind == AW_BEND ? (int)ceil(fabs(s->e.angle) / AW_REGION_ANGLE) : 1;
 }
 
 /* Direction of the normal of the plane between two spans: it belongs to the bend. */
 static double plane_direction(const aw_span *a, const aw_span *b, double theta)
 {
-    if (a->kind == AW_BEND) return theta + a->e2;
-    if (b->kind == AW_BEND) return theta - b->e1;
+    if (a->e.kind == AW_BEND) return theta + a->e.e2;
+    if (b->e.kind == AW_BEND) return theta - b->e.e1;
     return theta;
 }
 
@@ -185,14 +209,15 @@ static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
         int parts = parts_of(s);
         for (int k = 0; k < parts; ++k) {
             aw_field_region *r = &lat->region[count++];
-            double begin = s->S + s->length * k / parts, end = s->S + s->length * (k + 1) / parts;
+            double begin = s->S + s->e.length * k / parts,
+                   end = s->S + s->e.length * (k + 1) / parts;
             aw_orbit_point a = aw_orbit_at(&lat->orbit, begin), b = aw_orbit_at(&lat->orbit, end);
             double direction = b.theta;
-            *r = (aw_field_region){.kind = s->kind,
+            *r = (aw_field_region){.kind = s->e.kind,
                                    .S = begin,
                                    .length = end - begin,
                                    .kappa = span_kappa(s),
-                                   .k1 = s->k1,
+                                   .k1 = s->e.k1,
                                    .axis_z = a.z,
                                    .axis_x = a.x,
                                    .ct = a.ct,
@@ -266,7 +291,7 @@ aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
     lat->n = n;
     lat->gamma_ref = gamma_ref;
     lat->p_ref = sqrt((gamma_ref - 1.0) * (gamma_ref + 1.0));
-    lat->length = span[count - 1].S + span[count - 1].length;
+    lat->length = span[count - 1].S + span[count - 1].e.length;
     make_pieces(span, count, lat);
     make_regions(span, count, lat);
     AW_TRY(check_planes(lat));

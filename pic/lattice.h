@@ -10,16 +10,6 @@
 
 AW_BEGIN_DECLS
 
-/** One element as a lattice file gives it. */
-typedef struct aw_element {
-    aw_element_kind kind;
-    char name[64];
-    double length; /* arc length [m]; 0 for a marker */
-    double angle;  /* of a bend [rad], > 0 towards -x; curvature = angle/length */
-    double e1, e2; /* edge angles of a bend [rad], MAD sign (angle/2 each: a rectangular magnet) */
-    double k1;     /* of a quadrupole [1/m^2], > 0 focuses in x */
-} aw_element;
-
 /** Owned by whoever called aw_lattice_new. The first and last regions are drifts that extend to
  *  infinity; regions of neighbouring bends of equal curvature with no edge between are merged. */
 typedef struct aw_lattice {

@@ -2,19 +2,17 @@
 /* Draw a beam: truncated Gaussians from a shifted Sobol sequence or from Philox. */
 #include "pic/particles.h"
 
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_qrng.h>
 #include <math.h>
 
 #include "pic/chunks.h"
+#include "pic/distribution.h"
 #include "pic/philox.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* s, x, x', delta */
-#define AW_DIM 4
 /* Streams of the generator, so that no two uses share a number. */
 enum { STREAM_PARTICLE = 0, STREAM_SHIFT = 1 };
 /* Points of the (sequential) Sobol sequence that are made at a time. */
@@ -71,6 +69,8 @@ static aw_status check_beam(const aw_beam_params *b)
             return aw_error(AW_ERR_ARG, "beam: %s is %g (expected > 0)", name[k], strict[k]);
     if (!(b->gamma > 1.0) || !isfinite(b->gamma))
         return aw_error(AW_ERR_ARG, "beam: gamma is %g (expected > 1)", b->gamma);
+    if (!aw_distribution_list(b->distribution))
+        return aw_error(AW_ERR_ARG, "beam: there is no distribution %d", b->distribution);
     if (b->particles < 1) return aw_error(AW_ERR_ARG, "beam: no particles (expected at least 1)");
     if (b->quiet && b->particles > AW_SOBOL_MAX)
         return aw_error(AW_ERR_ARG,
@@ -93,16 +93,17 @@ static aw_status check_beam(const aw_beam_params *b)
 /* Constants of one draw. */
 typedef struct aw_draw {
     const aw_beam_params *beam;
-    double tail, body;             /* probability below the cut; inside it */
-    double shift[AW_DIM];          /* of the Sobol points, modulo 1 */
-    double width_x, x_from, angle; /* x = width_x g1;  x' = x_from x + angle g2 */
+    const aw_distribution *distribution;
+    aw_cut_normal normal;
+    double shift[AW_BEAM_DIMENSIONS]; /* of the Sobol points, modulo 1 */
+    double width_x, x_from, angle;    /* x = width_x g1;  x' = x_from x + angle g2 */
 } aw_draw;
 
 static aw_draw draw_setup(const aw_beam_params *b)
 {
     aw_draw d = {.beam = b};
-    d.tail = gsl_cdf_ugaussian_P(-b->cutoff_sigma);
-    d.body = 1.0 - 2.0 * d.tail;
+    d.distribution = aw_distribution_list(b->distribution);
+    d.normal = aw_cut_normal_of(b->cutoff_sigma);
     aw_philox_units(b->seed, 0, STREAM_SHIFT, d.shift);
     d.width_x = b->sigma_x;
     if (b->emittance > 0.0) { /* <x x'> = -alpha emittance: alpha > 0 converges */
@@ -113,22 +114,12 @@ static aw_draw draw_setup(const aw_beam_params *b)
     return d;
 }
 
-/* Standard normal deviate cut at the beam's cutoff, exactly odd about u = 1/2: the upper tail is
- * the mirrored lower one, where the inverse is accurate. */
-static double deviate(const aw_draw *d, double u)
-{
-    double lower = u < 0.5 ? u : 1.0 - u;
-    double g = gsl_cdf_ugaussian_Pinv(d->tail + lower * d->body);
-    g = fmax(g, -d->beam->cutoff_sigma);
-    return u < 0.5 ? g : -g;
-}
-
 /* Fill particle i; returns 0 if its energy would be no energy of a moving particle. */
-static int place(const aw_draw *d, const double u[AW_DIM], size_t i, aw_particles *p)
+static int place(const aw_draw *d, const double u[AW_BEAM_DIMENSIONS], size_t i, aw_particles *p)
 {
     const aw_beam_params *b = d->beam;
-    double g[AW_DIM], s, x, slope, delta, gamma, momentum, pz;
-    for (int k = 0; k < AW_DIM; ++k) g[k] = deviate(d, u[k]);
+    double g[AW_BEAM_DIMENSIONS], s, x, slope, delta, gamma, momentum, pz;
+    d->distribution->normalise(&d->normal, u, g);
     s = b->sigma_s * g[0];
     x = d->width_x * g[1];
     slope = d->x_from * x + d->angle * g[2];
@@ -156,7 +147,7 @@ static size_t draw_random(const aw_draw *d, aw_particles *p)
     size_t bad = 0;
 #pragma omp parallel for schedule(static) reduction(+ : bad)
     for (size_t i = 0; i < p->n; ++i) {
-        double u[AW_DIM];
+        double u[AW_BEAM_DIMENSIONS];
         aw_philox_units(d->beam->seed, p->first + i, STREAM_PARTICLE, u);
         bad += !place(d, u, i, p);
     }
@@ -167,28 +158,28 @@ static aw_status draw_quiet(const aw_draw *d, aw_particles *p, size_t *bad_out)
 {
     size_t bad = 0, chunk = p->n < AW_CHUNK ? p->n : AW_CHUNK;
     aw_status status = AW_OK;
-    gsl_qrng *sobol = gsl_qrng_alloc(gsl_qrng_sobol, AW_DIM);
-    double *point = aw_alloc(chunk * AW_DIM, sizeof *point);
+    gsl_qrng *sobol = gsl_qrng_alloc(gsl_qrng_sobol, AW_BEAM_DIMENSIONS);
+    double *point = aw_alloc(chunk * AW_BEAM_DIMENSIONS, sizeof *point);
     if (!sobol || !point) {
         status = aw_error(AW_ERR_NOMEM, "no memory for the quiet sequence");
         goto done;
     }
     for (size_t i = 0; i < p->first; ++i) { /* other ranks' particles */
-        double none[AW_DIM];
+        double none[AW_BEAM_DIMENSIONS];
         gsl_qrng_get(sobol, none);
     }
     for (size_t first = 0; first < p->n; first += chunk) {
         size_t m = p->n - first < chunk ? p->n - first : chunk;
         for (size_t j = 0; j < m; ++j)
-            if (gsl_qrng_get(sobol, &point[j * AW_DIM]) != GSL_SUCCESS) {
+            if (gsl_qrng_get(sobol, &point[j * AW_BEAM_DIMENSIONS]) != GSL_SUCCESS) {
                 status = aw_error(AW_ERR_ARG, "the quiet sequence ends at particle %zu", first + j);
                 goto done;
             }
 #pragma omp parallel for schedule(static) reduction(+ : bad)
         for (size_t j = 0; j < m; ++j) {
-            double u[AW_DIM];
-            for (int k = 0; k < AW_DIM; ++k)
-                u[k] = modulo_one(point[j * AW_DIM + (size_t)k] + d->shift[k]);
+            double u[AW_BEAM_DIMENSIONS];
+            for (int k = 0; k < AW_BEAM_DIMENSIONS; ++k)
+                u[k] = modulo_one(point[j * AW_BEAM_DIMENSIONS + (size_t)k] + d->shift[k]);
             bad += !place(d, u, first + j, p);
         }
     }

@@ -13,7 +13,8 @@ AW_BEGIN_DECLS
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    int distributed; /* 1: a rank's share (aw_particles_draw_part); what is said is of the beam then */
+    /* 1: a rank's share (aw_particles_draw_part); what is said is of the beam then */
+    int distributed;
     size_t all, first; /* of a share: particles of the beam, and which of them is the first here */
     double charge;     /* per macro-particle [C], a magnitude */
     double *z, *x;     /* lab position [m] */
@@ -33,6 +34,7 @@ typedef struct aw_beam_params {
     size_t particles;
     uint64_t seed;
     int quiet;              /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
+    int distribution;       /* which row of the table in pic/distribution.c */
     double cutoff_sigma;    /* every normalised coordinate is cut there, > 0 */
     double sigma_s;         /* rms length, > 0 */
     double sigma_x;         /* rms width, > 0; of a beam given by emittance: sqrt(emittance beta) */
@@ -58,7 +60,8 @@ aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device);
 
-/** Copy them here, as they are now; the device goes on keeping them. Nothing for those that are here.
+/** Copy them here, as they are now; the device goes on keeping them. Nothing for those that are
+ *  here.
  *  @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 

@@ -82,18 +82,25 @@ static int common_region(const aw_lattice *lat, const int32_t *element, size_t n
     return others == 0 && (r->kind == AW_DRIFT || (r->kind == AW_BEND && !out->last));
 }
 
+/* Transport of all particles for a time of cdt. */
+typedef struct transport {
+    const aw_particle_kernels *kernels;
+    const aw_lattice *lattice;
+    double cdt;
+} transport;
+
 /* Particles that stay in the region go all together, the others one by one. */
-static void transport_block(const aw_particle_kernels *lanes, const aw_lattice *lat,
-                            aw_particles *p, size_t i, size_t n, double cdt,
+static void transport_block(const transport *t, aw_particles *p, size_t i, size_t n,
                             aw_particles_lost *lost)
 {
-    const aw_fields_view fields = aw_lattice_fields(lat);
+    const aw_fields_view fields = aw_lattice_fields(t->lattice);
     aw_simd_field region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
-    if (common_region(lat, p->element + i, n, &region)) left = lanes->fly(p, i, n, &region, cdt);
+    if (common_region(t->lattice, p->element + i, n, &region))
+        left = t->kernels->fly(p, i, n, &region, t->cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;
-        const aw_track_status trouble = transport_one(&fields, p, l, cdt);
+        const aw_track_status trouble = transport_one(&fields, p, l, t->cdt);
         if (trouble == AW_TRACK_TURNED && l < lost->turned) lost->turned = l;
         if (trouble == AW_TRACK_NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
     }
@@ -102,7 +109,8 @@ static void transport_block(const aw_particle_kernels *lanes, const aw_lattice *
 aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, const double *Fz,
                                  const double *Fx, double kick, double cdt)
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
+    const transport t = {kernels, lattice, cdt};
     const double factor = aw_push_kick_factor(kick);
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX, kicked = SIZE_MAX;
     if (!(cdt >= 0.0) || !isfinite(cdt))
@@ -114,12 +122,12 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
         aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
-            if (factor != 0.0 && lanes->kick(p, i, n, factor, Fz + i, Fx + i)) {
+            if (factor != 0.0 && kernels->kick(p, i, n, factor, Fz + i, Fx + i)) {
                 const size_t first = aw_push_first_lost(p, i, n);
                 if (first < kicked) kicked = first;
                 break; /* the message is to say where the particle met the force */
             }
-            transport_block(lanes, lattice, p, i, n, cdt, &lost);
+            transport_block(&t, p, i, n, &lost);
         }
         if (lost.turned < turned) turned = lost.turned;
         if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;

@@ -33,12 +33,12 @@ struct aw_kmeans {
 };
 
 /* What is clustered. */
-typedef struct rows {
+typedef struct sample {
     const float *row;
     size_t n, dim;
     int threads;
     uint32_t *label;
-} rows;
+} sample;
 
 aw_status aw_kmeans_new(aw_kmeans **out)
 {
@@ -83,7 +83,7 @@ done:
 }
 
 /* Squared distances cannot overflow when every number is at most `limit`; a NaN is not. */
-static aw_status check_rows(const rows *r)
+static aw_status check_rows(const sample *r)
 {
     const float limit = sqrtf(FLT_MAX / (4.0f * (float)r->dim)) * 0.99f;
     size_t bad = r->n;
@@ -154,7 +154,7 @@ static size_t farthest_row(const float *far, size_t n)
 }
 
 /* Squared distance of row i to the nearest seed, if row `pick` were one more. */
-static float with_seed(const aw_kmeans *w, const rows *r, size_t i, size_t pick)
+static float with_seed(const aw_kmeans *w, const sample *r, size_t i, size_t pick)
 {
     float far = distance2(&r->row[i * r->dim], &r->row[pick * r->dim], r->dim);
     return far < w->distance2[i] ? far : w->distance2[i];
@@ -162,7 +162,7 @@ static float with_seed(const aw_kmeans *w, const rows *r, size_t i, size_t pick)
 
 /* The next seed: of the farthest row and some drawn ones that which leaves the least inertia.
  * @return n, if there is no row that is not yet a seed */
-static size_t next_seed(aw_kmeans *w, const rows *r, size_t c)
+static size_t next_seed(aw_kmeans *w, const sample *r, size_t c)
 {
     const size_t n = r->n;
     const double all = sum_of(w->distance2, n);
@@ -186,7 +186,7 @@ static size_t next_seed(aw_kmeans *w, const rows *r, size_t c)
 }
 
 /* Seeds; for want of another row the first again, which then wins none from its double. */
-static void seed(aw_kmeans *w, const rows *r)
+static void seed(aw_kmeans *w, const sample *r)
 {
     const size_t first = (size_t)(draw(0) * (double)r->n), bytes = r->dim * sizeof *w->centroid;
     memcpy(w->centroid, &r->row[first * r->dim], bytes);
@@ -247,7 +247,7 @@ static void compare(nearest *best, const float far[LANES], size_t first, size_t 
 }
 
 /* Nearest centroids of a chunk of rows. */
-static void assign_chunk(aw_kmeans *w, const rows *r, size_t first, size_t end)
+static void assign_chunk(aw_kmeans *w, const sample *r, size_t first, size_t end)
 {
     nearest best[CHUNK];
     for (size_t i = first; i < end; ++i) best[i - first] = (nearest){INFINITY, 0};
@@ -269,7 +269,7 @@ static void assign_chunk(aw_kmeans *w, const rows *r, size_t first, size_t end)
 }
 
 /* Nearest centroids of all rows. */
-static void assign(aw_kmeans *w, const rows *r)
+static void assign(aw_kmeans *w, const sample *r)
 {
     fill_panels(w, r->threads);
 #pragma omp parallel for schedule(dynamic) num_threads(r->threads)
@@ -280,7 +280,7 @@ static void assign(aw_kmeans *w, const rows *r)
 }
 
 /* Give every empty cluster the farthest row, as long as there is one to give. */
-static void fill_empty(aw_kmeans *w, const rows *r)
+static void fill_empty(aw_kmeans *w, const sample *r)
 {
     for (size_t c = 0; c < w->k; ++c) {
         size_t farthest = r->n;
@@ -300,7 +300,7 @@ static void fill_empty(aw_kmeans *w, const rows *r)
 
 /* Take over the labels and sort the rows by cluster.
  * @return labels that changed */
-static size_t group(aw_kmeans *w, const rows *r)
+static size_t group(aw_kmeans *w, const sample *r)
 {
     size_t changed = 0;
     uint32_t end = 0;
@@ -318,7 +318,7 @@ static size_t group(aw_kmeans *w, const rows *r)
 }
 
 /* The mean of a cluster's rows, summed in their order, a few columns at a time. */
-static void average(aw_kmeans *w, const rows *r, size_t c)
+static void average(aw_kmeans *w, const sample *r, size_t c)
 {
     const uint32_t *member = &w->member[w->begin[c]];
     for (size_t first = 0; first < r->dim && w->count[c] > 0; first += COLUMNS) {
@@ -332,7 +332,7 @@ static void average(aw_kmeans *w, const rows *r, size_t c)
     }
 }
 
-static double inertia_of(aw_kmeans *w, const rows *r)
+static double inertia_of(aw_kmeans *w, const sample *r)
 {
     double all = 0.0;
 #pragma omp parallel for schedule(dynamic) num_threads(r->threads)
@@ -352,7 +352,7 @@ static double inertia_of(aw_kmeans *w, const rows *r)
     return all;
 }
 
-static void iterate(aw_kmeans *w, const rows *r, int iterations)
+static void iterate(aw_kmeans *w, const sample *r, int iterations)
 {
     for (size_t i = 0; i < r->n; ++i) r->label[i] = UINT32_MAX;
     for (int t = 0; t < iterations; ++t) {
@@ -364,22 +364,24 @@ static void iterate(aw_kmeans *w, const rows *r, int iterations)
     }
 }
 
-aw_status aw_kmeans_run(aw_kmeans *kmeans, const float *row, size_t n, size_t dim, size_t k,
-                        int warm, int iterations, int threads, uint32_t *label, double *inertia)
+aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows, const aw_kmeans_how *how,
+                        uint32_t *label, double *inertia)
 {
+    const size_t n = rows->n, dim = rows->dim, k = how->k;
+    const int threads = how->threads > 0 ? how->threads : omp_get_max_threads();
     aw_status status = AW_OK;
-    const rows r = {row, n, dim, threads > 0 ? threads : omp_get_max_threads(), label};
-    const int seeded = warm && kmeans->k == k && kmeans->dim == dim;
+    const sample r = {rows->row, n, dim, threads, label};
+    const int seeded = how->warm && kmeans->k == k && kmeans->dim == dim;
     kmeans->k = 0;
-    if (n == 0 || dim == 0 || k == 0 || iterations < 1 || n >= UINT32_MAX || k >= UINT32_MAX)
+    if (n == 0 || dim == 0 || k == 0 || how->iterations < 1 || n >= UINT32_MAX || k >= UINT32_MAX)
         AW_TRY(aw_error(AW_ERR_ARG, "k-means: cannot cut %zu rows of %zu into %zu in %d iterations",
-                        n, dim, k, iterations));
+                        n, dim, k, how->iterations));
     AW_TRY(reserve(kmeans, n, dim, k));
     AW_TRY(check_rows(&r));
     kmeans->k = k;
     kmeans->dim = dim;
     if (!seeded) seed(kmeans, &r);
-    iterate(kmeans, &r, iterations);
+    iterate(kmeans, &r, how->iterations);
     if (inertia) *inertia = inertia_of(kmeans, &r);
 done:
     return status;

@@ -15,17 +15,26 @@ typedef struct aw_kmeans aw_kmeans; /* workspace; grows from call to call and ke
 aw_status aw_kmeans_new(aw_kmeans **out);
 void aw_kmeans_free(aw_kmeans *kmeans);
 
+/** What is clustered. */
+typedef struct aw_kmeans_rows {
+    const float *row; /* [n][dim], borrowed */
+    size_t n, dim;
+} aw_kmeans_rows;
+
+/** How. */
+typedef struct aw_kmeans_how {
+    size_t k;       /* clusters, at least 1; may exceed the rows */
+    int warm;       /* 1: begin with the last call's centroids, if that had the same k and dim */
+    int iterations; /* at most, at least 1; fewer when no label changes any more */
+    int threads;    /* 0: as many as OpenMP gives */
+} aw_kmeans_how;
+
 /** Cut n rows into k clusters of small inertia, the sum of the squared distances of the rows to
  *  the means of their clusters. An iteration gives every row the nearest centroid (the lowest
  *  index among equally near ones), gives each empty cluster the row that is farthest from its own
  *  centroid (the lowest index again; never the only row of a cluster, nor one at distance zero),
  *  and makes each centroid the mean of its rows. A cluster that stays empty keeps its centroid;
  *  with k > n, or with fewer than k different rows, some do.
- *  @param[in]  row    [n][dim], borrowed
- *  @param[in]  k      at least 1; may exceed n
- *  @param[in]  warm   begin with the centroids of the last call, if that had the same k and dim
- *  @param[in]  iterations  at most so many, at least 1; fewer when no label changes any more
- *  @param[in]  threads     0: as many as OpenMP gives
  *  @param[out] label  [n], < k; of the last iteration, whose centroids are the means of their rows
  *  @param[out] inertia     of these labels and centroids; may be NULL
  *  @return AW_OK; AW_ERR_ARG (nothing to cluster, or a count beyond 32 bits); AW_ERR_NOMEM;
@@ -39,8 +48,8 @@ void aw_kmeans_free(aw_kmeans *kmeans);
  *  and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA (2007) 1027.
  *  Differs: one of the rows that compete for a seed is the farthest one, and the others are drawn
  *  with random numbers that are a function of the seed's index alone; empty clusters. */
-aw_status aw_kmeans_run(aw_kmeans *kmeans, const float *row, size_t n, size_t dim, size_t k,
-                        int warm, int iterations, int threads, uint32_t *label, double *inertia);
+aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows, const aw_kmeans_how *how,
+                        uint32_t *label, double *inertia);
 
 /** Centroids of the last call, [k][dim], borrowed until the next; NULL if there are none. */
 const float *aw_kmeans_centroids(const aw_kmeans *kmeans);

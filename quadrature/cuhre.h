@@ -11,7 +11,8 @@
 AW_BEGIN_DECLS
 
 typedef struct aw_cuhre_params {
-    /* Dimensions, 2 .. AW_CUHRE_DIMENSIONS; one is for Simpson's rule (quadrature/rules/simpson.h). */
+    /* Dimensions, 2 .. AW_CUHRE_DIMENSIONS; one is for Simpson's rule
+     * (quadrature/rules/simpson.h). */
     int n;
     const double *a, *b; /* [n] the box, finite, a < b; borrowed */
     /* Tolerances, >= 0, one of them > 0: the larger of `absolute` and `relative` |integral| is for

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The kind of device that a test runs on. */
+/* The kind of device that a test runs on, from its command line. */
 #ifndef AW_TESTS_DEVICE_FIXTURE_H
 #define AW_TESTS_DEVICE_FIXTURE_H
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include "kernels/device/device.h"
 
-/* The kind that the command line names. Says why and leaves with exit status 77, a visible skip,
- * where there is none of it. */
-static inline char *unit_of(int argc, char **argv)
+/* The kind of device that the command line names. If there is no such device, prints the reason and
+ * exits with status 77, a visible skip. */
+static inline char *kind_of(int argc, char **argv)
 {
     char *kind = argc > 1 ? argv[1] : "emulated";
     char why[200] = "this program was built without CUDA";
@@ -18,7 +18,7 @@ static inline char *unit_of(int argc, char **argv)
         const aw_device_ops *ops = aw_device_kind(i);
         if (strcmp(ops->kind, kind) != 0 || !ops->count || ops->count(why, sizeof why) > 0)
             continue;
-        printf("skipped: unit %s: %s\n", kind, why);
+        printf("skipped: device %s: %s\n", kind, why);
         exit(77);
     }
     return kind;

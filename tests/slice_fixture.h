@@ -7,7 +7,8 @@
 
 enum { SLICES_MAX = 32 };
 
-/* sigma, D and K_perp (kernels/math/view.h) at (u, w) [m] in the grid's frame, at an age in slices. */
+/* sigma, D and K_perp (kernels/math/view.h) at (u, w) [m] in the grid's frame, at an age in
+ * slices. */
 typedef void (*moments_fn)(const void *context, double age, double u, double w, double m[3]);
 
 /* Cell of the slices for which there are moments here [m]. */

@@ -7,13 +7,14 @@
 
 #include "src/base/units.h"
 
-/* Beyond this many sigma a Gaussian is nothing beside its peak (exp(-72) = 5e-32). */
+/* A Gaussian is cut off at this many sigma, where it is exp(-72) = 5e-32 of its peak. */
 #define REACH 12.0
 #define RELATIVE 1e-11
 enum { INTERVALS = 400 };
 
-/* Integral of f over [a, b]; NaN when the quadrature fails. `scale` is the size of the result below
- * which its own rounding is all that is left: integrals of lambda' pass through zero. */
+/* Integral of f over [a, b]; NaN if the quadrature fails. `scale` is a typical size of the
+ * integral, to which the error is relative where the integral itself is smaller: integrals of
+ * lambda' pass through zero. */
 static double integrate(double (*f)(double, void *), void *params, double a, double b, double scale)
 {
     double value = NAN, error = 0.0;
@@ -57,14 +58,14 @@ typedef struct at {
     double R, d, s, mean, phi_m;
 } at;
 
-/* u^(-1/3) lambda'(s-u) du with u = w^3: smooth. */
+/* u^(-1/3) lambda'(s-u) du with u = w^3, which is smooth. */
 static double behind(double w, void *params)
 {
     const at *p = params;
     return 3.0 * w * aw_line_slope(p->bunch, p->s - w * w * w);
 }
 
-/* int_0^length du u^(-1/3) lambda'(s-u), where the Gaussian is not nothing. */
+/* int_0^length du u^(-1/3) lambda'(s-u), over the part where the Gaussian is not cut off. */
 static double behind_integral(const aw_line_bunch *bunch, double s, double length)
 {
     at p = {.bunch = bunch, .s = s};
@@ -114,8 +115,8 @@ double aw_entrance_force(const aw_line_bunch *bunch, double R, double d, double 
 
 double aw_entrance_mean(const aw_line_bunch *bunch, double R, double d)
 {
-    /* The average over the bunch of lambda(s-u) is a Gaussian in u of sqrt(2) sigma, and that of
-     * lambda'(s-u) is minus its derivative, so the force of that wider bunch at s = 0 is it. */
+    /* The average of lambda(s-u) over the bunch is a Gaussian in u with sqrt(2) sigma, and that of
+     * lambda'(s-u) is minus its derivative: the mean force is that of the wider bunch at s = 0. */
     aw_line_bunch wide = {.charge = bunch->charge, .sigma = sqrt(2.0) * bunch->sigma};
     return aw_entrance_force(&wide, R, d, 0.0);
 }
@@ -152,7 +153,8 @@ static double exit_part(double psi, void *params)
     return aw_line_slope(p->bunch, p->s - slippage(p->R, x, psi)) * rate / (psi + 2.0 * x);
 }
 
-/* The psi in [0, top] at which the slippage, which grows with psi, reaches D; top if not. */
+/* The psi in [0, top] at which the slippage, which grows with psi, reaches D; top if it does
+ * not. */
 static double angle_of_slippage(double R, double x, double D, double top)
 {
     double low = 0.0, high = top;
@@ -183,14 +185,14 @@ double aw_exit_force(const aw_line_bunch *bunch, double R, double phi_m, double 
 
 /* ------------------------------------------------------------------------------------- sheet */
 
-typedef struct place {
+typedef struct sheet_point {
     double sigma_s, sigma_x, s, x; /* s and sigma_s in the rest frame */
-} place;
+} sheet_point;
 
 /* The integrand in ln q. */
 static double sheet_part(double log_q, void *params)
 {
-    const place *p = params;
+    const sheet_point *p = params;
     double q = exp(log_q), qx = q * p->x, qs = q * p->s;
     double wx = 1.0 + 2.0 * q * q * p->sigma_x * p->sigma_x;
     double ws = 1.0 + 2.0 * q * q * p->sigma_s * p->sigma_s;
@@ -199,9 +201,10 @@ static double sheet_part(double log_q, void *params)
 
 double aw_sheet_phi(const aw_sheet *sheet, double x, double s)
 {
-    place p = {sheet->gamma * sheet->sigma_s, sheet->sigma_x, sheet->gamma * s, x};
+    sheet_point p = {sheet->gamma * sheet->sigma_s, sheet->sigma_x, sheet->gamma * s, x};
     double large = fmax(p.sigma_s, p.sigma_x), small = fmin(p.sigma_s, p.sigma_x);
-    /* Beyond these the integrand falls as q and as 1/q: the tails are 1e-14 of the whole. */
+    /* Outside these limits the integrand falls as q and as 1/q: the tails are 1e-14 of the
+     * integral. */
     double from = log(1e-14 / large), to = log(1e14 / small);
     double front = 2.0 * sheet->gamma * AW_K_COULOMB * sheet->charge / sqrt(AW_PI);
     return front * integrate(sheet_part, &p, from, to, 1.0 / large);

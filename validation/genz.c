@@ -45,7 +45,7 @@ double aw_genz_value(void *context, int n, const double *x)
 
 /* (1/n!) int_0^inf e^-s prod (1 - e^(-a_i s))/a_i ds by the trapezoidal rule in y = ln s: the
  * integrand is analytic for |Im y| < pi/2 and falls on both sides, so the rule converges as
- * exp(-pi^2/step), 1e-28 here; at both ends the integrand is below 1e-20 of the whole. */
+ * exp(-pi^2/step), 1e-28 here; at both ends the integrand is below 1e-20 of the integral. */
 static double corner_peak(const aw_genz *g)
 {
     const double step = 0.15;
@@ -59,7 +59,7 @@ static double corner_peak(const aw_genz *g)
     return step * sum / factorial;
 }
 
-/* The factor of one axis in a family that is a product. */
+/* The factor of axis i, in the families that are products. */
 static double factor(const aw_genz *g, int i)
 {
     double a = g->a[i], u = g->u[i], end = i < 2 ? u : 1.0;

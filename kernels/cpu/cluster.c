@@ -126,23 +126,23 @@ static void cluster_run(const aw_cpu_state *cpu, const aw_cluster *c, const aw_s
     }
 }
 
-aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
-                          int single, const aw_clustered *out, aw_work *work)
+aw_status aw_cpu_evaluate(void *state, const aw_cluster_call *call, aw_work *work)
 {
     aw_cpu_state *cpu = state;
     const aw_history_view *h = &cpu->history;
+    const aw_cluster *cluster = call->cluster;
     aw_status status = AW_OK;
     double longest = 0.0;
-    for (size_t c = 0; c < n; ++c)
+    for (size_t c = 0; c < call->n; ++c)
         if (cluster[c].regions > 0)
             longest = fmax(longest, cluster[c].region[cluster[c].regions - 1][1]);
-    AW_TRY(
-        aw_cpu_packs_hold(&cpu->packs[AW_ALONG_S], h, AW_ALONG_S, longest, single, cpu->threads));
+    AW_TRY(aw_cpu_packs_hold(&cpu->packs[AW_ALONG_S], h, AW_ALONG_S, longest, call->single,
+                             cpu->threads));
     for (int i = 0; i < cpu->threads; ++i) AW_TRY(space_grow(&cpu->space[i].cluster, h));
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
-    for (ptrdiff_t c = 0; c < (ptrdiff_t)n; ++c) {
+    for (ptrdiff_t c = 0; c < (ptrdiff_t)call->n; ++c) {
         aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
-        cluster_run(cpu, &cluster[c], scales, &space->cluster, out, &space->work);
+        cluster_run(cpu, &cluster[c], call->scales, &space->cluster, &call->out, &space->work);
     }
     aw_cpu_work_sum(cpu, work);
 done:

@@ -248,9 +248,11 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *shared)
         const int row[2] = {rows * me / threads, rows * (me + 1) / threads};
         memset(c->weights[(ptrdiff_t)row[0] * columns], 0,
                (size_t)(row[1] - row[0]) * (size_t)columns * sizeof *c->weights);
-        for (size_t i = 0; i < shared->nodes; ++i)
-            aw_convolution_ring(h, &plan, shared->node[i].r, shared->node[i].weight,
-                                shared->node[i].density * cpu->density, row, c->weights);
+        for (size_t i = 0; i < shared->nodes; ++i) {
+            const aw_common_node *node = &shared->node[i];
+            const aw_ring ring = {node->r, node->weight, node->density * cpu->density};
+            aw_convolution_ring(h, &plan, &ring, row, c->weights);
+        }
 #pragma omp barrier
 #pragma omp for schedule(dynamic)
         for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {

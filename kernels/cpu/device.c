@@ -126,8 +126,8 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
                                .density =
                                    cpu->density * (job[i].density > 0.0 ? job[i].density : 1.0),
                                .work = &space->work};
-        aw_refine_job(&region[job[i].first], &job[i], cpu_node, &context, scales, &space->refine,
-                      &space->work);
+        aw_refine_job(&region[job[i].first], &job[i], &(aw_nodes){cpu_node, &context}, scales,
+                      &space->refine, &space->work);
     }
     aw_cpu_work_sum(cpu, work);
     return AW_OK;

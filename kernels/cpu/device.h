@@ -94,8 +94,7 @@ void aw_cpu_work_sum(aw_cpu_state *cpu, aw_work *work);
 /** kernels/device/device.h, `sweep` and `evaluate`. */
 aw_status aw_cpu_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,
                        aw_work *work);
-aw_status aw_cpu_evaluate(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
-                          int single, const aw_clustered *out, aw_work *work);
+aw_status aw_cpu_evaluate(void *state, const aw_cluster_call *call, aw_work *work);
 
 /** View the history with lines along s or x, and hold its slices so as far back as r' = longest
  *  looks (below 0: none); what is held already is kept. @return AW_OK or AW_ERR_NOMEM */

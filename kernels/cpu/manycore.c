@@ -114,11 +114,9 @@ static aw_status manycore_refine(void *state, aw_region *region, aw_job *job, si
     return aw_cpu_ops.refine(((manycore *)state)->cpu, region, job, jobs, scales, work);
 }
 
-static aw_status manycore_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                                   const aw_scales *scales, int single, const aw_clustered *out,
-                                   aw_work *work)
+static aw_status manycore_evaluate(void *state, const aw_cluster_call *call, aw_work *work)
 {
-    return aw_cpu_ops.evaluate(((manycore *)state)->cpu, cluster, n, scales, single, out, work);
+    return aw_cpu_ops.evaluate(((manycore *)state)->cpu, call, work);
 }
 
 static aw_status manycore_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,

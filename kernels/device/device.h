@@ -39,30 +39,41 @@ typedef struct aw_tile_ref {
 /** And a list for a GPU. */
 #define AW_GPU_LIST_POINTS 1024
 
-/** Tiles whose points share one partition of r'. Everything is borrowed. */
+/** Tiles whose points share one partition of r'. All pointers are borrowed. */
 typedef struct aw_cluster {
     const aw_tile_ref *tile;   /* [tiles] */
     size_t tiles;              /* at most AW_CLUSTER_TILES */
     const double (*region)[2]; /* [regions]: from, to [m], ascending; there may be gaps */
     size_t regions;
-    double limit; /* of the sum of the errors of a point, in scales */
-    double part;  /* of it, 0 .. 1, if there are other regions of the same points elsewhere */
-    int fine;     /* 1: rates at all nodes of a region, 0: at every other (aw_tile_rule) */
-    int begin;    /* 1: the sums at its points are begun anew; 0: they are added to */
-    /* What is found: */
-    float *worst;     /* [tiles][regions]: the largest error of a tile's points in a region */
-    uint8_t *refused; /* [tiles][regions]: 1 where nothing was added, at no point of the tile */
-    float *coarse;    /* [tiles]: by how much rates at every other node add to the errors, or would
-                       * (aw_tile_rule): sum over the regions, of each the worst point's */
+    double limit; /* largest permitted sum of the errors at a point, in scales */
+    double part;  /* fraction of `limit` that these regions may use, 0 .. 1: below 1 where other
+                   * calls evaluate more regions of the same points */
+    int fine;     /* 1: rates at all nodes of a region, 0: at every other node (aw_tile_rule) */
+    int begin;    /* 1: start the sums at the cluster's points from zero; 0: add to them */
+    /* Results: */
+    float *worst;     /* [tiles][regions]: largest error of a region over the points of a tile */
+    uint8_t *refused; /* [tiles][regions]: 1: refused, not added at any point of the tile */
+    float *coarse;    /* [tiles]: increase of the errors where rates are taken at every other node
+                       * (aw_tile_rule), whether they were or not: for each region the largest
+                       * increase over the points, summed over the regions */
 } aw_cluster;
 
-/** Sums that the evaluation of clusters fills: the caller's. All [points]. */
+/** Sums over regions at the points, owned by the caller. All [points]. */
 typedef struct aw_clustered {
-    double (*I)[AW_RESULTS];    /* over the accepted regions, to which it is added */
-    double *error;              /* of their errors, likewise */
-    double (*rest)[AW_RESULTS]; /* over the regions that were refused now */
-    double *rest_error;
+    double (*I)[AW_RESULTS];    /* integrals over the accepted regions, added to */
+    double *error;              /* their errors, added to */
+    double (*rest)[AW_RESULTS]; /* integrals over the regions that this call refused, overwritten */
+    double *rest_error;         /* their errors, overwritten */
 } aw_clustered;
+
+/** Arguments of aw_device_ops.evaluate. All pointers are borrowed. */
+typedef struct aw_cluster_call {
+    const aw_cluster *cluster; /* [n]; a point may be in one cluster only */
+    size_t n;
+    const aw_scales *scales;
+    int single; /* 1: round moments to single precision (errors of about 1e-7) */
+    aw_clustered out;
+} aw_cluster_call;
 
 /** A node of the outer integral that all points share. */
 typedef struct aw_common_node {
@@ -143,27 +154,25 @@ typedef struct aw_device_ops {
     aw_status (*refine)(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
 
-    /** Apply the rule to every region of every cluster at every point of its tiles. All points of a
-     *  cluster share the nodes in r', those of a tile the nodes in angle too.
-     *  @param[in] single  1: moments are rounded to single precision (errors of about 1e-7)
-     *  No point may be in two clusters.
-     *  @return AW_OK, AW_ERR_NOMEM. */
-    aw_status (*evaluate)(void *state, const aw_cluster *cluster, size_t n, const aw_scales *scales,
-                          int single, const aw_clustered *out, aw_work *work);
+    /** Apply the rule to every region of every cluster at every point of its tiles. The points of a
+     *  cluster share the nodes in r'; the points of a tile share the nodes in angle, too.
+     *  @param[in,out] work  the evaluations done, added to
+     *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND. */
+    aw_status (*evaluate)(void *state, const aw_cluster_call *call, aw_work *work);
 
     /** Sum over shared nodes at every point. Where all points see the beam from outside, its
-     *  projections are tabulated (kernels/math/projection.h), with as many directions and offsets as
-     *  their error needs; other nodes are evaluated at every point. Moments are rounded to single
-     *  precision. May be NULL.
+     *  projections are tabulated (kernels/math/projection.h), with as many directions and offsets
+     *  as their error needs; other nodes are evaluated at every point. Moments are rounded to
+     *  single precision. May be NULL.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*integrate)(void *state, aw_common_rule *shared, const aw_scales *scales,
                            aw_work *work);
 
     /** The same where the points are the nodes of the newest slice, and the slices lie as it does
-     *  but for a small turn (kernels/math/convolution.h, aw_convolution_fits and _reach), for points
-     *  that move as `common`: a convolution. Nodes take their weight for the rates, too; moments
-     *  are not rounded. May be NULL. Nodes and sums must stay until `wait`: several devices begins
-     *  with it when it has nodes to integrate, too.
+     *  but for a small turn (kernels/math/convolution.h, aw_convolution_fits and _reach), for
+     *  points that move as `common`: a convolution. Nodes take their weight for the rates, too;
+     *  moments are not rounded. May be NULL. Nodes and sums must stay until `wait`: several devices
+     *  begins with it when it has nodes to integrate, too.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, const aw_common_rule *shared);
 
@@ -202,9 +211,9 @@ typedef struct aw_device {
     void *state;
 } aw_device;
 
-/** Open what `spec` names: "auto", a kind of device ("cpu"), or a list of devices, each with a number
- *  where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/multi/devices.h).
- *  Units of the host share its threads evenly.
+/** Open what `spec` names: "auto", a kind of device ("cpu"), or a list of devices, each with a
+ *  number where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device
+ *  (kernels/multi/devices.h). Units of the host share its threads evenly.
  *  @return as open; AW_ERR_BACKEND (not known, or given twice: message); AW_ERR_ARG (slow). */
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);
 void aw_device_close(aw_device *device);

@@ -25,9 +25,9 @@ typedef struct aw_particles_lost {
     size_t turned, nonfinite;
 } aw_particles_lost;
 
-/** Operations on particles that a device keeps, so that they need not cross its bus at each step. All
- *  is done on return. Errors of all: AW_ERR_NOMEM, AW_ERR_BACKEND (messages). A particle in trouble
- *  is no error here. The numbers are those of the host's functions, to rounding. */
+/** Operations on particles that a device keeps, so that they need not cross its bus at each step.
+ *  All is done on return. Errors of all: AW_ERR_NOMEM, AW_ERR_BACKEND (messages). A particle in
+ *  trouble is no error here. The numbers are those of the host's functions, to rounding. */
 typedef struct aw_particle_ops {
     size_t many; /* from so many particles on it is worth it */
 
@@ -46,9 +46,9 @@ typedef struct aw_particle_ops {
      *  does not count. */
     aw_status (*reach)(void *state, const double place[4], double reach[2]);
 
-    /** Moments of the particles, in units of the charge of one, on a padded grid (kernels/math/view.h,
-     *  double), overwritten. @param[out] lost  the first one off the grid or not finite: nothing
-     *  was deposited then; SIZE_MAX: none */
+    /** Moments of the particles, in units of the charge of one, on a padded grid
+     *  (kernels/math/view.h, double), overwritten. @param[out] lost  the first one off the grid or
+     *  not finite: nothing was deposited then; SIZE_MAX: none */
     aw_status (*deposit)(void *state, const aw_particle_grid *grid, double *cells, size_t *lost);
 
     /** Forces of aw_gather_run, which stay with the device; and p += factor F.

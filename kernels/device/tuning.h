@@ -16,8 +16,8 @@ AW_BEGIN_DECLS
 /** Most nodes of an arc that are summed in the precision of the moments. */
 #define AW_BATCH_MAX 256
 
-/** Run-time parameters of the CPU device; of each, 0 stands for the default. Ranges and defaults are
- *  in the table below.
+/** Run-time parameters of the CPU device; of each, 0 stands for the default. Ranges and defaults
+ *  are in the table below.
  *
  *  Results depend on them by rounding only: they say which points share the combination of slices
  *  and which node is computed again, never which nodes there are. (A region whose error is within

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CUDA under a GPU: the runtime's calls, and launches of the kernels. */
+/* The CUDA runtime: its calls, and launches of the kernels. */
 #include <cuda_runtime.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ struct cuda_device {
     cudaStream_t stream[AW_GPU_STREAMS];
 };
 
-/* A device that has failed once stays so: what is said of it is its first error. */
+/* Report a failing call. CUDA repeats the first error of a device in all later calls. */
 aw_status check(const cuda_device *d, cudaError_t error, const char *what)
 {
     if (error == cudaSuccess) return AW_OK;
@@ -30,14 +30,17 @@ aw_status check(const cuda_device *d, cudaError_t error, const char *what)
                     cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
-/* Threads of the host begin with the first device. */
-aw_status turn_to(const cuda_device *d) { return check(d, cudaSetDevice(d->index), "its choice"); }
+/* New threads of the host have device 0 selected. */
+aw_status select_device(const cuda_device *d)
+{
+    return check(d, cudaSetDevice(d->index), "selecting the device");
+}
 
 int cuda_count(char *why, size_t n)
 {
     int devices = 0, driver = 0, runtime = 0;
     const cudaError_t error = cudaGetDeviceCount(&devices);
-    (void)cudaGetLastError(); /* it would be found by the next call */
+    (void)cudaGetLastError(); /* clear it, or the next call returns it */
     if (error == cudaSuccess && devices > 0) return devices;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -56,8 +59,8 @@ int cuda_count(char *why, size_t n)
 
 __global__ void nothing() {}
 
-/* A device whose architecture the program was not built for shows so with its first kernel. */
-aw_status try_out(const cuda_device *d, const cudaDeviceProp *properties)
+/* Launch a kernel: it fails if the program was not built for the device's architecture. */
+aw_status check_kernels(const cuda_device *d, const cudaDeviceProp *properties)
 {
     nothing<<<1, 1, 0, d->stream[0]>>>();
     cudaError_t error = cudaGetLastError();
@@ -70,7 +73,7 @@ aw_status try_out(const cuda_device *d, const cudaDeviceProp *properties)
             "with -DCMAKE_CUDA_ARCHITECTURES=%d%d)",
             d->index, properties->name, properties->major, properties->minor, properties->major,
             properties->minor);
-    return check(d, error, "the first kernel");
+    return check(d, error, "launching the first kernel");
 }
 
 void cuda_close(void *context)
@@ -78,8 +81,8 @@ void cuda_close(void *context)
     cuda_device *d = (cuda_device *)context;
     if (!d) return;
     cudaSetDevice(d->index);
-    for (int q = 0; q < AW_GPU_STREAMS; ++q)
-        if (d->stream[q]) cudaStreamDestroy(d->stream[q]);
+    for (int i = 0; i < AW_GPU_STREAMS; ++i)
+        if (d->stream[i]) cudaStreamDestroy(d->stream[i]);
     aw_free(d);
 }
 
@@ -87,23 +90,23 @@ aw_status cuda_open(int index, int threads, aw_gpu_info *info, void **context)
 {
     cuda_device *d = (cuda_device *)aw_alloc(1, sizeof *d);
     cudaDeviceProp properties;
-    size_t all = 0;
+    size_t total = 0;
     aw_status status = AW_OK;
     (void)threads;
     *context = nullptr;
     if (!d) return AW_ERR_NOMEM;
     d->index = index;
-    AW_TRY(turn_to(d));
-    AW_TRY(check(d, cudaGetDeviceProperties(&properties, index), "a look at it"));
-    for (int q = 0; q < AW_GPU_STREAMS; ++q)
-        AW_TRY(
-            check(d, cudaStreamCreateWithFlags(&d->stream[q], cudaStreamNonBlocking), "a stream"));
-    AW_TRY(try_out(d, &properties));
-    AW_TRY(check(d, cudaMemGetInfo(&info->memory, &all), "a look at its memory"));
+    AW_TRY(select_device(d));
+    AW_TRY(check(d, cudaGetDeviceProperties(&properties, index), "reading its properties"));
+    for (int i = 0; i < AW_GPU_STREAMS; ++i)
+        AW_TRY(check(d, cudaStreamCreateWithFlags(&d->stream[i], cudaStreamNonBlocking),
+                     "creating a stream"));
+    AW_TRY(check_kernels(d, &properties));
+    AW_TRY(check(d, cudaMemGetInfo(&info->memory, &total), "querying its memory"));
     info->processors = properties.multiProcessorCount;
     snprintf(info->name, sizeof info->name, "%.48s, %d multiprocessors, sm_%d%d, %zu GiB",
              properties.name, info->processors, properties.major, properties.minor,
-             (all + ((size_t)1 << 29)) >> 30);
+             (total + ((size_t)1 << 29)) >> 30);
     *context = d;
     return AW_OK;
 done:
@@ -111,50 +114,52 @@ done:
     return status;
 }
 
-/* Where there is not so much, the next call is to find no error. */
-aw_status taken(const cuda_device *d, cudaError_t error, const char *what)
+/* As check, but without a message where memory is short. */
+aw_status check_memory(const cuda_device *d, cudaError_t error, const char *what)
 {
     if (error != cudaErrorMemoryAllocation) return check(d, error, what);
     (void)cudaGetLastError();
     return AW_ERR_NOMEM;
 }
 
-aw_status cuda_alloc(void *context, size_t bytes, void **room)
+aw_status cuda_alloc(void *context, size_t bytes, void **memory)
 {
     const cuda_device *d = (const cuda_device *)context;
-    const aw_status status = turn_to(d);
-    *room = nullptr;
-    return status == AW_OK ? taken(d, cudaMalloc(room, bytes), "taking memory") : status;
+    const aw_status status = select_device(d);
+    *memory = nullptr;
+    return status == AW_OK ? check_memory(d, cudaMalloc(memory, bytes), "allocating memory")
+                           : status;
 }
 
-void cuda_free(void *context, void *room)
+void cuda_free(void *context, void *memory)
 {
-    if (turn_to((const cuda_device *)context) == AW_OK) cudaFree(room);
+    if (select_device((const cuda_device *)context) == AW_OK) cudaFree(memory);
 }
 
-aw_status cuda_alloc_host(void *context, size_t bytes, void **room, void **seen)
+aw_status cuda_alloc_host(void *context, size_t bytes, void **memory, void **mapped)
 {
     const cuda_device *d = (const cuda_device *)context;
     aw_status status = AW_OK;
-    *room = *seen = nullptr;
-    AW_TRY(turn_to(d));
-    AW_TRY(taken(d, cudaHostAlloc(room, bytes, cudaHostAllocMapped | cudaHostAllocPortable),
-                 "taking memory of the host"));
-    AW_TRY(check(d, cudaHostGetDevicePointer(seen, *room, 0), "a look at the host's memory"));
+    *memory = *mapped = nullptr;
+    AW_TRY(select_device(d));
+    AW_TRY(check_memory(d,
+                        cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable),
+                        "allocating host memory"));
+    AW_TRY(check(d, cudaHostGetDevicePointer(mapped, *memory, 0), "mapping host memory"));
 done:
     return status;
 }
 
-void cuda_free_host(void *context, void *room)
+void cuda_free_host(void *context, void *memory)
 {
-    if (turn_to((const cuda_device *)context) == AW_OK) cudaFreeHost(room);
+    if (select_device((const cuda_device *)context) == AW_OK) cudaFreeHost(memory);
 }
 
 aw_status copy(void *context, int stream, void *to, const void *from, size_t bytes,
                cudaMemcpyKind kind)
 {
     const cuda_device *d = (const cuda_device *)context;
-    const aw_status status = turn_to(d);
+    const aw_status status = select_device(d);
     if (status != AW_OK || bytes == 0) return status;
     return check(d, cudaMemcpyAsync(to, from, bytes, kind, d->stream[stream]), "a transfer");
 }
@@ -170,26 +175,26 @@ aw_status cuda_to_host(void *context, int stream, void *host, const void *device
 }
 
 /* Three blocks to a multiprocessor: 168 registers a thread, with which nothing is spilled. */
-#define AW_GPU_ALONE(name, arguments)                                  \
+#define AW_GPU_WITHOUT_SHARED(name, arguments)                         \
     __global__ void __launch_bounds__(AW_GPU_THREADS, 3)               \
         kernel_##name(const __grid_constant__ aw_gpu_##arguments call) \
     {                                                                  \
         aw_gpu_##name##_block(&call, (int)blockIdx.x);                 \
     }
-#define AW_GPU_SHARING(name, arguments)                                \
+#define AW_GPU_WITH_SHARED(name, arguments)                            \
     __global__ void __launch_bounds__(AW_GPU_THREADS, 3)               \
         kernel_##name(const __grid_constant__ aw_gpu_##arguments call) \
     {                                                                  \
-        __shared__ aw_gpu_##name##_space space;                        \
+        __shared__ aw_gpu_##name##_shared space;                       \
         aw_gpu_##name##_block(&call, &space, (int)blockIdx.x);         \
     }
-AW_GPU_KERNELS(AW_GPU_ALONE, AW_GPU_SHARING)
+AW_GPU_KERNELS(AW_GPU_WITHOUT_SHARED, AW_GPU_WITH_SHARED)
 
 aw_status cuda_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                       const void *arguments)
 {
     const cuda_device *d = (const cuda_device *)context;
-    const aw_status status = turn_to(d);
+    const aw_status status = select_device(d);
     if (status != AW_OK) return status;
     const unsigned n = (unsigned)blocks;
 #define AW_GPU_CASE(name, type)                                     \
@@ -202,13 +207,13 @@ aw_status cuda_launch(void *context, int stream, aw_gpu_kernel kernel, size_t bl
     case AW_GPU_KERNEL_COUNT: break;
     }
 #undef AW_GPU_CASE
-    return check(d, cudaGetLastError(), "a launch");
+    return check(d, cudaGetLastError(), "launching a kernel");
 }
 
 aw_status cuda_wait(void *context, int stream)
 {
     const cuda_device *d = (const cuda_device *)context;
-    const aw_status status = turn_to(d);
+    const aw_status status = select_device(d);
     return status == AW_OK
                ? check(d, cudaStreamSynchronize(d->stream[stream]), "a kernel or transfer")
                : status;

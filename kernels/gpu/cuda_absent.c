@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In the place of kernels/gpu/cuda.cu in a program that is built without CUDA. */
+/* Replaces kernels/gpu/cuda.cu in a program that is built without CUDA. */
 #include "kernels/gpu/runtime.h"
 
 static int no_devices(char *why, size_t n)
 {
-    (void)why; /* there is nothing to say of the machine */
+    (void)why; /* stays empty: built without CUDA (runtime.h) */
     (void)n;
     return 0;
 }

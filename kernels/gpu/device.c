@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs: opening, memory, and the tables of operations. */
+/* GPUs: opening a device, memory, and the tables of operations. */
 #include "kernels/gpu/device.h"
 
 #include <stdio.h>
@@ -19,20 +19,20 @@ void aw_gpu_array_free(aw_gpu_state *g, aw_gpu_array *a)
 
 static aw_status grow(aw_gpu_state *g, aw_gpu_array *a, size_t bytes, int host)
 {
-    void *seen;
+    void *mapped;
     aw_status status = AW_OK;
     if (bytes <= a->bytes && (a->host || !host)) return AW_OK;
     const size_t wanted = bytes + bytes / 4;
     aw_gpu_array_free(g, a);
     AW_TRY(g->runtime->alloc(g->context, wanted, &a->device));
-    if (host) AW_TRY(g->runtime->alloc_host(g->context, wanted, &a->host, &seen));
+    if (host) AW_TRY(g->runtime->alloc_host(g->context, wanted, &a->host, &mapped));
     a->bytes = wanted;
 done:
     if (status != AW_OK) aw_gpu_array_free(g, a);
     if (status == AW_ERR_NOMEM)
         return aw_error(status,
-                        "%s: it has no room for the %.1f MiB that a step needs there (use a "
-                        "smaller numerics.grid, or --device cpu)",
+                        "%s: it lacks the memory for %.1f MiB that a step needs (use a smaller "
+                        "numerics.grid, or --device cpu)",
                         g->text, (double)wanted / 1048576.0);
     return status;
 }
@@ -77,26 +77,26 @@ aw_status aw_gpu_wait(aw_gpu_state *g, int stream) { return g->runtime->wait(g->
 
 void aw_gpu_work_sum(const aw_gpu_array *done, size_t blocks, aw_work *work)
 {
-    const aw_work none = {0}, *of = done->host;
-    for (size_t b = 0; b < blocks; ++b) aw_work_add(work, &of[b], &none);
+    const aw_work none = {0}, *each = done->host;
+    for (size_t b = 0; b < blocks; ++b) aw_work_add(work, &each[b], &none);
 }
 
-static void workspace_free(aw_gpu_state *g, aw_gpu_workspace *d)
+static void workspace_free(aw_gpu_state *g, aw_gpu_workspace *w)
 {
-    aw_gpu_array *const all[] = {&d->region, &d->work,    &d->job,   &d->leaves, &d->pool,
-                                 &d->heap,   &d->tile,    &d->piece, &d->result, &d->sums,
-                                 &d->worst,  &d->refused, &d->coarse};
+    aw_gpu_array *const all[] = {&w->region, &w->work,    &w->job,   &w->leaves, &w->pool,
+                                 &w->heap,   &w->tile,    &w->chunk, &w->result, &w->sums,
+                                 &w->worst,  &w->refused, &w->coarse};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_array_free(g, all[i]);
-    aw_free(d->origin);
+    aw_free(w->origin);
 }
 
 static void gpu_close(void *state)
 {
     aw_gpu_state *g = state;
     if (!g) return;
-    for (int q = 0; g->context && q < AW_GPU_STREAMS; ++q) {
-        g->runtime->wait(g->context, q); /* whatever it says: nothing is wanted any more */
-        workspace_free(g, &g->workspace[q]);
+    for (int stream = 0; g->context && stream < AW_GPU_STREAMS; ++stream) {
+        g->runtime->wait(g->context, stream); /* errors no longer matter */
+        workspace_free(g, &g->workspace[stream]);
     }
     if (g->context) {
         aw_gpu_upload_free(g);
@@ -108,20 +108,20 @@ static void gpu_close(void *state)
     aw_free(g);
 }
 
-/* Hold a device that was just opened against one that is emulated. */
-static aw_status try_out(aw_gpu_state *g)
+/* Run the self-test of a device that was just opened, against an emulated one. */
+static aw_status run_self_test(aw_gpu_state *g)
 {
     const aw_device_params params = {.threads = 1, .inner_density = g->density};
-    void *host = NULL;
+    void *emulated = NULL;
     aw_status status = AW_OK;
-    AW_TRY(aw_gpu_open(&aw_emulated_runtime, "emulated", 0, &params, &host));
-    AW_TRY(aw_gpu_self_test(g, host));
+    AW_TRY(aw_gpu_open(&aw_emulated_runtime, "emulated", 0, &params, &emulated));
+    AW_TRY(aw_gpu_self_test(g, emulated));
 done:
-    gpu_close(host);
+    gpu_close(emulated);
     return status;
 }
 
-aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried,
+aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int self_test,
                       const aw_device_params *params, void **state)
 {
     char why[200] = "";
@@ -142,7 +142,7 @@ aw_status aw_gpu_open(const aw_gpu_runtime *runtime, const char *kind, int tried
     g->density = params->inner_density;
     AW_TRY(runtime->open(params->index, params->threads, &g->info, &g->context));
     snprintf(g->text, sizeof g->text, "%s: %s", kind, g->info.name);
-    if (tried) AW_TRY(try_out(g));
+    if (self_test) AW_TRY(run_self_test(g));
     *state = g;
     return AW_OK;
 done:
@@ -152,14 +152,14 @@ done:
 
 static const char *gpu_describe(const void *state) { return ((const aw_gpu_state *)state)->text; }
 
-/* The more tiles a cluster has, the more blocks read the same slices at a time. */
+/* The more tiles a cluster has, the more blocks read the same slices at the same time. */
 static size_t gpu_cluster_tiles(const void *state)
 {
     (void)state;
     return AW_CLUSTER_TILES;
 }
 
-/* A point's refinement is a block's, and some hundred blocks are at work at a time. */
+/* One block refines one point, and some hundred blocks run at a time. */
 static size_t gpu_list_points(const void *state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static size_t gpu_list_points(const void *state)
 static aw_status gpu_wait(void *state)
 {
     aw_status status = AW_OK;
-    for (int q = 0; q < AW_GPU_STREAMS; ++q) AW_TRY(aw_gpu_wait(state, q));
+    for (int stream = 0; stream < AW_GPU_STREAMS; ++stream) AW_TRY(aw_gpu_wait(state, stream));
 done:
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A GPU that is none: what its threads would do is done by the host's, block by block, with the
- * same source. Slow; for tests of what GPUs do on machines without one. */
+/* An emulated GPU: the host's threads run the kernels block by block, from the same source. Slow;
+ * for tests of the GPU code on machines without a GPU. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,23 +43,23 @@ static aw_status emulated_open(int index, int threads, aw_gpu_info *info, void *
 
 static void emulated_close(void *context) { aw_free(context); }
 
-static aw_status emulated_alloc(void *context, size_t bytes, void **room)
+static aw_status emulated_alloc(void *context, size_t bytes, void **memory)
 {
     (void)context;
-    *room = aw_alloc(1, bytes);
-    return *room ? AW_OK : AW_ERR_NOMEM;
+    *memory = aw_alloc(1, bytes);
+    return *memory ? AW_OK : AW_ERR_NOMEM;
 }
 
-static void emulated_free(void *context, void *room)
+static void emulated_free(void *context, void *memory)
 {
     (void)context;
-    aw_free(room);
+    aw_free(memory);
 }
 
-static aw_status emulated_alloc_host(void *context, size_t bytes, void **room, void **seen)
+static aw_status emulated_alloc_host(void *context, size_t bytes, void **memory, void **mapped)
 {
-    const aw_status status = emulated_alloc(context, bytes, room);
-    *seen = *room;
+    const aw_status status = emulated_alloc(context, bytes, memory);
+    *mapped = *memory;
     return status;
 }
 
@@ -71,28 +71,24 @@ static aw_status emulated_copy(void *context, int stream, void *to, const void *
     return AW_OK;
 }
 
-/* A function that goes through the blocks of a kernel. What blocks share begins as it does on a
- * GPU: with anything. */
-#define AW_GPU_LAUNCH(name, arguments, declare, share)                                            \
-    static void launch_##name(const emulated *e, size_t blocks, const void *a)                    \
-    {                                                                                             \
-        _Pragma(                                                                                  \
-            "omp parallel for schedule(dynamic) num_threads(e->threads)") for (ptrdiff_t block =  \
-                                                                                   0;             \
-                                                                               block <            \
-                                                                               (ptrdiff_t)blocks; \
-                                                                               ++block)           \
-        {                                                                                         \
-            const aw_gpu_##arguments *call = a;                                                   \
-            declare aw_gpu_##name##_block(call share, (int)block);                                \
-        }                                                                                         \
+/* A function that runs the blocks of a kernel. Shared memory is uninitialized on a GPU: here it is
+ * filled with a pattern. */
+#define AW_GPU_PARALLEL _Pragma("omp parallel for schedule(dynamic) num_threads(e->threads)")
+#define AW_GPU_LAUNCH(name, arguments, declare, share)                         \
+    static void launch_##name(const emulated *e, size_t blocks, const void *a) \
+    {                                                                          \
+        AW_GPU_PARALLEL                                                        \
+        for (ptrdiff_t block = 0; block < (ptrdiff_t)blocks; ++block) {        \
+            const aw_gpu_##arguments *call = a;                                \
+            declare aw_gpu_##name##_block(call share, (int)block);             \
+        }                                                                      \
     }
-#define AW_GPU_ALONE(name, arguments) AW_GPU_LAUNCH(name, arguments, , )
-#define AW_GPU_SHARING(name, arguments)                         \
-    AW_GPU_LAUNCH(name, arguments, aw_gpu_##name##_space space; \
+#define AW_GPU_WITHOUT_SHARED(name, arguments) AW_GPU_LAUNCH(name, arguments, , )
+#define AW_GPU_WITH_SHARED(name, arguments)                      \
+    AW_GPU_LAUNCH(name, arguments, aw_gpu_##name##_shared space; \
                   memset(&space, 0xa5, sizeof space);, AW_GPU_COMMA & space)
 #define AW_GPU_COMMA ,
-AW_GPU_KERNELS(AW_GPU_ALONE, AW_GPU_SHARING)
+AW_GPU_KERNELS(AW_GPU_WITHOUT_SHARED, AW_GPU_WITH_SHARED)
 
 static aw_status emulated_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                                  const void *arguments)

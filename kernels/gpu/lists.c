@@ -1,56 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs: sweeps and refinement. Lists go through two queues by turns, so that what one holds is
- * copied while the other works. */
+/* GPUs: sweeps and refinement. The parts of a sweep's list run on two streams in turn, so that one
+ * is copied while the other is computed. */
 #include "kernels/gpu/blocks/lists.h"
 
 #include <string.h>
 
 #include "kernels/gpu/device.h"
 
-/* Regions that are under way in one queue, at most (but for a job that begins with more). */
+/* Regions and jobs of one launch at most; a single job may begin with more regions. */
 enum { AW_GPU_LIST_REGIONS = 32768, AW_GPU_JOBS = 8192 };
-/* Regions that a job has room for at first; where they are too few, it is done again with as many
- * as there may be. */
-enum { AW_GPU_ROOM = 512 };
-/* Blocks that refine: for each processor, and of those with the larger room. */
+/* Capacity of a job's heap in the first launch [regions]; jobs that exceed it are done again with a
+ * capacity of AW_REFINE_MAX. */
+enum { AW_GPU_FIRST_CAPACITY = 512 };
+/* Blocks that refine: for each multiprocessor; in all, with the larger capacity. */
 enum { AW_GPU_REFINING = 8, AW_GPU_REFINING_LARGE = 32 };
 
-/* Wait for what is under way, and hand it back. */
-static aw_status sweep_end(aw_gpu_state *g, int q, aw_region *region, aw_work *work)
+/* Wait for the part in progress on a stream, and copy its regions to the caller's. */
+static aw_status sweep_end(aw_gpu_state *g, int stream, aw_region *region, aw_work *work)
 {
-    aw_gpu_workspace *d = &g->workspace[q];
+    aw_gpu_workspace *w = &g->workspace[stream];
     aw_status status = AW_OK;
-    AW_TRY(aw_gpu_wait(g, q));
-    if (d->n == 0) goto done;
-    memcpy(&region[d->first], d->region.host, d->n * sizeof *region);
-    aw_gpu_work_sum(&d->work, (d->n + AW_GPU_RUN - 1) / AW_GPU_RUN, work);
+    AW_TRY(aw_gpu_wait(g, stream));
+    if (w->n == 0) goto done;
+    memcpy(&region[w->first], w->region.host, w->n * sizeof *region);
+    aw_gpu_work_sum(&w->work, (w->n + AW_GPU_BLOCK_REGIONS - 1) / AW_GPU_BLOCK_REGIONS, work);
 done:
-    d->n = 0;
+    w->n = 0;
     return status;
 }
 
-static aw_status sweep_begin(aw_gpu_state *g, int q, const aw_region *region, size_t first,
+static aw_status sweep_begin(aw_gpu_state *g, int stream, const aw_region *region, size_t first,
                              size_t n, const aw_scales *scales)
 {
-    aw_gpu_workspace *d = &g->workspace[q];
-    const size_t blocks = (n + AW_GPU_RUN - 1) / AW_GPU_RUN;
+    aw_gpu_workspace *w = &g->workspace[stream];
+    const size_t blocks = (n + AW_GPU_BLOCK_REGIONS - 1) / AW_GPU_BLOCK_REGIONS;
     aw_status status = AW_OK;
-    AW_TRY(aw_gpu_grow(g, &d->region, n * sizeof *region));
-    AW_TRY(aw_gpu_grow(g, &d->work, blocks * sizeof(aw_work)));
-    memcpy(d->region.host, &region[first], n * sizeof *region);
+    AW_TRY(aw_gpu_grow(g, &w->region, n * sizeof *region));
+    AW_TRY(aw_gpu_grow(g, &w->work, blocks * sizeof(aw_work)));
+    memcpy(w->region.host, &region[first], n * sizeof *region);
     const aw_gpu_sweep call = {.history = g->exact,
                                .point = g->at.device,
-                               .region = d->region.device,
+                               .region = w->region.device,
                                .n = n,
                                .density = g->density,
                                .scales = *scales,
-                               .work = d->work.device};
-    AW_TRY(aw_gpu_to_device(g, q, &d->region, n * sizeof *region));
-    AW_TRY(aw_gpu_launch(g, q, AW_GPU_sweep, blocks, &call));
-    AW_TRY(aw_gpu_to_host(g, q, &d->region, n * sizeof *region));
-    AW_TRY(aw_gpu_to_host(g, q, &d->work, blocks * sizeof(aw_work)));
-    d->first = first;
-    d->n = n;
+                               .work = w->work.device};
+    AW_TRY(aw_gpu_to_device(g, stream, &w->region, n * sizeof *region));
+    AW_TRY(aw_gpu_launch(g, stream, AW_GPU_sweep, blocks, &call));
+    AW_TRY(aw_gpu_to_host(g, stream, &w->region, n * sizeof *region));
+    AW_TRY(aw_gpu_to_host(g, stream, &w->work, blocks * sizeof(aw_work)));
+    w->first = first;
+    w->n = n;
 done:
     return status;
 }
@@ -60,54 +60,56 @@ aw_status aw_gpu_device_sweep(void *state, aw_region *region, size_t n, const aw
 {
     aw_gpu_state *g = state;
     aw_status status = AW_OK;
-    int q = 0;
+    int stream = 0;
     AW_TRY(aw_gpu_wait(g, 0));
-    for (size_t first = 0; first < n; first += AW_GPU_LIST_REGIONS, q = (q + 1) % AW_GPU_STREAMS) {
+    for (size_t first = 0; first < n;
+         first += AW_GPU_LIST_REGIONS, stream = (stream + 1) % AW_GPU_STREAMS) {
         const size_t left = n - first;
-        AW_TRY(sweep_end(g, q, region, work));
-        AW_TRY(sweep_begin(g, q, region, first,
+        AW_TRY(sweep_end(g, stream, region, work));
+        AW_TRY(sweep_begin(g, stream, region, first,
                            left < AW_GPU_LIST_REGIONS ? left : AW_GPU_LIST_REGIONS, scales));
     }
-    for (q = 0; q < AW_GPU_STREAMS; ++q) AW_TRY(sweep_end(g, q, region, work));
+    for (stream = 0; stream < AW_GPU_STREAMS; ++stream) AW_TRY(sweep_end(g, stream, region, work));
 done:
-    for (q = 0; q < AW_GPU_STREAMS; ++q) g->workspace[q].n = 0;
+    for (stream = 0; stream < AW_GPU_STREAMS; ++stream) g->workspace[stream].n = 0;
     return status;
 }
 
 /* ---------------------------------------------------------------------------------- refinement */
 
-/* What a launch refines: some of the jobs of a call, by their numbers. */
+/* Arguments of a launch that refines some of the jobs of a call. */
 typedef struct refinement {
     const aw_region *region;
     aw_job *job;
     const aw_scales *scales;
-    uint32_t room;
+    uint32_t capacity; /* regions of a job */
     size_t blocks;
-    size_t cells;
+    size_t cells; /* of each job; 0: none */
 } refinement;
 
-/* Room for jobs that begin with so many regions. */
+/* Grow the workspace for `jobs` jobs that begin with `regions` regions in all. */
 static aw_status refine_grow(aw_gpu_state *g, const refinement *r, size_t jobs, size_t regions)
 {
-    aw_gpu_workspace *d = &g->workspace[0];
+    aw_gpu_workspace *w = &g->workspace[0];
     aw_status status = AW_OK;
-    AW_TRY(aw_gpu_grow(g, &d->region, regions * sizeof(aw_region)));
-    AW_TRY(aw_gpu_grow(g, &d->job, jobs * sizeof(aw_job)));
-    AW_TRY(aw_gpu_grow(g, &d->leaves, (jobs * r->cells + 1) * sizeof(float)));
-    AW_TRY(aw_gpu_grow(g, &d->work, r->blocks * sizeof(aw_work)));
-    AW_TRY(aw_gpu_grow_device(g, &d->pool, r->blocks * (r->room + 2) * sizeof(aw_region)));
-    AW_TRY(aw_gpu_grow_device(g, &d->heap, r->blocks * r->room * sizeof(uint32_t)));
+    AW_TRY(aw_gpu_grow(g, &w->region, regions * sizeof(aw_region)));
+    AW_TRY(aw_gpu_grow(g, &w->job, jobs * sizeof(aw_job)));
+    AW_TRY(aw_gpu_grow(g, &w->leaves, (jobs * r->cells + 1) * sizeof(float)));
+    AW_TRY(aw_gpu_grow(g, &w->work, r->blocks * sizeof(aw_work)));
+    AW_TRY(aw_gpu_grow_device(g, &w->pool, r->blocks * (r->capacity + 2) * sizeof(aw_region)));
+    AW_TRY(aw_gpu_grow_device(g, &w->heap, r->blocks * r->capacity * sizeof(uint32_t)));
 done:
     return status;
 }
 
-/* Jobs which[0 .. n-1], packed: their regions one after the other, pointers into the device. */
+/* Pack jobs which[0 .. n-1]: their regions one after the other, their pointers addresses on the
+ * device. */
 static void refine_pack(aw_gpu_state *g, const refinement *r, const size_t *which, size_t n)
 {
-    aw_gpu_workspace *d = &g->workspace[0];
-    aw_region *region = d->region.host;
-    aw_job *packed = d->job.host;
-    float *leaves = d->leaves.host;
+    aw_gpu_workspace *w = &g->workspace[0];
+    aw_region *region = w->region.host;
+    aw_job *packed = w->job.host;
+    float *leaves = w->leaves.host;
     size_t first = 0;
     for (size_t i = 0; i < n; ++i) {
         const aw_job *job = &r->job[which[i]];
@@ -116,13 +118,14 @@ static void refine_pack(aw_gpu_state *g, const refinement *r, const size_t *whic
         memcpy(&region[first], &r->region[job->first], job->count * sizeof *region);
         first += job->count;
         packed[i].edge = r->cells > 0 ? g->edge.device : NULL;
-        packed[i].leaves = r->cells > 0 ? (float *)d->leaves.device + i * r->cells : NULL;
+        packed[i].leaves = r->cells > 0 ? (float *)w->leaves.device + i * r->cells : NULL;
         memset(&leaves[i * r->cells], 0, r->cells * sizeof *leaves);
     }
 }
 
-/* What came back of job i; whether it is done. */
-static int refine_take(aw_gpu_state *g, const refinement *r, size_t i, aw_job *job)
+/* Copy the results of the i-th packed job to `job`.
+ * @return 1: it is done; 0: it exceeded its capacity, and `job` is unchanged */
+static int refine_unpack(aw_gpu_state *g, const refinement *r, size_t i, aw_job *job)
 {
     const aw_job *done = &((const aw_job *)g->workspace[0].job.host)[i];
     const float *leaves = (const float *)g->workspace[0].leaves.host + i * r->cells;
@@ -135,11 +138,11 @@ static int refine_take(aw_gpu_state *g, const refinement *r, size_t i, aw_job *j
     return 1;
 }
 
-/* Refine jobs which[0 .. *n-1]; those that found no room are left in it. */
-static aw_status refine_some(aw_gpu_state *g, const refinement *r, size_t *which, size_t *n,
+/* Refine jobs which[0 .. *n-1]; those that exceeded their capacity remain in it. */
+static aw_status refine_jobs(aw_gpu_state *g, const refinement *r, size_t *which, size_t *n,
                              aw_work *work)
 {
-    aw_gpu_workspace *d = &g->workspace[0];
+    aw_gpu_workspace *w = &g->workspace[0];
     aw_status status = AW_OK;
     size_t regions = 0, left = 0;
     for (size_t i = 0; i < *n; ++i) regions += r->job[which[i]].count;
@@ -147,50 +150,51 @@ static aw_status refine_some(aw_gpu_state *g, const refinement *r, size_t *which
     refine_pack(g, r, which, *n);
     const aw_gpu_refine call = {.history = g->exact,
                                 .point = g->at.device,
-                                .start = d->region.device,
-                                .job = d->job.device,
+                                .start = w->region.device,
+                                .job = w->job.device,
                                 .jobs = *n,
                                 .blocks = (int)r->blocks,
-                                .room = r->room,
-                                .region = d->pool.device,
-                                .heap = d->heap.device,
+                                .capacity = r->capacity,
+                                .region = w->pool.device,
+                                .heap = w->heap.device,
                                 .density = g->density,
                                 .scales = *r->scales,
-                                .work = d->work.device};
-    AW_TRY(aw_gpu_to_device(g, 0, &d->region, regions * sizeof(aw_region)));
-    AW_TRY(aw_gpu_to_device(g, 0, &d->job, *n * sizeof(aw_job)));
-    AW_TRY(aw_gpu_to_device(g, 0, &d->leaves, *n * r->cells * sizeof(float)));
+                                .work = w->work.device};
+    AW_TRY(aw_gpu_to_device(g, 0, &w->region, regions * sizeof(aw_region)));
+    AW_TRY(aw_gpu_to_device(g, 0, &w->job, *n * sizeof(aw_job)));
+    AW_TRY(aw_gpu_to_device(g, 0, &w->leaves, *n * r->cells * sizeof(float)));
     AW_TRY(aw_gpu_launch(g, 0, AW_GPU_refine, r->blocks, &call));
-    AW_TRY(aw_gpu_to_host(g, 0, &d->job, *n * sizeof(aw_job)));
-    AW_TRY(aw_gpu_to_host(g, 0, &d->leaves, *n * r->cells * sizeof(float)));
-    AW_TRY(aw_gpu_to_host(g, 0, &d->work, r->blocks * sizeof(aw_work)));
+    AW_TRY(aw_gpu_to_host(g, 0, &w->job, *n * sizeof(aw_job)));
+    AW_TRY(aw_gpu_to_host(g, 0, &w->leaves, *n * r->cells * sizeof(float)));
+    AW_TRY(aw_gpu_to_host(g, 0, &w->work, r->blocks * sizeof(aw_work)));
     AW_TRY(aw_gpu_wait(g, 0));
-    aw_gpu_work_sum(&d->work, r->blocks, work);
+    aw_gpu_work_sum(&w->work, r->blocks, work);
     for (size_t i = 0; i < *n; ++i)
-        if (!refine_take(g, r, i, &r->job[which[i]])) which[left++] = which[i];
+        if (!refine_unpack(g, r, i, &r->job[which[i]])) which[left++] = which[i];
     *n = left;
 done:
     return status;
 }
 
-/* The same, with room for a few regions of a job, and again with as many as there may be. */
+/* Refine jobs which[0 .. n-1] with a small capacity, and those that exceed it with the largest. */
 static aw_status refine_chunk(aw_gpu_state *g, refinement *r, size_t *which, size_t n,
                               aw_work *work)
 {
     aw_status status = AW_OK;
-    size_t most = 0;
+    size_t max_count = 0;
     for (size_t i = 0; i < n; ++i)
-        if (r->job[which[i]].count > most) most = r->job[which[i]].count;
-    const size_t wanted = 2 * most > AW_GPU_ROOM ? 2 * most : AW_GPU_ROOM;
-    const size_t few = (size_t)g->info.processors * AW_GPU_REFINING;
-    r->room = wanted < AW_REFINE_MAX ? (uint32_t)wanted : AW_REFINE_MAX;
+        if (r->job[which[i]].count > max_count) max_count = r->job[which[i]].count;
+    const size_t wanted =
+        2 * max_count > AW_GPU_FIRST_CAPACITY ? 2 * max_count : AW_GPU_FIRST_CAPACITY;
+    const size_t many = (size_t)g->info.processors * AW_GPU_REFINING;
+    r->capacity = wanted < AW_REFINE_MAX ? (uint32_t)wanted : AW_REFINE_MAX;
     r->blocks =
-        r->room == AW_REFINE_MAX && few > AW_GPU_REFINING_LARGE ? AW_GPU_REFINING_LARGE : few;
+        r->capacity == AW_REFINE_MAX && many > AW_GPU_REFINING_LARGE ? AW_GPU_REFINING_LARGE : many;
     if (r->blocks > n) r->blocks = n;
-    AW_TRY(refine_some(g, r, which, &n, work));
-    r->room = AW_REFINE_MAX;
+    AW_TRY(refine_jobs(g, r, which, &n, work));
+    r->capacity = AW_REFINE_MAX;
     r->blocks = n < AW_GPU_REFINING_LARGE ? n : AW_GPU_REFINING_LARGE;
-    if (n > 0) AW_TRY(refine_some(g, r, which, &n, work));
+    if (n > 0) AW_TRY(refine_jobs(g, r, which, &n, work));
 done:
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs: what the device could do at best. */
+/* GPUs: measured peaks of arithmetic and of reading. */
 #include "kernels/gpu/blocks/peak.h"
 
 #include <math.h>
@@ -8,11 +8,12 @@
 #include "kernels/gpu/device.h"
 #include "src/base/timer.h"
 
-/* A run lasts so long [s]; the best of so many counts. */
+/* Shortest run that is timed [s]; number of runs, of which the fastest counts; blocks for each
+ * multiprocessor. */
 #define RUN_TIME 0.005
-enum { RUNS = 8, BLOCKS = 16 }; /* for each processor */
+enum { RUNS = 8, BLOCKS = 16 };
 
-/* A loop, and what is to be done `turns` times in it. */
+/* A kernel that is timed, and its arguments. */
 typedef struct loop {
     aw_gpu_kernel kernel;
     size_t blocks;
@@ -33,7 +34,7 @@ done:
     return status;
 }
 
-/* Seconds of the quickest of so many runs. */
+/* Time of the fastest of `runs` runs [s]. */
 static aw_status quickest(aw_gpu_state *g, loop *l, size_t turns, int runs, double *best)
 {
     aw_status status = AW_OK;
@@ -47,7 +48,7 @@ done:
     return status;
 }
 
-/* Turns a second. */
+/* Turns of the kernel's loop per second. */
 static aw_status best_rate(aw_gpu_state *g, loop *l, double *rate)
 {
     aw_status status = AW_OK;
@@ -64,30 +65,30 @@ done:
 aw_status aw_gpu_device_peak(void *state, aw_peak *out)
 {
     aw_gpu_state *g = state;
-    const size_t most = aw_peak_bytes(AW_PEAK_ARRAYS - 1);
+    const size_t max_bytes = aw_peak_bytes(AW_PEAK_ARRAYS - 1);
     loop l = {.kernel = AW_GPU_multiply, .blocks = BLOCKS * (size_t)g->info.processors};
-    aw_gpu_array room = {.bytes = 0};
+    aw_gpu_array array = {.bytes = 0};
     aw_status status = AW_OK;
     double rate;
     *out = (aw_peak){.threads = 1};
-    AW_TRY(aw_gpu_grow_device(g, &room, most + sizeof(double)));
-    l.multiply.out = l.read.out = (double *)room.device + most / sizeof(double);
+    AW_TRY(aw_gpu_grow_device(g, &array, max_bytes + sizeof(double)));
+    l.multiply.out = l.read.out = (double *)array.device + max_bytes / sizeof(double);
     for (l.multiply.single = 0; l.multiply.single < 2; ++l.multiply.single) {
         AW_TRY(best_rate(g, &l, &rate));
         out->arithmetic[l.multiply.single] =
             1e-9 * 2.0 * AW_GPU_CHAINS * AW_GPU_THREADS * (double)l.blocks * rate;
     }
     l.kernel = AW_GPU_read_all;
-    l.read.from = room.device;
+    l.read.from = array.device;
     l.read.blocks = l.blocks;
     for (int i = 0; i < AW_PEAK_ARRAYS; ++i) {
         const size_t bytes = aw_peak_bytes(i);
         l.read.n = bytes / sizeof(double);
-        l.read.each = bytes < (size_t)1 << 20; /* what each processor could hold itself */
+        l.read.each = bytes < (size_t)1 << 20; /* it fits into the L1 cache of a multiprocessor */
         AW_TRY(best_rate(g, &l, &rate));
         out->read[i] = 1e-9 * (double)(bytes * (l.read.each ? l.blocks : 1)) * rate;
     }
 done:
-    aw_gpu_array_free(g, &room);
+    aw_gpu_array_free(g, &array);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a GPU wants of the system under it: memory, transfers, launches. There are two: CUDA
- * (kernels/gpu/cuda.cu), and a processor that does what the GPU's threads would do
- * (kernels/gpu/emulated.c), so that everything but the launch itself runs on any machine. */
+/* Interface to a GPU runtime: memory, transfers, launches. There are two implementations: CUDA
+ * (kernels/gpu/cuda.cu), and an emulation that runs the threads of the GPU as loops on the host
+ * (kernels/gpu/emulated.c), so that all code but the launches of CUDA runs on any machine. */
 #ifndef AW_KERNELS_GPU_RUNTIME_H
 #define AW_KERNELS_GPU_RUNTIME_H
 #include <stddef.h>
@@ -10,9 +10,9 @@
 
 AW_BEGIN_DECLS
 
-/** Kernels, each with a struct of that name for its arguments, aw_gpu_<struct>, and a body,
- *  aw_gpu_<name>_block: X(name, struct), and S(name, struct) where blocks share memory, which is
- *  an aw_gpu_<name>_space. */
+/** The kernels: X(name, struct), or S(name, struct) for kernels with shared memory. A kernel has
+ *  arguments of type aw_gpu_<struct>, a function for one thread block, aw_gpu_<name>_block and,
+ *  for S, shared memory of type aw_gpu_<name>_shared. */
 #define AW_GPU_KERNELS(X, S)        \
     S(sweep, sweep)                 \
     S(refine, refine)               \
@@ -23,9 +23,9 @@ AW_BEGIN_DECLS
     S(cuhre_apply, cuhre)           \
     S(cuhre_cut, cuhre)             \
     X(narrow, narrow)               \
-    S(particles_places, particles)  \
+    S(particles_moments, particles) \
     S(particles_reach, particles)   \
-    S(particles_look, particles)    \
+    S(particles_bounds, particles)  \
     X(particles_deposit, particles) \
     S(particles_gather, particles)  \
     S(particles_push, particles)    \
@@ -39,46 +39,47 @@ typedef enum aw_gpu_kernel {
 } aw_gpu_kernel;
 #undef AW_GPU_NUMBER_
 
-/** Queues of a device: what is put into one is done in order, what is in two may be at once. */
+/** Streams of a device: operations on one stream run in order, those on two may overlap. */
 #define AW_GPU_STREAMS 2
 
-/** A device, as it was opened. */
+/** Properties of an open device. */
 typedef struct aw_gpu_info {
     char name[96];  /* "NVIDIA H200, 132 multiprocessors, sm_90" */
     int processors; /* multiprocessors */
-    size_t memory;  /* bytes that are free */
+    size_t memory;  /* free memory [bytes] */
 } aw_gpu_info;
 
-/** A system of devices. Errors are reported (with the device's name) where they are found. */
+/** Operations of a runtime. Failing operations write a message with the device's name, unless
+ *  stated otherwise. */
 typedef struct aw_gpu_runtime {
-    /** How many devices there are. If none, `why` says why [n], unless the program was built
-     *  without the system. */
+    /** Number of devices. If 0, the reason is in `why` [n], which stays empty where the program
+     *  was built without the runtime. */
     int (*count)(char *why, size_t n);
 
-    /** @param[in] threads  of the host, for a device that is emulated
+    /** @param[in] threads  threads of the host that an emulated device uses; 0: all
      *  @return AW_OK, AW_ERR_NOMEM; AW_ERR_BACKEND: the device does not work (message) */
     aw_status (*open)(int index, int threads, aw_gpu_info *info, void **context);
     void (*close)(void *context);
 
-    /** Memory of the device. @return AW_OK; AW_ERR_NOMEM: there is not so much (no message);
-     *  AW_ERR_BACKEND */
-    aw_status (*alloc)(void *context, size_t bytes, void **room);
-    void (*free)(void *context, void *room);
+    /** Allocate memory of the device.
+     *  @return AW_OK; AW_ERR_NOMEM: not enough memory (no message); AW_ERR_BACKEND */
+    aw_status (*alloc)(void *context, size_t bytes, void **memory);
+    void (*free)(void *context, void *memory);
 
-    /** Memory of the host that transfers from and to it do not wait for, and which the device can
-     *  read at `seen`. @return as take */
-    aw_status (*alloc_host)(void *context, size_t bytes, void **room, void **seen);
-    void (*free_host)(void *context, void *room);
+    /** Allocate pinned memory of the host, for asynchronous transfers. The device can read it at
+     *  the address `mapped`. @return as alloc */
+    aw_status (*alloc_host)(void *context, size_t bytes, void **memory, void **mapped);
+    void (*free_host)(void *context, void *memory);
 
-    /** Copy to and from the device: put into a queue. */
+    /** Enqueue a copy to or from the device on a stream. */
     aw_status (*to_device)(void *context, int stream, void *device, const void *host, size_t bytes);
     aw_status (*to_host)(void *context, int stream, void *host, const void *device, size_t bytes);
 
-    /** Start blocks of a kernel: put into a queue. `arguments` are copied. */
+    /** Enqueue a kernel of `blocks` thread blocks on a stream. `arguments` are copied. */
     aw_status (*launch)(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                         const void *arguments);
 
-    /** Wait until a queue is empty. @return the first error of what was put into it */
+    /** Wait for all operations of a stream. @return AW_OK, or the first error of one of them */
     aw_status (*wait)(void *context, int stream);
 } aw_gpu_runtime;
 

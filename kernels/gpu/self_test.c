@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs: before a device is believed, it does a little of everything, and the host does the
- * same with the same source. Drivers, compilers and memories have been wrong before. */
+/* GPUs: when a device is opened it runs every operation on a small problem, and an emulated device
+ * does the same from the same source: drivers, compilers and memories have been wrong before. */
 #include <math.h>
 #include <string.h>
 
@@ -18,35 +18,36 @@ enum {
     JOBS = 3,
     NODES = 6
 };
-enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of a queue, and of its space */
+enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of the integral: boxes, cuts, dimensions */
 #define H AW_GPU_TEST_H
 #define CDT AW_GPU_TEST_CDT
 #define BETA AW_GPU_TEST_BETA
-/* Shared nodes are summed in single precision; a rate is what much larger ones leave. */
+/* Permitted differences at common nodes, which are summed in single precision; a rate is the small
+ * difference of large terms. */
 #define ROUNDED 1e-6
 #define ROUNDED_RATES 1e-4
 
-/* A beam in an arc of 1 m radius. */
-typedef struct trial {
+/* A beam in an arc of 1 m radius, and points on it. */
+typedef struct test_case {
     double cells[SLICES][(NX + 2 * AW_PAD) * (NS + 2 * AW_PAD)][AW_COMPONENTS];
     aw_slice slice[SLICES];
     aw_orbit_piece piece;
     aw_history_view history;
     aw_field_point point[POINTS];
-} trial;
+} test_case;
 
-/* What a device finds. */
-typedef struct found {
+/* Results of a device. */
+typedef struct results {
     aw_region region[POINTS * REGIONS];
     aw_job job[JOBS];
     double I[POINTS][AW_RESULTS], error[POINTS], rest[POINTS][AW_RESULTS], rest_error[POINTS];
-    double shared[POINTS][AW_RESULTS];
+    double common[POINTS][AW_RESULTS];
     aw_cuhre_region box[BOXES + CUTS];
     double integral;
     aw_gpu_test_beam beam;
-} found;
+} results;
 
-static void fill_slice(trial *t, int i)
+static void fill_slice(test_case *t, int i)
 {
     for (int b = 0; b < NX; ++b)
         for (int a = 0; a < NS; ++a) {
@@ -56,14 +57,15 @@ static void fill_slice(trial *t, int i)
             cell[1] = 0.01 * cell[0] * (1.0 + 0.1 * i);
             cell[2] = 0.02 * u * cell[0];
         }
-    t->slice[i] = (aw_slice){.cells = t->cells[i],
-                             .S = -BETA * CDT * i,
-                             .tilt = 0.01 * i,
-                             .hs = i == 3 ? 1.19 * H : H, /* both ways to read slices */
-                             .hx = H};
+    t->slice[i] =
+        (aw_slice){.cells = t->cells[i],
+                   .S = -BETA * CDT * i,
+                   .tilt = 0.01 * i,
+                   .hs = i == 3 ? 1.19 * H : H, /* slices of equal and of different spacings */
+                   .hx = H};
 }
 
-static void fill(trial *t)
+static void fill(test_case *t)
 {
     t->piece = (aw_orbit_piece){.kappa = 1.0};
     for (int i = 0; i < SLICES; ++i) fill_slice(t, i);
@@ -90,8 +92,9 @@ static void fill(trial *t)
     }
 }
 
-/* An integral over a cube. The weights are those of no rule: it is the arithmetic that counts. */
-static aw_status run_boxes(aw_gpu_state *g, found *f)
+/* An integral over a cube. The weights belong to no quadrature rule: only the arithmetic is
+ * tested. */
+static aw_status run_boxes(aw_gpu_state *g, results *f)
 {
     const aw_genz gaussian = {.family = AW_GENZ_GAUSSIAN,
                               .n = AXES,
@@ -124,13 +127,12 @@ done:
     return status;
 }
 
-static aw_status run(aw_gpu_state *g, const trial *t, found *f)
+static aw_status run(aw_gpu_state *g, const test_case *t, results *f)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
     const aw_tile_ref tile[2] = {{0, AW_TILE}, {AW_TILE, POINTS - AW_TILE}};
-    const aw_clustered out = {f->I, f->error, f->rest, f->rest_error};
     aw_common_node node[NODES];
-    aw_common_rule shared = {.node = node, .nodes = NODES, .columns = POINTS, .I = f->shared};
+    aw_common_rule rule = {.node = node, .nodes = NODES, .columns = POINTS, .I = f->common};
     double region[REGIONS][2];
     float worst[2 * REGIONS], coarse[2];
     uint8_t refused[2 * REGIONS];
@@ -147,6 +149,8 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
                                 .worst = worst,
                                 .refused = refused,
                                 .coarse = coarse};
+    const aw_cluster_call call = {
+        &cluster, 1, &scales, 0, {f->I, f->error, f->rest, f->rest_error}};
     for (int i = 0; i < NODES; ++i)
         node[i] = (aw_common_node){.r = 1.2 * SLICES * CDT * (i + 0.5) / NODES,
                                    .weight = 1.0 + i,
@@ -164,45 +168,45 @@ static aw_status run(aw_gpu_state *g, const trial *t, found *f)
     AW_TRY(aw_gpu_upload(g, &t->history, t->point, POINTS));
     AW_TRY(aw_gpu_device_refine(g, f->region, f->job, JOBS, &scales, &work));
     AW_TRY(aw_gpu_device_sweep(g, f->region, (size_t)POINTS * REGIONS, &scales, &work));
-    AW_TRY(aw_gpu_device_evaluate(g, &cluster, 1, &scales, 0, &out, &work));
-    AW_TRY(aw_gpu_device_integrate(g, &shared, &scales, &work));
+    AW_TRY(aw_gpu_device_evaluate(g, &call, &work));
+    AW_TRY(aw_gpu_device_integrate(g, &rule, &scales, &work));
     AW_TRY(run_boxes(g, f));
     AW_TRY(aw_gpu_self_test_particles(g, &t->history.orbit, &f->beam));
 done:
     return status;
 }
 
-static int agree(const found *a, const found *b)
+static int agree(const results *a, const results *b)
 {
-    int yes = aw_gpu_alike(&a->integral, &b->integral, 1, 1) &&
+    int yes = aw_gpu_agree(&a->integral, &b->integral, 1, 1) &&
               aw_gpu_test_beams_agree(&a->beam, &b->beam);
-    yes = yes && aw_gpu_alike(&a->box->error, &b->box->error, BOXES + CUTS,
+    yes = yes && aw_gpu_agree(&a->box->error, &b->box->error, BOXES + CUTS,
                               sizeof(aw_cuhre_region) / sizeof(double));
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         for (int m = 0; m < 5; ++m)
-            yes = yes && aw_gpu_alike(&a->region->f[m][k], &b->region->f[m][k],
+            yes = yes && aw_gpu_agree(&a->region->f[m][k], &b->region->f[m][k],
                                       (size_t)POINTS * REGIONS, sizeof(aw_region) / sizeof(double));
         yes = yes &&
-              aw_gpu_alike(&a->job->I[k], &b->job->I[k], JOBS, sizeof(aw_job) / sizeof(double));
-        yes = yes && aw_gpu_alike(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS);
-        yes = yes && aw_gpu_alike_within(k < AW_DPHI ? ROUNDED : ROUNDED_RATES, &a->shared[0][k],
-                                         &b->shared[0][k], POINTS, AW_RESULTS);
+              aw_gpu_agree(&a->job->I[k], &b->job->I[k], JOBS, sizeof(aw_job) / sizeof(double));
+        yes = yes && aw_gpu_agree(&a->I[0][k], &b->I[0][k], POINTS, AW_RESULTS);
+        yes = yes && aw_gpu_agree_within(k < AW_DPHI ? ROUNDED : ROUNDED_RATES, &a->common[0][k],
+                                         &b->common[0][k], POINTS, AW_RESULTS);
     }
     return yes;
 }
 
-aw_status aw_gpu_self_test(aw_gpu_state *g, aw_gpu_state *host)
+aw_status aw_gpu_self_test(aw_gpu_state *g, aw_gpu_state *emulated)
 {
-    trial *t = aw_alloc(1, sizeof *t);
-    found *f = aw_alloc(2, sizeof *f);
+    test_case *t = aw_alloc(1, sizeof *t);
+    results *f = aw_alloc(2, sizeof *f);
     aw_status status = AW_OK;
     AW_TRY(t && f ? AW_OK : AW_ERR_NOMEM);
     fill(t);
     AW_TRY(run(g, t, &f[0]));
-    AW_TRY(run(host, t, &f[1]));
+    AW_TRY(run(emulated, t, &f[1]));
     if (!agree(&f[0], &f[1]))
         status = aw_error(AW_ERR_BACKEND,
-                          "%s: it does not find the numbers that the processor finds, and is not "
+                          "%s: its results differ from the processor's in the self-test; it is not "
                           "used (is its driver up to date? --device cpu)",
                           g->text);
 done:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs: a step of particles, as part of the trial. */
+/* GPUs: the part of the self-test that tracks particles for a step. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@ enum { NS = AW_GPU_TEST_NS, NX = AW_GPU_TEST_NX };
 #define H AW_GPU_TEST_H
 #define CDT AW_GPU_TEST_CDT
 
-/* About the arc, of all momenta, and the grid about them; they leave the arc's field on the way. */
+/* Particles about the arc with a spread in momentum, and the grid around them. They leave the field
+ * of the arc during the step. */
 static void fill_beam(aw_gpu_test_beam *f, aw_particles_view *beam, aw_particle_grid *grid)
 {
     const aw_grid_view nodes = {.ns = NS, .nx = NX, .hs = H, .hx = H};
@@ -27,11 +28,10 @@ static void fill_beam(aw_gpu_test_beam *f, aw_particles_view *beam, aw_particle_
     }
 }
 
-/* A step of particles, each operation once. */
 aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit,
                                      aw_gpu_test_beam *f)
 {
-    const aw_particle_ops *ops = &aw_emulated_particles; /* those of every runtime */
+    const aw_particle_ops *ops = &aw_emulated_particles; /* the same functions for every runtime */
     const aw_field_region region[3] = {
         {.kind = AW_BEND, .kappa = 1.0, .exit_z = CDT, .exit_nz = 1.0, .ct = 1.0},
         {.kind = AW_QUADRUPOLE, .k1 = 1.0, .exit_z = 1.5 * CDT, .exit_nz = 1.0, .ct = 1.0},
@@ -42,7 +42,7 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
     aw_particles_view beam;
     aw_particle_grid grid;
     aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
-    size_t off = SIZE_MAX, hot = SIZE_MAX;
+    size_t off_grid = SIZE_MAX, kick_lost = SIZE_MAX;
     aw_status status = AW_OK;
     fill_beam(f, &beam, &grid);
     for (int i = 0; i < NS * NX; ++i)
@@ -50,12 +50,12 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
     AW_TRY(ops->offload(g, &beam, &fields, orbit));
     AW_TRY(ops->second_moments(g, place[0], place[1], f->sums));
     AW_TRY(ops->reach(g, place, f->reach));
-    AW_TRY(ops->deposit(g, &grid, f->cells[0], &off));
-    AW_TRY(ops->gather(g, &grid, field[0], 1e-3, f->force_stats, &hot));
+    AW_TRY(ops->deposit(g, &grid, f->cells[0], &off_grid));
+    AW_TRY(ops->gather(g, &grid, field[0], 1e-3, f->force_stats, &kick_lost));
     AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, &lost));
     AW_TRY(ops->stats(g, 0.0, 100.0, &f->stats));
     AW_TRY(ops->download(g, &beam));
-    f->lost = off != SIZE_MAX || hot != SIZE_MAX || lost.kicked != SIZE_MAX ||
+    f->lost = off_grid != SIZE_MAX || kick_lost != SIZE_MAX || lost.kicked != SIZE_MAX ||
               lost.turned != SIZE_MAX || lost.nonfinite != SIZE_MAX;
 done:
     aw_gpu_particles_free(g);
@@ -64,19 +64,19 @@ done:
 
 int aw_gpu_test_beams_agree(const aw_gpu_test_beam *a, const aw_gpu_test_beam *b)
 {
-    int yes = !a->lost && !b->lost && aw_gpu_alike(a->sums, b->sums, 2, 1) &&
-              aw_gpu_alike(&a->sums[2], &b->sums[2], 3, 1);
-    yes = yes && aw_gpu_alike(a->reach, b->reach, 2, 1) &&
-          aw_gpu_alike(a->force_stats[0], b->force_stats[0], 6, 1);
+    int yes = !a->lost && !b->lost && aw_gpu_agree(a->sums, b->sums, 2, 1) &&
+              aw_gpu_agree(&a->sums[2], &b->sums[2], 3, 1);
+    yes = yes && aw_gpu_agree(a->reach, b->reach, 2, 1) &&
+          aw_gpu_agree(a->force_stats[0], b->force_stats[0], 6, 1);
     for (int k = 0; k < AW_COMPONENTS; ++k)
         yes =
-            yes && aw_gpu_alike(&a->cells[0][k], &b->cells[0][k], AW_GPU_TEST_CELLS, AW_COMPONENTS);
+            yes && aw_gpu_agree(&a->cells[0][k], &b->cells[0][k], AW_GPU_TEST_CELLS, AW_COMPONENTS);
     for (int k = 0; k < AW_BEAM_WIDTH; ++k)
         yes =
-            yes && aw_gpu_alike(&a->stats.product[k][0], &b->stats.product[k][0], (size_t)k + 1, 1);
+            yes && aw_gpu_agree(&a->stats.product[k][0], &b->stats.product[k][0], (size_t)k + 1, 1);
     yes =
-        yes && aw_gpu_alike(a->z, b->z, AW_GPU_TEST, 1) && aw_gpu_alike(a->x, b->x, AW_GPU_TEST, 1);
-    yes = yes && aw_gpu_alike(a->pz, b->pz, AW_GPU_TEST, 1) &&
-          aw_gpu_alike(a->px, b->px, AW_GPU_TEST, 1);
+        yes && aw_gpu_agree(a->z, b->z, AW_GPU_TEST, 1) && aw_gpu_agree(a->x, b->x, AW_GPU_TEST, 1);
+    yes = yes && aw_gpu_agree(a->pz, b->pz, AW_GPU_TEST, 1) &&
+          aw_gpu_agree(a->px, b->px, AW_GPU_TEST, 1);
     return yes && memcmp(a->element, b->element, sizeof a->element) == 0;
 }

@@ -160,26 +160,30 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
     return plan;
 }
 
+/** The circle of one node in r'. */
+typedef struct aw_ring {
+    double delay, weight; /* [m] */
+    double density;       /* as in aw_arc_nodes */
+} aw_ring;
+
 /** Add the circle of a node to the weights of displacements: those of (i, j) cells from a point are
  *  weights[(j + nx - 1)(2 ns - 1) + i + ns - 1], of which only rows row[0] .. row[1] - 1 are
- *  touched.
- *  @param[in] density  as in aw_arc_nodes */
-AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan, double delay,
-                               double weight, double density, const int row[2],
-                               double (*weights)[AW_RINGS])
+ *  touched. */
+AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan,
+                               const aw_ring *ring, const int row[2], double (*weights)[AW_RINGS])
 {
-    const aw_retarded f = aw_retarded_at(h, delay);
+    const aw_retarded f = aw_retarded_at(h, ring->delay);
     const double r = f.radius;
     double T[AW_RADIAL];
     aw_arc arc;
     aw_arc_place(&f, &plan->middle, &arc);
-    aw_convolution_radial(plan->reach, delay, T);
+    aw_convolution_radial(plan->reach, ring->delay, T);
     /* A cell more than there are displacements: where arcs end, nothing is kept. */
     const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, r, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {
-        aw_arc_nodes(&f, &arcs, k, density, &arc);
+        aw_arc_nodes(&f, &arcs, k, ring->density, &arc);
         double by[AW_RADIAL];
-        for (int q = 0; q < AW_RADIAL; ++q) by[q] = arc.step * weight * T[q];
+        for (int q = 0; q < AW_RADIAL; ++q) by[q] = arc.step * ring->weight * T[q];
         const double turn_c = cos(arc.step), turn_s = sin(arc.step);
         double next_c = cos(arc.first), next_s = sin(arc.first);
         for (int m = 0; m < arc.n; ++m) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The integrand of the rp-integral at one node, and what turns sums over an arc into results.
- * One source for every processor; the SIMD variants (kernels/cpu/simd/arc.h) are tested against it. */
+ * One source for every processor; the SIMD variants (kernels/cpu/simd/arc.h) are tested against
+ * it. */
 #ifndef AW_KERNELS_MATH_INTEGRAND_H
 #define AW_KERNELS_MATH_INTEGRAND_H
 #include "kernels/math/retarded.h"

@@ -50,8 +50,8 @@ AW_FN void aw_interpolated_cells_fill(const void *const cells[3], int single, si
 
 #undef AW_INTERPOLATE_FILL
 
-/** Combine the slices of f (which has three); `room` has aw_interpolated_cells_size numbers, which the blend
- *  borrows. */
+/** Combine the slices of f (which has three); `room` has aw_interpolated_cells_size numbers, which
+ *  the blend borrows. */
 AW_FN void aw_interpolated_cells_make(const aw_history_view *h, const aw_retarded *f, double *room,
                                       aw_interpolated_cells *blend)
 {

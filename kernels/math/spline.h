@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shape of a particle on the grid: a quadratic B-spline (TSC). Its weights and their slopes, its
- * width and reach, and the padding that it needs around a slice. */
+/* The shape of a particle on the grid: a quadratic B-spline (TSC). Weights, slopes, width, reach, and
+ * the padding around a slice that it requires. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
-/* Width: nodes along each axis that a particle deposits on and that a point reads. */
+/* Width: nodes along each axis on which a particle deposits and from which it gathers; and the first
+ * of them, counted from the nearest node. */
 #define AW_SHAPE_NODES 3
-/* Reach: a deposit on the outermost node is non-zero up to this many cells beyond that node. */
+#define AW_SHAPE_FIRST (-1)
+/* Reach: a deposit on the outermost node vanishes this many cells beyond that node. */
 #define AW_SHAPE_REACH 1.5
+
 /* Zero cells on each side of a slice. A clamped index reads zeros, so evaluating a point needs no
  * branch. */
 #define AW_PAD 3
@@ -21,6 +24,9 @@ AW_FN void aw_spline(double f, double w[AW_SHAPE_NODES])
     w[1] = 0.75 - f * f;
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
+
+/** The same for deposit and gather of particles; pic/simd/grid.h has it for vectors of particles. */
+AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
 
 /** Derivatives of these weights with respect to the coordinate [1/cell]. */
 AW_FN void aw_spline_slope(double f, double d[AW_SHAPE_NODES])

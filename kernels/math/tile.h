@@ -38,8 +38,9 @@ typedef struct aw_tile_place {
     aw_arcs arcs; /* about the middle, in the widened box */
 } aw_tile_place;
 
-/** Slices combined at one retarded time (aw_interpolated_cells), as planes: row by row (nx + 2 AW_PAD of them),
- *  in each row AW_LINE_COMPONENTS lines of aw_line_width numbers, float or double as the user knows. */
+/** Slices combined at one retarded time (aw_interpolated_cells), as planes: row by row (nx + 2
+ *  AW_PAD of them), in each row AW_LINE_COMPONENTS lines of aw_line_width numbers, float or double
+ *  as the user knows. */
 typedef struct aw_interpolated_lines {
     int n;                    /* parts of equal spacing, 1 .. 3 */
     const void *cells[3];     /* borrowed; line 0 of the first padding row */

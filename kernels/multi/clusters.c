@@ -6,22 +6,16 @@
 #include "src/base/comm.h"
 #include "src/base/memory.h"
 
-typedef struct cluster_call {
+typedef struct shared_call {
     aw_multi *u;
-    const aw_cluster *cluster;
-    size_t n;
-    const aw_scales *scales;
-    int single;
-    const aw_clustered *out;
-} cluster_call;
+    const aw_cluster_call *whole;
+} shared_call;
 
 /* All clusters as they are, for a device that is the only one. */
 static aw_status evaluate_whole(const aw_device *device, void *call, size_t bin)
 {
-    const cluster_call *c = call;
-    aw_work *work = &c->u->work[bin];
-    return device->ops->evaluate(device->state, c->cluster, c->n, c->scales, c->single, c->out,
-                                 work);
+    const shared_call *c = call;
+    return device->ops->evaluate(device->state, c->whole, &c->u->work[bin]);
 }
 
 /* Room for the clusters of all bins, and their outputs pointed there. */
@@ -72,21 +66,23 @@ static aw_clustered sums_of(const aw_multi *u, size_t bin)
 
 static aw_status evaluate_bin(const aw_device *device, void *call, size_t bin)
 {
-    const cluster_call *c = call;
+    const shared_call *c = call;
     aw_multi *u = c->u;
     const size_t begin = u->tasks.begin[bin], end = u->tasks.begin[bin + 1];
     const double *start = u->pieces.start;
-    const aw_clustered out = sums_of(u, bin);
+    aw_cluster_call mine = *c->whole;
+    mine.cluster = &u->pieces.cluster[begin];
+    mine.n = end - begin;
+    mine.out = sums_of(u, bin);
     for (size_t i = begin; i < end; ++i) {
         const aw_cluster *one = &u->pieces.cluster[i];
         for (size_t k = 0; !one->begin && k < one->tiles; ++k) {
             const aw_tile_ref tile = one->tile[k];
-            memset(out.I[tile.first], 0, tile.count * sizeof *out.I);
-            memcpy(&out.error[tile.first], &start[tile.first], tile.count * sizeof *start);
+            memset(mine.out.I[tile.first], 0, tile.count * sizeof *mine.out.I);
+            memcpy(&mine.out.error[tile.first], &start[tile.first], tile.count * sizeof *start);
         }
     }
-    return device->ops->evaluate(device->state, &u->pieces.cluster[begin], end - begin, c->scales,
-                                 c->single, &out, &u->work[bin]);
+    return device->ops->evaluate(device->state, &mine, &u->work[bin]);
 }
 
 /* What errors are at the start; and clusters of which nothing is known yet. */
@@ -259,13 +255,14 @@ done:
 }
 
 /* COMPUTE-POTENTIALS-HT, lines 6 to 22 (dissertation 5.1.4): tasks, bins, units, merging. */
-aw_status aw_multi_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                            const aw_scales *scales, int single, const aw_clustered *out,
-                            aw_work *work)
+aw_status aw_multi_evaluate(void *state, const aw_cluster_call *whole, aw_work *work)
 {
     aw_multi *u = state;
     aw_tasks *t = &u->tasks;
-    cluster_call call = {u, cluster, n, scales, single, out};
+    const aw_cluster *cluster = whole->cluster;
+    const aw_clustered *out = &whole->out;
+    const size_t n = whole->n;
+    shared_call call = {u, whole};
     aw_status status = AW_OK;
     if (u->everyone == 1) {
         const double weight = 1.0;

@@ -31,9 +31,9 @@ typedef struct aw_device_record {
  *  with devices that compute alike results do not depend on who did what. A convolution is one bin,
  *  of a device that can do it, beside those of the nodes that are integrated next; it is done with
  *  them, or by `wait`.
- *  A device whose operation fails is left out from then on, with a warning, and its work goes to the
- *  others; an operation fails when no unit is left. For that a unit that fails must have left what
- *  it reads (regions, jobs) as it was.
+ *  A device whose operation fails is left out from then on, with a warning, and its work goes to
+ *  the others; an operation fails when no unit is left. For that a unit that fails must have left
+ *  what it reads (regions, jobs) as it was.
  *  @param[in] unit  [n]: taken over on AW_OK
  *  @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_multi_open(const aw_named_device *unit, int n, aw_device *out);

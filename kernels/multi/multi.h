@@ -5,8 +5,8 @@
 #include "kernels/multi/devices.h"
 #include "kernels/multi/tasks.h"
 
-/* Data blocks and bins for every device. Blocks: few, since each costs every point a node and sums of
- * its own; bins: enough that the last ones end at about the same time. */
+/* Data blocks and bins for every device. Blocks: few, since each costs every point a node and sums
+ * of its own; bins: enough that the last ones end at about the same time. */
 enum { AW_BLOCKS_PER_DEVICE = 4, AW_BINS_PER_DEVICE = 24 };
 
 /* What is shared out; a device has a speed for each. */
@@ -104,8 +104,6 @@ aw_status aw_multi_integrate(void *state, aw_common_rule *shared, const aw_scale
                              aw_work *work);
 aw_status aw_multi_convolve(void *state, const aw_common_rule *shared);
 aw_status aw_multi_wait(void *state);
-aw_status aw_multi_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                            const aw_scales *scales, int single, const aw_clustered *out,
-                            aw_work *work);
+aw_status aw_multi_evaluate(void *state, const aw_cluster_call *call, aw_work *work);
 
 #endif

@@ -95,8 +95,8 @@ static aw_status read_slow(const char *slow, aw_named_device *unit, int n)
     return AW_OK;
 }
 
-/* Which one of its kind a device is. Ranks of a node that do not say which take one after the other:
- * of GPUs, each its own. */
+/* Which one of its kind a device is. Ranks of a node that do not say which take one after the
+ * other: of GPUs, each its own. */
 static int index_of(const aw_device_ops *ops, const char *name)
 {
     const char *number = strchr(name, ':');
@@ -106,7 +106,8 @@ static int index_of(const aw_device_ops *ops, const char *name)
     return n > 0 ? aw_comm_local() % n : 0;
 }
 
-/* Threads of device i of n that share this processor's: all get as many, the first ones one more. */
+/* Threads of device i of n that share this processor's: all get as many, the first ones one
+ * more. */
 static int threads_of(int all, int n, int i)
 {
     const int mine = all / n + (i < all % n);

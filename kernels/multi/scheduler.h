@@ -44,8 +44,8 @@ aw_status aw_heaviest_first(const double *weight, size_t bins, size_t *order);
  *  @return AW_OK; AW_ERR_NOMEM; how a worker was lost, if all were and bins are left, or if its own
  *  bin is.
  *  Source: dissertation 5.1.4, COMPUTE-POTENTIALS-HT, lines 9 to 22 (accelerators from the heavy
- *  end, CPUs from the light one). Differs: there a slow device may take a last bin and be waited for;
- *  devices do not fail. */
+ *  end, CPUs from the light one). Differs: there a slow device may take a last bin and be waited
+ *  for; devices do not fail. */
 aw_status aw_schedule(const double *weight, size_t bins, aw_worker *worker, int workers);
 
 AW_END_DECLS

@@ -39,13 +39,13 @@ AW_FN aw_particle_grid aw_particle_grid_of(const aw_grid_view *g)
     return to;
 }
 
-/** The nine nodes about a particle: the first of them, and weights along s and x. */
+/** The nodes about a particle, AW_SHAPE_NODES along either axis: the first of them, and weights. */
 typedef struct aw_particle_nodes {
     int i, j;
-    double wu[3], wv[3];
+    double wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES]; /* along s and x */
 } aw_particle_nodes;
 
-/** Of a particle off the grid, the nearest nine. @return 0: it may be deposited; 1: it is off the
+/** Of a particle off the grid, the nearest ones. @return 0: it may be deposited; 1: it is off the
  *  grid, or not finite */
 AW_FN int aw_particle_nodes_find(const aw_particle_grid *g, double z, double x,
                                  aw_particle_nodes *out)
@@ -56,10 +56,10 @@ AW_FN int aw_particle_nodes_find(const aw_particle_grid *g, double z, double x,
     const int on = a > 0.5 && a < g->ns - 1.5 && b > 0.5 && b < g->nx - 1.5;
     const int i = (int)fmin(fmax(a + 0.5, 1.0), g->ns - 2.0);
     const int j = (int)fmin(fmax(b + 0.5, 1.0), g->nx - 2.0);
-    aw_spline(a - i, out->wu);
-    aw_spline(b - j, out->wv);
-    out->i = i - 1;
-    out->j = j - 1;
+    aw_shape_weights(a - i, out->wu);
+    aw_shape_weights(b - j, out->wv);
+    out->i = i + AW_SHAPE_FIRST;
+    out->j = j + AW_SHAPE_FIRST;
     return !on;
 }
 

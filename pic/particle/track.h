@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Transport of one particle through the magnets: from field region to field region, exactly. */
+/* Elements, their field regions, and the tracking of one particle through them, exactly. */
 #ifndef AW_PIC_PARTICLE_TRACK_H
 #define AW_PIC_PARTICLE_TRACK_H
 #include <math.h>
@@ -14,6 +14,16 @@
 #define AW_PHASE 0.02
 
 typedef enum aw_element_kind { AW_DRIFT, AW_BEND, AW_QUADRUPOLE, AW_MARKER } aw_element_kind;
+
+/** One element as a lattice file gives it. */
+typedef struct aw_element {
+    aw_element_kind kind;
+    char name[64];
+    double length; /* arc length [m]; 0 for a marker */
+    double angle;  /* of a bend [rad], > 0 towards -x; curvature = angle/length */
+    double e1, e2; /* edge angles of a bend [rad], MAD sign (angle/2 each: a rectangular magnet) */
+    double k1;     /* of a quadrupole [1/m^2], > 0 focuses in x */
+} aw_element;
 
 /** Field region between two planes in the lab. A particle leaves through the exit plane, which is
  *  where (z - exit_z) exit_nz + (x - exit_x) exit_nx = 0 (normal points onward). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deposit and gather of a block; part of lanes_variant.c. What the particles need by themselves is
+/* Deposit and gather of a block; part of variant.c. What the particles need by themselves is
  * computed with vectors of particles; what they meet on the grid, with vectors of components. */
 #ifndef AW_PIC_SIMD_GRID_H
 #define AW_PIC_SIMD_GRID_H
@@ -48,9 +48,9 @@ AW_SIMD_FN aw_quad quad_add(aw_quad sum, aw_quad a, double w)
 
 /* Nodes and weights of a block. */
 typedef struct aw_stencil {
-    _Alignas(64) double wu[3][AW_BLOCK];
-    _Alignas(64) double wv[3][AW_BLOCK];
-    _Alignas(64) int node[AW_BLOCK]; /* first of the nine */
+    _Alignas(64) double wu[AW_SHAPE_NODES][AW_BLOCK];
+    _Alignas(64) double wv[AW_SHAPE_NODES][AW_BLOCK];
+    _Alignas(64) int node[AW_BLOCK]; /* the first of them */
 } aw_stencil;
 
 /* Weights of kernels/math/integrand.h (aw_spline) in four operations; the middle one first. */
@@ -73,7 +73,7 @@ AW_SIMD_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw
 {
     const double *AW_RESTRICT z = p->z + i, *AW_RESTRICT x = p->x + i;
     const aw_particle_grid f = *g;
-    const double row = f.ns + 2 * rim, first = (rim - 1) * (row + 1.0);
+    const double row = f.ns + 2 * rim, first = (rim + AW_SHAPE_FIRST) * (row + 1.0);
     /* between the limits, which do not count: at 1/2 rounding to even would choose node 0 */
     const double low = 0.5 * (1.0 + DBL_EPSILON);
     const double top_s = (f.ns - 1.5) * (1.0 - DBL_EPSILON);
@@ -126,9 +126,9 @@ AW_SIMD_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_
     for (size_t l = 0; l < n; ++l) {
         const aw_quad m = quad_load(moment[l]);
         double *at = grid + 4 * (ptrdiff_t)s.node[l];
-        for (int q = 0; q < 3; ++q, at += row) {
+        for (int q = 0; q < AW_SHAPE_NODES; ++q, at += row) {
             const aw_quad r = quad_times(m, s.wv[q][l]);
-            for (int k = 0; k < 3; ++k)
+            for (int k = 0; k < AW_SHAPE_NODES; ++k)
                 quad_store(quad_add(quad_load(at + 4 * k), r, s.wu[k][l]), at + 4 * k);
         }
     }
@@ -162,9 +162,10 @@ AW_SIMD_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw
 }
 
 AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                            const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
-                            double *AW_RESTRICT Fs, double *AW_RESTRICT Fn)
+                            const double *field, const aw_block_forces *out)
 {
+    double *AW_RESTRICT Fz = out->z, *AW_RESTRICT Fx = out->x;
+    double *AW_RESTRICT Fs = out->s, *AW_RESTRICT Fn = out->n;
     const ptrdiff_t row = 4 * (ptrdiff_t)g->ns;
     const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
     const double beta = g->beta, theta = g->theta;
@@ -174,10 +175,10 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
     for (size_t l = 0; l < n; ++l) {
         const double *at = field + 4 * (ptrdiff_t)s.node[l];
         aw_quad sum = {0};
-        for (int q = 0; q < 3; ++q, at += row) {
+        for (int q = 0; q < AW_SHAPE_NODES; ++q, at += row) {
             aw_quad r = quad_times(quad_load(at), s.wu[0][l]);
-            r = quad_add(r, quad_load(at + 4), s.wu[1][l]);
-            r = quad_add(r, quad_load(at + 8), s.wu[2][l]);
+            for (int k = 1; k < AW_SHAPE_NODES; ++k)
+                r = quad_add(r, quad_load(at + 4 * k), s.wu[k][l]);
             sum = quad_add(sum, r, s.wv[q][l]);
         }
         quad_store(sum, taken[l]);
@@ -197,13 +198,12 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
 }
 
 static void gather(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                   const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
-                   double *AW_RESTRICT Fs, double *AW_RESTRICT Fn)
+                   const double *field, const aw_block_forces *out)
 {
     if (n == AW_BLOCK)
-        gather_some(p, i, AW_BLOCK, g, field, Fz, Fx, Fs, Fn);
+        gather_some(p, i, AW_BLOCK, g, field, out);
     else
-        gather_some(p, i, n, g, field, Fz, Fx, Fs, Fn);
+        gather_some(p, i, n, g, field, out);
 }
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gradients on the grid, a row of nodes at a time; part of lanes_variant.c. */
+/* Gradients on the grid, a row of nodes at a time; part of variant.c. */
 #ifndef AW_PIC_SIMD_NODES_H
 #define AW_PIC_SIMD_NODES_H
 #include "pic/simd/simd.h"
 #include "pic/simd/small_angles.h"
 
 /* With d the turn from the node to its neighbour, v_q - v_p = beta (sin d n - (1 - cos d) t). */
-static int neighbours(const aw_simd_nodes *node, int own, int row, int shift, int n, double w,
+static int neighbours(const aw_simd_nodes *node, const aw_simd_line *line, double w,
                       double (*AW_RESTRICT out)[AW_STRIP])
 {
+    const int own = line->own, row = line->row, shift = line->shift, n = line->n;
     const double *theta = node->theta[own] + AW_HALO, *ct = node->ct[own] + AW_HALO;
     const double *st = node->st[own] + AW_HALO, *beta = node->beta[own] + AW_HALO;
     const double *turned = node->theta[row] + AW_HALO + shift;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kick and transport of a block; part of lanes_variant.c. */
+/* Kick and transport of a block; part of variant.c. */
 #ifndef AW_PIC_SIMD_PUSH_H
 #define AW_PIC_SIMD_PUSH_H
 #include <float.h>

@@ -48,21 +48,32 @@ typedef struct aw_simd_nodes {
     double beta[AW_PATCH_HEIGHT][AW_PATCH_WIDTH];
 } aw_simd_nodes;
 
+/** n nodes of row `own`, from column AW_HALO on, and their neighbours: in row `row`, `shift`
+ *  columns further on. */
+typedef struct aw_simd_line {
+    int own, row, shift, n;
+} aw_simd_line;
+
+/** Forces on the particles of a block [eV/m], [n] each: along the lab axes, and along the design
+ *  tangent and normal. The arrays do not overlap. */
+typedef struct aw_block_forces {
+    double *z, *x, *s, *n;
+} aw_block_forces;
+
 /** One variant. Operations on particles p work on the n <= AW_BLOCK ones from i on. */
 typedef struct aw_particle_kernels {
     const char *name;
 
-    /** Add the moments of the block, in units of its charge, to a grid: kernels/math/view.h, padded.
+    /** Add the moments of the block, in units of its charge, to a grid: kernels/math/view.h,
+     *  padded.
      *  @return 0; or 1: a particle is off the grid or not finite, and nothing was added. */
     int (*deposit)(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
                    double *AW_RESTRICT grid);
 
     /** Forces of aw_gather_run, by which they are defined.
-     *  @param[in]  field   [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node, 32-byte aligned
-     *  @param[out] Fz, Fx, Fs, Fn  [n]: of the block */
+     *  @param[in] field  [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node, 32-byte aligned */
     void (*gather)(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                   const double *field, double *AW_RESTRICT Fz, double *AW_RESTRICT Fx,
-                   double *AW_RESTRICT Fs, double *AW_RESTRICT Fn);
+                   const double *field, const aw_block_forces *out);
 
     /** Add n numbers to sum[0]; sum[1] and sum[2] become the least and the greatest if they were
      *  not; NaN counts in the sum only. */
@@ -94,10 +105,10 @@ typedef struct aw_particle_kernels {
     int (*stats)(const aw_particles *p, size_t i, size_t n, const aw_simd_reference *r,
                  aw_beam_sums *sums);
 
-    /** Add to out, times w, what n nodes of row `own`, from column AW_HALO on, see of their
-     *  neighbours in row `row`, `shift` columns on: phi - v.A with the node's own v, c A_z, c A_x.
+    /** Add to out, times w, phi - v.A with the node's own v, c A_z and c A_x, as the nodes of a
+     *  line see them at their neighbours.
      *  @return 1: tangents differ by too much for the series, and out is of no use; else 0 */
-    int (*neighbours)(const aw_simd_nodes *node, int own, int row, int shift, int n, double w,
+    int (*neighbours)(const aw_simd_nodes *node, const aw_simd_line *line, double w,
                       double (*AW_RESTRICT out)[AW_STRIP]);
 } aw_particle_kernels;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sums and extremes over a block; part of lanes_variant.c. */
+/* Sums and extremes over a block; part of variant.c. */
 #ifndef AW_PIC_SIMD_SUMS_H
 #define AW_PIC_SIMD_SUMS_H
 #include <math.h>

@@ -26,6 +26,12 @@ typedef struct aw_job {
 /** f_in(r) of one point, for the rule: `context` is the caller's. */
 typedef void (*aw_node_fn)(void *context, uint32_t point, double r, double f_in[AW_RESULTS]);
 
+/** The same with its context: where the nodes of a job come from. */
+typedef struct aw_nodes {
+    aw_node_fn f;
+    void *context;
+} aw_nodes;
+
 /** Regions of one job at a time, and room for them: owned by the unit, made once. */
 typedef struct aw_refine_space {
     aw_region *region; /* [room] */
@@ -150,7 +156,7 @@ AW_FN void aw_refine_end(const aw_refine_space *space, aw_job *job)
 }
 
 /** Refine one job; `start` are its first regions, which may know nodes already. */
-AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void *context,
+AW_FN void aw_refine_job(const aw_region *start, aw_job *job, const aw_nodes *nodes,
                          const aw_scales *scales, aw_refine_space *space, aw_work *work)
 {
     aw_region left, right;
@@ -158,14 +164,14 @@ AW_FN void aw_refine_job(const aw_region *start, aw_job *job, aw_node_fn f, void
     for (size_t i = 0; i < job->count; ++i) {
         right = start[i];
         if (i > 0) aw_region_follow(&left, &right);
-        aw_region_complete(&right, f, context, scales);
+        aw_region_complete(&right, nodes->f, nodes->context, scales);
         aw_refine_take(space, job, &right);
         left = right;
     }
     work->regions += job->count;
     while (aw_refine_next(space, job, &left, &right)) {
-        aw_region_complete(&left, f, context, scales);
-        aw_region_complete(&right, f, context, scales);
+        aw_region_complete(&left, nodes->f, nodes->context, scales);
+        aw_region_complete(&right, nodes->f, nodes->context, scales);
         aw_refine_put(space, &left, &right);
         work->regions += 2;
     }

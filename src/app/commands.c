@@ -3,12 +3,23 @@
 
 #include <string.h>
 
-extern const aw_command aw_run_command, aw_inspect_command, aw_validate_command, aw_bench_command,
-    aw_tune_command, aw_devices_command, aw_report_command, aw_help_command;
+/* The sub-commands in the order of `arcwake help`. COMMAND(name) stands for aw_name_command, which
+ * the file of the command defines. */
+#define COMMANDS(COMMAND) \
+    COMMAND(run)          \
+    COMMAND(inspect)      \
+    COMMAND(validate)     \
+    COMMAND(bench)        \
+    COMMAND(tune)         \
+    COMMAND(devices)      \
+    COMMAND(report)       \
+    COMMAND(help)
 
-static const aw_command *const commands[] = {
-    &aw_run_command,  &aw_inspect_command, &aw_validate_command, &aw_bench_command,
-    &aw_tune_command, &aw_devices_command, &aw_report_command,   &aw_help_command};
+#define DECLARE(name) extern const aw_command aw_##name##_command;
+COMMANDS(DECLARE)
+
+#define ADDRESS(name) &aw_##name##_command,
+static const aw_command *const commands[] = {COMMANDS(ADDRESS) NULL};
 
 const aw_command *aw_command_list(int i)
 {

@@ -6,7 +6,7 @@
 
 AW_BEGIN_DECLS
 
-/** The i-th sub-command; NULL past the last. */
+/** The i-th sub-command, in the order of `arcwake help`; NULL past the last. */
 const aw_command *aw_command_list(int i);
 
 /** Sub-command by name; NULL if there is none. */

@@ -5,10 +5,7 @@
 #include "src/app/commands.h"
 #include "src/base/log.h"
 
-static const char help_page[] =
-    "arcwake help [COMMAND]\nLists the commands, or the options of one.\n";
-
-static aw_status help(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     if (argc < 2) {
         puts("arcwake: what coherent synchrotron radiation does to an electron bunch, in two "
@@ -24,9 +21,15 @@ static aw_status help(int argc, char **argv)
     return AW_OK;
 }
 
-extern const aw_command aw_help_command;
-const aw_command aw_help_command = {.name = "help",
-                                    .usage = "help [COMMAND]",
-                                    .summary = "this, or the options of a command",
-                                    .help = help_page,
-                                    .run = help};
+static const char help[] =
+
+    "arcwake help [COMMAND]\n"
+    "Lists the commands, or prints the help of one, as arcwake COMMAND --help does.\n";
+
+const aw_command aw_help_command = {
+    .name = "help",
+    .usage = "help [COMMAND]",
+    .summary = "this, or the options of a command",
+    .help = help,
+    .run = run_command,
+};

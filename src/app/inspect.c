@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake inspect`: the resolved input and what a run would take; runs nothing. */
+/* `arcwake inspect`: the resolved input, and the memory and time of a run; runs nothing. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,8 +9,9 @@
 #include "src/base/log.h"
 #include "src/simulation/simulation.h"
 
-/* Seconds of one solve on one thread, from `arcwake bench` (LCLS bend, tolerance 1e-6; AVX-512 at
- * about 4 GHz): a guess within a factor of a few, as the work depends on machine and bunch. */
+/* Time of one solve on one thread, per point and side of the grid [s], from `arcwake bench` (LCLS
+ * bend, tolerance 1e-6; AVX-512 at about 4 GHz). Machine and bunch change it by a factor of a
+ * few. */
 #define AW_SECONDS_PER_POINT_CELL 1.1e-5
 
 static void print_time(const aw_config *config, const aw_plan *plan)
@@ -24,14 +25,9 @@ static void print_time(const aw_config *config, const aw_plan *plan)
     aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
 }
 
-static const char help[] =
-    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
-    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
-    "warns of steps, grids or particle numbers that are too coarse.\n";
-
-static aw_status inspect(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
-    static aw_options options; /* large; one command a process */
+    static aw_options options; /* too large for the stack; a process runs one command */
     aw_status status = AW_OK;
     aw_config *config = NULL;
     char *text = NULL;
@@ -53,10 +49,15 @@ done:
     return status;
 }
 
-extern const aw_command aw_inspect_command;
-const aw_command aw_inspect_command = {.name = "inspect",
-                                       .usage = "inspect INPUT.yaml",
-                                       .summary =
-                                           "resolved input, lengths, memory, time; runs nothing",
-                                       .help = help,
-                                       .run = inspect};
+static const char help[] =
+    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
+    "warns of steps, grids or particle numbers that are too coarse.\n";
+
+const aw_command aw_inspect_command = {
+    .name = "inspect",
+    .usage = "inspect INPUT.yaml",
+    .summary = "resolved input, lengths, memory, time; runs nothing",
+    .help = help,
+    .run = run_command,
+};

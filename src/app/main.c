@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program: picks the sub-command and turns its status into an exit status. */
+/* The program: runs a sub-command and turns its status into the exit status. */
 #include <aw_version.h>
 #include <gsl/gsl_errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int asks_for_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-/* Under mpirun most commands are rank 0's alone, and only rank 0 prints. */
+/* Under mpirun most commands run on rank 0 alone, and only rank 0 prints. */
 static aw_status run_on_ranks(const aw_command *command, int argc, char **argv)
 {
     aw_status status = AW_OK;
@@ -28,7 +28,7 @@ done:
     return status;
 }
 
-/* `arcwake help [COMMAND]`, for those who ask in another way. */
+/* `arcwake help [COMMAND]`, however it was asked for. */
 static aw_status help(const char *name)
 {
     char word[] = "help";

@@ -31,7 +31,7 @@ static aw_status add_set(aw_options *o, const char *text)
     return AW_OK;
 }
 
-/* An option that stands for a key of the run file. */
+/* An option that stands for a key of the input. */
 static aw_status add_key(aw_options *o, const char *key, const char *value)
 {
     if (o->n_text == AW_SET_MAX) return aw_error(AW_ERR_ARG, "too many options");
@@ -41,7 +41,7 @@ static aw_status add_key(aw_options *o, const char *key, const char *value)
     return add_set(o, text);
 }
 
-static aw_status take(aw_options *o, int option, const char *value)
+static aw_status apply(aw_options *o, int option, const char *value)
 {
     long number = 0;
     aw_status status = AW_OK;
@@ -77,14 +77,14 @@ aw_status aw_options_read(int argc, char **argv, aw_options *o)
         if (option == '?')
             return aw_error(AW_ERR_ARG, "%s: option %s is not known (see: arcwake help %s)",
                             argv[0], argv[optind - 1], argv[0]);
-        aw_status status = take(o, option, optarg);
+        aw_status status = apply(o, option, optarg);
         if (status != AW_OK) return status;
     }
     if (optind == argc)
         return aw_error(AW_ERR_ARG, "%s: no input file given (arcwake %s INPUT.yaml)", argv[0],
                         argv[0]);
     if (optind + 1 < argc)
-        return aw_error(AW_ERR_ARG, "%s: one input file at a time, '%s' is a second", argv[0],
+        return aw_error(AW_ERR_ARG, "%s: expected one input file, '%s' is a second one", argv[0],
                         argv[optind + 1]);
     o->input = argv[optind];
     return AW_OK;

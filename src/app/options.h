@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What several sub-commands accept on the command line, and the input it leads to. */
+/* Command-line options of `run` and `inspect`, and the input that results from them. */
 #ifndef AW_APP_OPTIONS_H
 #define AW_APP_OPTIONS_H
 #include "src/input/config.h"
@@ -8,22 +8,23 @@ AW_BEGIN_DECLS
 
 enum { AW_SET_MAX = 64 };
 
-/** Options of `run` and `inspect`. Texts are borrowed from argv or from `text`. */
+/** The options. Strings are borrowed from argv, or point into `text`. */
 typedef struct aw_options {
     const char *input;
-    const char *set[AW_SET_MAX]; /* "key=value", from --set and from options that are keys */
+    const char *set[AW_SET_MAX]; /* "key=value", of --set and of options that stand for a key */
     size_t n_set;
-    char text[AW_SET_MAX][AW_PATH_MAX_LEN / 8]; /* room for the latter */
+    char text[AW_SET_MAX][AW_PATH_MAX_LEN / 8]; /* storage of the latter */
     size_t n_text;
     int threads, force, quiet;
     long steps, solve_every;
 } aw_options;
 
 /** Read the options.
- *  @return AW_OK, AW_ERR_ARG (one line: what and how to mend it). */
+ *  @return AW_OK, AW_ERR_ARG (one line: the mistake and its remedy). */
 aw_status aw_options_read(int argc, char **argv, aw_options *options);
 
-/** The resolved input of these options. @return as aw_config_read, or AW_ERR_ARG. */
+/** Read the input file and apply the options to it.
+ *  @return as aw_config_read; AW_ERR_ARG: --solve-every with self-consistent motion (message). */
 aw_status aw_options_config(const aw_options *options, aw_config **out);
 
 AW_END_DECLS

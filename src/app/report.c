@@ -5,10 +5,7 @@
 #include "src/base/command.h"
 #include "src/base/log.h"
 
-static const char help[] =
-    "arcwake report DIR\nMakes DIR/report.html and DIR/forces.png from what a run left in DIR.\n";
-
-static aw_status report(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     if (argc != 2)
         return aw_error(AW_ERR_ARG, "report: expected one directory (arcwake report DIR)");
@@ -17,10 +14,13 @@ static aw_status report(int argc, char **argv)
     return status;
 }
 
-extern const aw_command aw_report_command;
-const aw_command aw_report_command = {.name = "report",
-                                      .usage = "report DIR",
-                                      .summary =
-                                          "make DIR/report.html (needs Python with matplotlib)",
-                                      .help = help,
-                                      .run = report};
+static const char help[] =
+    "arcwake report DIR\nMakes DIR/report.html and DIR/forces.png from what a run left in DIR.\n";
+
+const aw_command aw_report_command = {
+    .name = "report",
+    .usage = "report DIR",
+    .summary = "make DIR/report.html (needs Python with matplotlib)",
+    .help = help,
+    .run = run_command,
+};

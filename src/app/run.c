@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake run`: the time loop, its output and its ending. */
+/* `arcwake run`: the time loop, its output, and how it ends. */
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
@@ -23,20 +23,20 @@
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
-/* Set by the first ^C or SIGTERM; the second one ends the process at once. */
-static volatile sig_atomic_t stop_asked;
+/* Set by the first ^C or SIGTERM; a second one ends the process at once. */
+static volatile sig_atomic_t stop_requested;
 
-static void ask_stop(int signal_number)
+static void request_stop(int signal_number)
 {
     (void)signal_number;
-    stop_asked = 1;
+    stop_requested = 1;
 }
 
 static void catch_signals(void)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = ask_stop;
+    action.sa_handler = request_stop;
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -48,20 +48,20 @@ typedef struct run {
     aw_diag *diag;
     aw_monitor *monitor;
     aw_progress progress;
-    char *text;     /* resolved input */
-    size_t next_at; /* first at_m not yet reached */
-    long meshes;    /* files written */
+    char *text;     /* resolved input, owned */
+    size_t next_at; /* index of the first config->at_m not yet reached */
+    long meshes;    /* mesh files written */
 
-    double worst;     /* error estimate of all solves */
-    int table_kind;   /* of `table`: as aw_summary_forces */
-    char table[2048]; /* forces at the last mesh step, of those in a bend if there are any */
+    double worst;     /* largest error estimate of all solves, relative to the scales; or NaN */
+    int table_kind;   /* what aw_summary_forces returned for `table` */
+    char table[2048]; /* forces at the last mesh step in a bend, or else at the last mesh step */
 } run;
 
-/* Has the bunch centre reached S? Steps are of beta c dt, a little less than the c dt that a user
- * has in mind: a thousandth of a step is forgiven. */
+/* Has the bunch centre reached S [m]? A step is beta c dt long, a little less than the c dt that
+ * users count with, so a thousandth of a step may be missing. */
 static int reached(const run *r, double S) { return r->sim->S_ref >= S - 1e-3 * r->config->step_m; }
 
-/* Is this step one that writes meshes? */
+/* Does this step write meshes? */
 static int mesh_due(run *r)
 {
     const aw_config *config = r->config;
@@ -88,7 +88,7 @@ static aw_status output_step(run *r, int meshes)
     aw_status status = AW_OK;
     aw_monitor_row row;
     double begin = aw_now();
-    /* openPMD-viewer takes the list of species from a series' first file. */
+    /* openPMD-viewer reads the list of species from the first file of a series. */
     int particles = config->particles_every > 0 &&
                     (sim->step % config->particles_every == 0 || (meshes && r->meshes == 0));
     if (meshes) {
@@ -134,11 +134,11 @@ static aw_status loop(run *r)
         AW_TRY(one_step(r));
         aw_progress_step(&r->progress, sim->seconds);
         if (sim->step == sim->plan.steps) break;
-        if (stop_asked) {
+        if (stop_requested) {
             aw_progress_clear(&r->progress);
             status = aw_error(AW_ERR_INTERRUPTED,
                               "stopped by a signal after step %ld of %ld, S = "
-                              "%.6g m; what is written is whole",
+                              "%.6g m; the files written so far are complete",
                               sim->step, sim->plan.steps, sim->S_ref);
             goto done;
         }
@@ -148,7 +148,7 @@ done:
     return status;
 }
 
-/* Directory, log, resolved input, monitor. */
+/* Create the directory, run.log, resolved.yaml and monitor.csv. */
 static aw_status open_output(run *r, int force)
 {
     const char *directory = r->config->directory;
@@ -169,8 +169,8 @@ static void finish(run *r, double seconds)
 {
     const aw_simulation *sim = r->sim;
     double predicted = (double)(sim->plan.history_bytes + sim->plan.other_bytes);
-    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag; worst error estimate %.2g of the "
-            "scales (asked: %.2g)",
+    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag; largest error estimate %.2g of the "
+            "scales (requested: %.2g)",
             sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s", r->config->directory,
             r->worst, r->config->tolerance);
     aw_info("memory: predicted %.0f MiB, peak %.0f MiB", predicted / 1048576.0,
@@ -182,17 +182,19 @@ static void finish(run *r, double seconds)
                 r->config->directory);
 }
 
-/* A rank that is not the first: it works until rank 0 lets it go, which is what signals act on. */
-static void follow_on(aw_simulation *sim)
+/* A worker rank: carries out the commands of rank 0 until that sends the last. Signals are handled
+ * by rank 0 alone. */
+static void work_for_root(aw_simulation *sim)
 {
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    aw_log_mute(0); /* what it says from now on, rank 0 need not */
+    aw_log_mute(0); /* errors and warnings from here on are this rank's own */
     aw_log_quiet(1);
     aw_simulation_worker(sim);
 }
 
-/* mpirun gives a rank one core, unless it is told otherwise, and then all threads share it. */
+/* Unless told otherwise, mpirun binds each rank to one core, which all of its threads then
+ * share. */
 static void warn_of_threads(const aw_config *config)
 {
     const int threads = config->threads > 0 ? config->threads : omp_get_max_threads();
@@ -204,25 +206,9 @@ static void warn_of_threads(const aw_config *config)
         aw_info("%d ranks share the particles and the potentials", aw_comm_size());
 }
 
-static const char help[] =
-    "arcwake run INPUT.yaml [options]\n"
-    "  -o DIR, --output DIR  output directory (key output.directory)\n"
-    "  --force               write into a directory that is not empty\n"
-    "  --solver NAME         projection | predictive | heterogeneous | heuristic | two-phase |\n"
-    "                        adaptive\n"
-    "                        (key numerics.solver)\n"
-    "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0\n"
-    "  --threads N           threads of the CPU device and of all else\n"
-    "  --steps N             stop after N steps\n"
-    "  --solve-every N       rigid, external: also solve every N steps\n"
-    "  --set KEY=VALUE       any key of the input, e.g. --set numerics.grid=[64,64]; repeatable\n"
-    "  --quiet               errors and warnings only\n"
-    "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
-    "4 files or devices; 75 stopped by a signal between two steps.\n";
-
 static aw_status run_command(int argc, char **argv)
 {
-    static aw_options options; /* large; one command a process */
+    static aw_options options; /* too large for the stack; a process runs one command */
     aw_status status = AW_OK;
     aw_config *config = NULL;
     run r = {0};
@@ -240,7 +226,7 @@ static aw_status run_command(int argc, char **argv)
     status = aw_simulation_new(config, NULL, 1, &r.sim);
     AW_TRY(aw_simulation_ranks_begin(r.sim, status));
     if (aw_comm_rank() > 0) {
-        follow_on(r.sim);
+        work_for_root(r.sim);
         goto done;
     }
     warn_of_threads(config);
@@ -267,11 +253,26 @@ done:
     return status;
 }
 
-extern const aw_command aw_run_command;
-const aw_command aw_run_command = {.name = "run",
-                                   .usage = "run INPUT.yaml",
-                                   .summary =
-                                       "compute, write DIR (openPMD meshes, monitor.csv, report)",
-                                   .help = help,
-                                   .run = run_command,
-                                   .on_all_ranks = 1};
+static const char help[] =
+    "arcwake run INPUT.yaml [options]\n"
+    "  -o DIR, --output DIR  output directory (key output.directory)\n"
+    "  --force               write into a directory that is not empty\n"
+    "  --solver NAME         projection | predictive | heterogeneous | heuristic | two-phase |\n"
+    "                        adaptive (key numerics.solver)\n"
+    "  --device LIST         auto | cpu | manycore | cuda, or several: cpu,cuda:0 (key device)\n"
+    "  --threads N           threads of the CPU device and of everything else\n"
+    "  --steps N             stop after N steps\n"
+    "  --solve-every N       rigid and external motion: solve every N steps, too\n"
+    "  --set KEY=VALUE       set any key of the input, e.g. numerics.grid=[64,64]; repeatable\n"
+    "  --quiet               errors and warnings only\n"
+    "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
+    "4 files, memory or devices; 75 stopped by a signal between two steps.\n";
+
+const aw_command aw_run_command = {
+    .name = "run",
+    .usage = "run INPUT.yaml",
+    .summary = "compute, write DIR (openPMD meshes, monitor.csv, report)",
+    .help = help,
+    .run = run_command,
+    .on_all_ranks = 1,
+};

@@ -40,7 +40,7 @@ void aw_summary_begin(const aw_simulation *sim)
             sim->device.ops->describe(sim->device.state));
 }
 
-/* Append a line to text[size]; what does not fit is left out. */
+/* Append to text[size] at position `at`; what does not fit is cut off. @return the new end */
 static size_t append(char *text, size_t size, size_t at, const char *format, ...)
 {
     va_list args;
@@ -56,7 +56,7 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     const aw_grid_view *grid = &sim->frame.grid;
     double kappa = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref).kappa;
     aw_beam_stats now;
-    if (aw_simulation_stats(sim, &now) != AW_OK) return 0; /* the monitor says so */
+    if (aw_simulation_stats(sim, &now) != AW_OK) return 0; /* the monitor reports it */
     const double sigma = now.sigma_s;
     aw_line_bunch line = {.charge = beam->charge, .sigma = sigma};
     if (!(3.0 * sigma < 0.5 * (grid->ns - 3) * grid->hs) || fabs(grid->tilt) > 0.5) return 0;
@@ -83,7 +83,7 @@ void aw_summary_print(const aw_simulation *sim)
 {
     const aw_config *config = sim->config;
     aw_beam_stats now;
-    if (aw_simulation_stats(sim, &now) != AW_OK) return; /* it has said so */
+    if (aw_simulation_stats(sim, &now) != AW_OK) return; /* it has printed why */
     double energy = config->beam.gamma * AW_ME_EV;
     aw_info("bunch at S = %.4g m: sigma_s %.5g um, sigma_x %.5g um, emittance %.4g nm (%.4g nm "
             "without dispersion)",

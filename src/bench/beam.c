@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Beams of `arcwake bench`: the round one, and two that are harder to resolve. Rigid motion keeps
- * every particle's offsets from the centre, so that a beam stays what it is made here. */
+/* Beams of `arcwake bench`: a round one, and two that are harder to resolve. Rigid motion keeps the
+ * offsets of every particle from the centre, and so the shape that the beam is given here. */
 #include <math.h>
 
 #include "pic/push.h"
 #include "src/base/units.h"
 #include "src/bench/case.h"
 
-/* The tilted one: rms of its axes [m], and the turn of the long one from the normal [rad]. As wide
- * and tilted as a bunch in the middle of a chicane. */
+/* Tilted beam: rms along its axes [m], and the angle between the long axis and the normal [rad]. It
+ * is as wide and as tilted as a bunch in the middle of a chicane. */
 #define AW_TILTED_S 30e-6
 #define AW_TILTED_X 2e-3
 #define AW_TILTED_ANGLE 0.1
-/* The modulated one: part of the density, and its wavelength in cells of the grid. */
+/* Modulated beam: relative amplitude of the density, and wavelength in cells of the grid. */
 #define AW_MODULATION 0.2
 #define AW_MODULATION_CELLS 8.0
 
@@ -37,7 +37,7 @@ aw_status aw_bench_beam_shape(int beam, aw_simulation *sim)
         if (beam == AW_BENCH_TILTED) {
             p->s0[i] = c * along + s * across;
             p->x0[i] = c * across - s * along;
-        } else { /* where this moves particles together their density is larger by the part */
+        } else { /* this displacement modulates the density by AW_MODULATION */
             p->s0[i] = along - AW_MODULATION / k * sin(k * along);
         }
     }

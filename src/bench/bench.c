@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake bench`: the potentials stage of the LCLS bend in steady state, timed. */
+/* `arcwake bench`: times the potentials of the LCLS bend in steady state. */
 #include "src/bench/bench.h"
 
 #include <omp.h>
@@ -17,7 +17,7 @@ static aw_status measure_one(const aw_bench *b, const char *solver, long grid, l
     return aw_bench_measure(b, solver, grid, particles, row);
 }
 
-/* What the device could do, shared out over the threads, as rows are. */
+/* Peak of the device, per thread. */
 static aw_status measure_peak(const aw_bench *b, aw_peak *peak)
 {
     const int threads = b->threads > 0 ? b->threads : omp_get_max_threads();
@@ -38,15 +38,15 @@ done:
     return status;
 }
 
-/* All combinations of grid, particles and strategy. */
+/* Every combination of grid, particles and strategy. */
 static aw_status measure_all(const aw_bench *b)
 {
     aw_status status = AW_OK;
     aw_peak peak;
     int rows = 0;
     const int list = strchr(b->device, ',') != NULL;
-    const size_t most = (size_t)(b->grids * b->counts * b->solvers);
-    aw_bench_row *row = aw_alloc(most * (list ? AW_BENCH_ROWS : 1), sizeof *row);
+    const size_t combinations = (size_t)(b->grids * b->counts * b->solvers);
+    aw_bench_row *row = aw_alloc(combinations * (list ? AW_BENCH_ROWS : 1), sizeof *row);
     AW_TRY(row ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory"));
     if (b->tables) AW_TRY(measure_peak(b, &peak));
     aw_bench_print_head(b);
@@ -67,43 +67,14 @@ done:
     return status;
 }
 
-static const char help[] =
-    "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"
-    "              [--tolerance T] [--sampling quiet|random] [--threads N] [--skip N]\n"
-    "              [--repeat N] [--beam round|tilted|modulated] [--verify] [--tables]\n"
-    "              [--json FILE]\n"
-    "Times the potentials stage of the LCLS bend in steady state: the mean and the best of\n"
-    "--repeat steps (3) after --skip others (0). --beam: round, or 30 um by 2 mm and turned by\n"
-    "0.1 rad, or round with 20 % of the density modulated at 8 cells. --verify: error against the\n"
-    "adaptive strategy at a 1000 times smaller tolerance on 200 points. --tables: those of\n"
-    "docs/benchmarks.md, by default of two-phase, heuristic and predictive, 1e5 and 1e6\n"
-    "particles, random start, --skip 5 --repeat 10. --device with several devices (cpu:0,manycore):\n"
-    "all together and each alone, with --sets every set of them; --slow cpu:0=2,..: devices that\n"
-    "are made so many times slower.\n"
-    "For heuristic and predictive also:\n"
-    "  --forecast learned|off|random  --neighbours K  --classes M  --least X  --budget X\n"
-    "  --conversion even|uniform|adaptive  --merge most|mean      (docs/strategies.md)\n"
-    "arcwake bench --kernel [--grid N[,N..]] [--json FILE]\n"
-    "Times an evaluation of the integrand alone, for every SIMD variant.\n"
-    "arcwake bench --patterns FILE [--grid N] [--particles N] [--solver A] [--skip N]\n"
-    "Writes the work of every point, and partitions of a few, for tools/bench_plots.py.\n"
-    "arcwake bench --step [--hold] [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]]\n"
-    "              [--threads N] [--skip N] [--repeat N] [--json FILE]\n"
-    "Times every part of a step of the same bend in self-consistent motion (128 x 128, 1e6\n"
-    "particles, projection), best and mean. --hold: the potentials of the first step are kept,\n"
-    "which leaves the particle side alone (--repeat 60).\n"
-    "arcwake bench --cuhre[=N] [--device D] [--threads N] [--json FILE]\n"
-    "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts\n"
-    "those within their tolerance, those that miss it silently, and those that say so.\n";
-
-static aw_status bench(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     aw_bench b;
     aw_status status = AW_OK;
     AW_TRY(aw_bench_options(argc, argv, &b));
     if (aw_comm_size() > 1 && (b.tables || b.kernel || b.step || b.patterns || b.cuhre))
         return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
-                                    "measurements of one process (leave mpirun out)");
+                                    "measurements of one process (run them without mpirun)");
     if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.device, b.threads, b.json);
     if (b.kernel) return aw_bench_kernel(&b);
     aw_tuning_load(&b.tuning);
@@ -114,9 +85,43 @@ done:
     return status;
 }
 
-const aw_command aw_bench_command = {.name = "bench",
-                                     .usage = "bench",
-                                     .summary = "time the potentials on this machine",
-                                     .help = help,
-                                     .run = bench,
-                                     .on_all_ranks = 1};
+static const char help[] =
+    "arcwake bench [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]] [--device D]\n"
+    "              [--tolerance T] [--sampling quiet|random] [--threads N] [--skip N]\n"
+    "              [--repeat N] [--beam round|tilted|modulated] [--verify] [--tables]\n"
+    "              [--json FILE]\n"
+    "Times the potentials of the LCLS bend in steady state: mean and best of --repeat steps (3)\n"
+    "after --skip others (0).\n"
+    "  --beam    round (50 um), tilted (30 um by 2 mm, rotated by 0.1 rad), or modulated (round,\n"
+    "            density modulated by 20 % with a wavelength of 8 cells)\n"
+    "  --verify  print the error against the adaptive strategy at a 1000 times smaller tolerance,\n"
+    "            at 200 points\n"
+    "  --tables  print the tables of docs/benchmarks.md; by default of two-phase, heuristic and\n"
+    "            predictive, 1e5 and 1e6 particles, random start, --skip 5 --repeat 10\n"
+    "  --device  several devices (cpu:0,manycore): all of them together and each alone; with\n"
+    "            --sets every subset; --slow cpu:0=2,..: make cpu:0 twice as slow\n"
+    "Options of heuristic and predictive:\n"
+    "  --forecast learned|off|random  --neighbours K  --classes M  --least X  --budget X\n"
+    "  --conversion even|uniform|adaptive  --merge most|mean      (docs/strategies.md)\n"
+    "arcwake bench --kernel [--grid N[,N..]] [--json FILE]\n"
+    "Times the evaluation of the integrand alone, for every SIMD variant.\n"
+    "arcwake bench --patterns FILE [--grid N] [--particles N] [--solver A] [--skip N]\n"
+    "Writes the work at every point, and the partitions of a few points, for\n"
+    "tools/bench_plots.py.\n"
+    "arcwake bench --step [--hold] [--grid N[,N..]] [--particles N[,N..]] [--solver A[,B..]]\n"
+    "              [--threads N] [--skip N] [--repeat N] [--json FILE]\n"
+    "Times every part of a self-consistent step in the same bend (128 x 128, 1e6 particles,\n"
+    "projection): best and mean. --hold: solve at the first step only and keep its potentials,\n"
+    "which times the particle side (--repeat 60).\n"
+    "arcwake bench --cuhre[=N] [--device D] [--threads N] [--json FILE]\n"
+    "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts the\n"
+    "results within the tolerance, those that miss it silently, and those that report it.\n";
+
+const aw_command aw_bench_command = {
+    .name = "bench",
+    .usage = "bench",
+    .summary = "time the potentials on this machine",
+    .help = help,
+    .run = run_command,
+    .on_all_ranks = 1,
+};

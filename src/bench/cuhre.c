@@ -2,26 +2,25 @@
 /* `arcwake bench --cuhre`: the n-dimensional integrator against Genz's integrands. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "quadrature/cuhre.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 #include "src/bench/bench.h"
-#include "src/io/file.h"
+#include "src/io/json.h"
 #include "validation/genz.h"
 
-/* Evaluations that one integral may take: all of the default instances at the limit would take
- * half a minute. */
-#define MOST_EVALUATIONS 2000000
+/* Evaluations allowed for one integral: if every instance of the default ran into this limit, all
+ * of them would take half a minute. */
+#define EVALUATIONS_MAX 2000000
 
-enum { LEAST_N = 2, DIMENSIONS = AW_CUHRE_DIMENSIONS - LEAST_N + 1 };
+enum { DIMENSIONS_MIN = 2, DIMENSIONS = AW_CUHRE_DIMENSIONS - DIMENSIONS_MIN + 1 };
 
-/* What the integrals of a family, a dimension or both came to. */
+/* Outcome of the integrals of a family, of a dimension, or of both. */
 typedef struct tally {
     long instances;
-    long converged; /* status AW_OK */
+    long converged; /* ended with AW_OK */
     long within;    /* of the converged: the true error is within the tolerance */
     double worst;   /* of the converged: true error over tolerance */
     double evaluations, seconds;
@@ -29,8 +28,6 @@ typedef struct tally {
 
 typedef struct table {
     tally cell[AW_GENZ_FAMILIES][DIMENSIONS];
-    char *text; /* JSON so far */
-    size_t length, capacity;
 } table;
 
 static void tally_add(tally *t, const tally *more)
@@ -43,7 +40,7 @@ static void tally_add(tally *t, const tally *more)
     t->seconds += more->seconds;
 }
 
-/* One integral over the device cube. */
+/* One integral over the unit cube, into the tally. */
 static aw_status integrate(const aw_device *device, aw_genz *genz, double relative, int threads,
                            tally *t)
 {
@@ -53,7 +50,7 @@ static aw_status integrate(const aw_device *device, aw_genz *genz, double relati
                                     .a = a,
                                     .b = b,
                                     .relative = relative,
-                                    .max_evaluations = MOST_EVALUATIONS,
+                                    .max_evaluations = EVALUATIONS_MAX,
                                     .threads = threads > 0 ? threads : 1};
     aw_cuhre_result result;
     double begin = aw_now();
@@ -87,7 +84,7 @@ static void print_tally(const char *name, const tally *t)
             t->evaluations / (double)t->instances, t->seconds);
 }
 
-static void print_tables(table *b)
+static void print_tables(const table *b)
 {
     tally all = {0};
     print_head("family");
@@ -102,61 +99,67 @@ static void print_tables(table *b)
         tally sum = {0};
         char name[16];
         for (int f = 0; f < AW_GENZ_FAMILIES; ++f) tally_add(&sum, &b->cell[f][d]);
-        snprintf(name, sizeof name, "%d", d + LEAST_N);
+        snprintf(name, sizeof name, "%d", d + DIMENSIONS_MIN);
         print_tally(name, &sum);
     }
     print_tally("all", &all);
-    aw_info("of %ld that say converged, %ld (%.2f%%) are within the tolerance asked for",
+    aw_info("%ld report convergence; %ld of them (%.2f%%) are within the requested tolerance",
             all.converged, all.within, 100.0 * (double)all.within / (double)all.converged);
 }
 
-static aw_status json_row(table *b, int family, int d)
+static void add_json(aw_json *json, int family, int d, const tally *t)
 {
-    const tally *t = &b->cell[family][d];
-    char row[512];
-    int n =
-        snprintf(row, sizeof row,
-                 "%s  {\"family\": \"%s\", \"dimensions\": %d, \"instances\": %ld, "
-                 "\"converged\": %ld, \"within\": %ld, \"silent\": %ld, \"worst\": %.6g, "
-                 "\"at_limit\": %ld, \"evaluations\": %.6g, \"seconds\": %.6g}",
-                 b->length ? ",\n" : "[\n", aw_genz_name((aw_genz_family)family), d + LEAST_N,
-                 t->instances, t->converged, t->within, t->converged - t->within, t->worst,
-                 t->instances - t->converged, t->evaluations / (double)t->instances, t->seconds);
-    if (n < 0 || aw_grow((void **)&b->text, &b->capacity, b->length + (size_t)n + 8, 1) != AW_OK)
-        return aw_error(AW_ERR_NOMEM, "out of memory for the JSON file");
-    memcpy(b->text + b->length, row, (size_t)n);
-    b->length += (size_t)n;
-    return AW_OK;
+    aw_json_begin_object(json, NULL);
+    aw_json_string(json, "family", aw_genz_name((aw_genz_family)family));
+    aw_json_integer(json, "dimensions", d + DIMENSIONS_MIN);
+    aw_json_integer(json, "instances", t->instances);
+    aw_json_integer(json, "converged", t->converged);
+    aw_json_integer(json, "within", t->within);
+    aw_json_integer(json, "silent", t->converged - t->within);
+    aw_json_number(json, "worst", t->worst, AW_BENCH_DIGITS);
+    aw_json_integer(json, "at_limit", t->instances - t->converged);
+    aw_json_number(json, "evaluations", t->evaluations / (double)t->instances, AW_BENCH_DIGITS);
+    aw_json_number(json, "seconds", t->seconds, AW_BENCH_DIGITS);
+    aw_json_end_object(json);
 }
 
-aw_status aw_bench_cuhre(long instances, const char *unit, int threads, const char *json)
+/* The whole table, one object for each family and dimension. */
+static aw_status write_json(const table *b, const char *path)
+{
+    aw_json json = {.depth = 0};
+    aw_json_begin_array(&json, NULL);
+    for (int f = 0; f < AW_GENZ_FAMILIES; ++f)
+        for (int d = 0; d < DIMENSIONS; ++d) add_json(&json, f, d, &b->cell[f][d]);
+    aw_json_end_array(&json);
+    aw_status status = aw_json_save(&json, path);
+    aw_json_free(&json);
+    return status;
+}
+
+aw_status aw_bench_cuhre(long instances, const char *name, int threads, const char *json)
 {
     aw_status status = AW_OK;
     const aw_device_params params = {.threads = threads, .inner_density = 1.0};
     aw_device device = {0};
-    table b = {.text = NULL};
-    AW_TRY(aw_device_open(unit, &params, &device));
+    table b = {0};
+    AW_TRY(aw_device_open(name, &params, &device));
     aw_info("integrals of Genz's families in %d to %d dimensions, %ld of each, relative tolerances "
-            "1e-3 to 1e-6 in turn, at most %d evaluations; on %s",
-            (int)LEAST_N, (int)AW_CUHRE_DIMENSIONS, instances, MOST_EVALUATIONS,
-            device.ops->cuhre_apply ? device.ops->describe(device.state) : "threads of the host");
+            "1e-3 to 1e-6 in turn, at most %d evaluations each; on %s",
+            (int)DIMENSIONS_MIN, (int)AW_CUHRE_DIMENSIONS, instances, EVALUATIONS_MAX,
+            device.ops->cuhre_apply ? device.ops->describe(device.state) : "host threads");
     for (int f = 0; f < AW_GENZ_FAMILIES; ++f)
         for (int d = 0; d < DIMENSIONS; ++d) {
-            uint64_t random = 100 * (uint64_t)f + (uint64_t)d + LEAST_N; /* a sequence for each */
+            uint64_t random =
+                100 * (uint64_t)f + (uint64_t)d + DIMENSIONS_MIN; /* one sequence each */
             for (long i = 0; i < instances; ++i) {
-                aw_genz genz = aw_genz_draw((aw_genz_family)f, d + LEAST_N, &random);
+                aw_genz genz = aw_genz_draw((aw_genz_family)f, d + DIMENSIONS_MIN, &random);
                 AW_TRY(integrate(&device, &genz, pow(10.0, -3.0 - (double)(i % 4)), threads,
                                  &b.cell[f][d]));
             }
-            AW_TRY(json_row(&b, f, d));
         }
     print_tables(&b);
-    if (json) {
-        memcpy(b.text + b.length, "\n]\n", 3);
-        AW_TRY(aw_file_replace(json, b.text, b.length + 3));
-    }
+    if (json) AW_TRY(write_json(&b, json));
 done:
     aw_device_close(&device);
-    aw_free(b.text);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake bench` with several devices: all of them together and each alone, at the same steps. */
+/* `arcwake bench` with several devices: all together and each alone, at the same steps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,17 +9,18 @@
 #include "src/bench/case.h"
 #include "src/simulation/verify.h"
 
-/* Some of the units, with a solver of its own: what it learns is its own. */
+/* A subset of the devices. Each candidate has a solver of its own, which learns from its own solves
+ * only. */
 typedef struct candidate {
-    unsigned who; /* bit i: unit i */
-    aw_device device;
+    unsigned members; /* bit i: device i takes part */
+    aw_device device; /* all of them as one; the others are idle */
     aw_solver *solver;
 } candidate;
 
 typedef struct candidates {
-    candidate c[AW_BENCH_ROWS]; /* the first: all devices; then one each; then the other sets */
-    int n, units;
-    double *result; /* [nodes][AW_RESULTS] */
+    candidate c[AW_BENCH_ROWS]; /* all devices; then each alone; then the other subsets */
+    int n, devices;
+    double *result; /* owned, [nodes][AW_RESULTS] */
 } candidates;
 
 static void close_all(candidates *all)
@@ -31,17 +32,17 @@ static void close_all(candidates *all)
     aw_free(all->result);
 }
 
-static int members(unsigned who)
+static int count_bits(unsigned members)
 {
     int n = 0;
-    for (; who; who &= who - 1U) ++n;
+    for (; members; members &= members - 1U) ++n;
     return n;
 }
 
-/* Add some of the units. The list is opened anew for each candidate, so that units have the threads
- * and the speed that they have among all of them. */
-static aw_status open_one(const aw_bench *b, const char *solver, double inner_density, unsigned who,
-                          candidates *all)
+/* Add a candidate. Each candidate opens the whole list anew, so that every device has the threads
+ * and the speed that it has among all of them. */
+static aw_status open_one(const aw_bench *b, const char *solver, double inner_density,
+                          unsigned members, candidates *all)
 {
     const aw_device_params params = {.threads = b->threads,
                                      .inner_density = inner_density,
@@ -51,8 +52,8 @@ static aw_status open_one(const aw_bench *b, const char *solver, double inner_de
     aw_status status = AW_OK;
     AW_TRY(aw_device_list_open(b->device, &params, &c->device));
     all->n++;
-    c->who = who;
-    aw_multi_only(&c->device, who);
+    c->members = members;
+    aw_multi_only(&c->device, members);
     AW_TRY(aw_solver_new(solver, &c->device, &c->solver));
     aw_solver_forecast(c->solver, &b->forecast);
 done:
@@ -67,19 +68,19 @@ static aw_status open_all(const aw_bench *b, const char *solver, const aw_simula
     all->result = aw_alloc(sim->nodes * AW_RESULTS, sizeof *all->result);
     AW_TRY(all->result ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(open_one(b, solver, density, ~0U, all));
-    all->units = aw_multi_count(&all->c[0].device);
-    all->c[0].who = (1U << all->units) - 1U;
-    if (b->sets && all->units > AW_BENCH_SETS)
-        AW_TRY(aw_error(AW_ERR_ARG, "--sets: of more than %d units there are too many sets",
+    all->devices = aw_multi_count(&all->c[0].device);
+    all->c[0].members = (1U << all->devices) - 1U;
+    if (b->sets && all->devices > AW_BENCH_SETS)
+        AW_TRY(aw_error(AW_ERR_ARG, "--sets: at most %d devices (more have too many subsets)",
                         (int)AW_BENCH_SETS));
-    for (int i = 0; i < all->units; ++i) AW_TRY(open_one(b, solver, density, 1U << i, all));
-    for (unsigned who = 1; b->sets && who < all->c[0].who; ++who)
-        if (members(who) > 1) AW_TRY(open_one(b, solver, density, who, all));
+    for (int i = 0; i < all->devices; ++i) AW_TRY(open_one(b, solver, density, 1U << i, all));
+    for (unsigned members = 1; b->sets && members < all->c[0].members; ++members)
+        if (count_bits(members) > 1) AW_TRY(open_one(b, solver, density, members, all));
 done:
     return status;
 }
 
-/* A solve by every candidate in turn; another one begins at every step. */
+/* Every candidate solves in turn; at each step another one is first. */
 static aw_status solve_all(const aw_bench *b, aw_simulation *sim, candidates *all,
                            aw_bench_row *row)
 {
@@ -100,15 +101,15 @@ done:
     return status;
 }
 
-/* What devices together took against what was possible (dissertation eq. 20). Row i + 1 is of device i
- * alone. */
+/* The time of several devices together, against the ideal time (dissertation, eq. 20). Row i + 1 is
+ * that of device i alone. */
 static void compare(const candidate *c, const aw_bench_row *row, aw_bench_row *mine)
 {
     double speed = 0.0;
     mine->device[0] = '\0';
     mine->devices = 0;
     for (int i = 0; i < aw_multi_count(&c->device); ++i) {
-        if (!(c->who >> i & 1U)) continue;
+        if (!(c->members >> i & 1U)) continue;
         const aw_device_record share = aw_multi_record(&c->device, i);
         const size_t at = strlen(mine->device);
         aw_bench_device *one = &mine->each[mine->devices++];

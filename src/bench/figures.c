@@ -47,7 +47,7 @@ void aw_bench_row_close(aw_bench_row *row)
     for (size_t i = 0; i < sizeof sum / sizeof *sum; ++i) *sum[i] /= (double)row->solves;
 }
 
-/* Mean of an evaluation, `share` of which have rates. */
+/* Mean of a quantity over evaluations, a `share` of them with rates. */
 static double mean_of(double share, double with, double without)
 {
     return share * with + (1.0 - share) * without;

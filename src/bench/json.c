@@ -3,87 +3,105 @@
 #include <math.h>
 
 #include "src/bench/bench.h"
+#include "src/io/json.h"
+
+static void number(aw_json *json, const char *key, double value)
+{
+    aw_json_number(json, key, value, AW_BENCH_DIGITS);
+}
 
 /* What --tables adds. */
-static void add_figures(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
+static void add_figures(aw_json *json, const aw_bench_row *row, const aw_peak *peak)
 {
     aw_bench_figures f;
     aw_bench_figure(row, peak, &f);
-    aw_text_add(text, ", \"moments\": \"%s\"", row->single ? "single" : "double");
-    aw_text_add_number(text, "gflops_kernel", f.kernel);
-    aw_text_add_number(text, "kernel_rated", f.kernel_rated);
-    aw_text_add_number(text, "intensity", f.intensity);
-    aw_text_add_number(text, "nanoseconds", f.nanoseconds);
-    aw_text_add_number(text, "over_adaptive", f.over);
-    aw_text_add_number(text, "forecast_cells", row->forecast_cells);
-    aw_text_add_number(text, "forecast_slices", row->forecast_slices);
-    aw_text_add_number(text, "peak_share", f.peak_share);
-    aw_text_add(text, ", \"peak\": {");
-    aw_text_add_number(text, "double", peak->arithmetic[0]);
-    aw_text_add_number(text, "single", peak->arithmetic[1]);
-    aw_text_add(text, ", \"read\": [");
-    for (int i = 0; i < AW_PEAK_ARRAYS; ++i)
-        aw_text_add(text, "%s[%zu, %.6g]", i > 0 ? ", " : "", aw_peak_bytes(i), peak->read[i]);
-    aw_text_add(text, "]}");
+    aw_json_string(json, "moments", row->single ? "single" : "double");
+    number(json, "gflops_kernel", f.kernel);
+    number(json, "kernel_rated", f.kernel_rated);
+    number(json, "intensity", f.intensity);
+    number(json, "nanoseconds", f.nanoseconds);
+    number(json, "over_adaptive", f.over);
+    number(json, "forecast_cells", row->forecast_cells);
+    number(json, "forecast_slices", row->forecast_slices);
+    number(json, "peak_share", f.peak_share);
+    aw_json_begin_object(json, "peak");
+    number(json, "double", peak->arithmetic[0]);
+    number(json, "single", peak->arithmetic[1]);
+    aw_json_begin_array(json, "read");
+    for (int i = 0; i < AW_PEAK_ARRAYS; ++i) {
+        aw_json_begin_array(json, NULL);
+        aw_json_integer(json, NULL, (long long)aw_peak_bytes(i));
+        number(json, NULL, peak->read[i]);
+        aw_json_end_array(json);
+    }
+    aw_json_end_array(json);
+    aw_json_end_object(json);
 }
 
-/* Of several devices together. */
-static void add_units(aw_text *text, const aw_bench_row *row)
+/* What a row of several devices adds. */
+static void add_devices(aw_json *json, const aw_bench_row *row)
 {
-    aw_text_add(text, ", \"t_alone\": {");
-    for (int i = 0; i < row->devices; ++i)
-        aw_text_add_number(text, row->each[i].name, row->each[i].alone);
-    aw_text_add(text, "}, \"busy\": {");
-    for (int i = 0; i < row->devices; ++i)
-        aw_text_add_number(text, row->each[i].name, row->each[i].busy);
-    aw_text_add(text, "}");
-    aw_text_add_number(text, "ideal", row->ideal);
-    aw_text_add_number(text, "efficiency", row->ideal / row->mean);
+    aw_json_begin_object(json, "t_alone");
+    for (int i = 0; i < row->devices; ++i) number(json, row->each[i].name, row->each[i].alone);
+    aw_json_end_object(json);
+    aw_json_begin_object(json, "busy");
+    for (int i = 0; i < row->devices; ++i) number(json, row->each[i].name, row->each[i].busy);
+    aw_json_end_object(json);
+    number(json, "ideal", row->ideal);
+    number(json, "efficiency", row->ideal / row->mean);
 }
 
-static void add_row(aw_text *text, const aw_bench_row *row, const aw_peak *peak)
+static void add_seconds(aw_json *json, const aw_bench_row *row)
+{
+    aw_json_begin_object(json, "seconds");
+    number(json, "total", row->mean);
+    number(json, "best", row->best);
+    number(json, "predict", row->predict);
+    number(json, "cluster", row->cluster);
+    number(json, "upload", row->upload);
+    number(json, "evaluate", row->evaluate);
+    number(json, "refine", row->refine);
+    number(json, "learn", row->learn);
+    aw_json_end_object(json);
+}
+
+static void add_row(aw_json *json, const aw_bench_row *row, const aw_peak *peak)
 {
     aw_bench_figures f;
     aw_bench_figure(row, peak, &f);
-    aw_text_add(text,
-                "  {\"grid\": %d, \"particles\": %zu, \"solver\": \"%s\", \"device\": \"%s\", "
-                "\"threads\": %d, \"tolerance\": %.6g, \"solves\": %d, \"seconds\": {",
-                row->grid, row->particles, row->solver, row->device, row->threads, row->tolerance,
-                row->solves);
-    aw_text_add_number(text, "total", row->mean);
-    aw_text_add_number(text, "best", row->best);
-    aw_text_add_number(text, "predict", row->predict);
-    aw_text_add_number(text, "cluster", row->cluster);
-    aw_text_add_number(text, "upload", row->upload);
-    aw_text_add_number(text, "evaluate", row->evaluate);
-    aw_text_add_number(text, "refine", row->refine);
-    aw_text_add_number(text, "learn", row->learn);
-    aw_text_add(text, "}, \"evaluations\": %.0f", row->evaluations);
-    aw_text_add_number(text, "rated", f.rated);
-    aw_text_add_number(text, "gflops", f.equivalent);
-    aw_text_add(text, ", \"leftovers\": %.0f", row->leftovers);
+    aw_json_begin_object(json, NULL);
+    aw_json_integer(json, "grid", row->grid);
+    aw_json_integer(json, "particles", (long long)row->particles);
+    aw_json_string(json, "solver", row->solver);
+    aw_json_string(json, "device", row->device);
+    aw_json_integer(json, "threads", row->threads);
+    number(json, "tolerance", row->tolerance);
+    aw_json_integer(json, "solves", row->solves);
+    add_seconds(json, row);
+    aw_json_integer(json, "evaluations", llrint(row->evaluations));
+    number(json, "rated", f.rated);
+    number(json, "gflops", f.equivalent);
+    aw_json_integer(json, "leftovers", llrint(row->leftovers));
     if (!isnan(row->sampled)) {
-        aw_text_add_number(text, "error_sampled", row->sampled);
-        aw_text_add(text, ", \"fell_back\": %d", row->fell_back);
+        number(json, "error_sampled", row->sampled);
+        aw_json_integer(json, "fell_back", row->fell_back);
     }
     if (!isnan(row->error_phi)) {
-        aw_text_add_number(text, "error_phi", row->error_phi);
-        aw_text_add_number(text, "error_psi", row->error_psi);
+        number(json, "error_phi", row->error_phi);
+        number(json, "error_psi", row->error_psi);
     }
-    if (row->devices > 0) add_units(text, row);
-    if (peak) add_figures(text, row, peak);
-    aw_text_add(text, "}");
+    if (row->devices > 0) add_devices(json, row);
+    if (peak) add_figures(json, row, peak);
+    aw_json_end_object(json);
 }
 
 aw_status aw_bench_json(const char *path, const aw_bench_row *row, int rows, const aw_peak *peak)
 {
-    aw_text text = {.bytes = NULL};
-    for (int i = 0; i < rows; ++i) {
-        aw_text_add(&text, i > 0 ? ",\n" : "[\n");
-        add_row(&text, &row[i], peak);
-    }
-    aw_text_add(&text, "\n]\n");
-    aw_status status = aw_text_save(&text, path);
-    aw_text_free(&text);
+    aw_json json = {.depth = 0};
+    aw_json_begin_array(&json, NULL);
+    for (int i = 0; i < rows; ++i) add_row(&json, &row[i], peak);
+    aw_json_end_array(&json);
+    aw_status status = aw_json_save(&json, path);
+    aw_json_free(&json);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One measurement of `arcwake bench`: a strategy on the LCLS bend in steady state. */
+/* One measurement of `arcwake bench`: a strategy in the LCLS bend in steady state. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "src/bench/case.h"
 #include "src/simulation/verify.h"
 
-/* Points on which the adaptive strategy counts its work. */
+/* Points at which the work of the adaptive strategy is counted. */
 enum { SAMPLE_POINTS = 400 };
 
 aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, long particles,
@@ -57,9 +57,9 @@ void aw_bench_case_label(const aw_simulation *sim, long particles, const char *s
     row->threads = config->threads > 0 ? config->threads : omp_get_max_threads();
 }
 
-/* Evaluations per point of the adaptive strategy at the same tolerance, from a sample. It halves
- * regions, and all nodes of a region are nodes of its halves: what it evaluates is its final
- * partition and nothing else, so this is the work of the converged partition alone. */
+/* Evaluations per point of the adaptive strategy at the same tolerance, from a sample of the
+ * points. All nodes of a region are also nodes of its halves, so that the strategy evaluates its
+ * final partition and nothing else: this is the work of the converged partition alone. */
 static aw_status count_adaptive(aw_simulation *sim, double *per_point)
 {
     aw_status status = AW_OK;
@@ -69,7 +69,7 @@ static aw_status count_adaptive(aw_simulation *sim, double *per_point)
     aw_field_point *point = aw_alloc(n, sizeof *point);
     double *result = aw_alloc(n * AW_RESULTS, sizeof *result);
     AW_TRY(point && result ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory for the sample"));
-    /* Scattered evenly, without the regularity of a stride: Knuth's multiplicative hash. */
+    /* Spread evenly, without the regularity of a stride: Knuth's multiplicative hash. */
     for (size_t i = 0; i < n; ++i)
         point[i] = sim->point[(uint32_t)((uint32_t)(i + 1) * 2654435761U) % sim->nodes];
     AW_TRY(aw_solver_new("adaptive", &sim->device, &solver));
@@ -83,8 +83,8 @@ done:
     return status;
 }
 
-/* What the tables want besides the times: at a step of its own, which is not timed. */
-static aw_status look_closer(aw_simulation *sim, aw_bench_row *row)
+/* Figures of the tables other than times, from a step that is not timed. */
+static aw_status add_figures(aw_simulation *sim, aw_bench_row *row)
 {
     aw_status status = AW_OK;
     aw_patterns record = {.rows = 0};
@@ -123,7 +123,7 @@ aw_status aw_bench_measure(const aw_bench *b, const char *solver, long grid, lon
     aw_bench_row_close(row);
     aw_bench_case_label(sim, particles, config->solver,
                         sim->device.ops->describe(sim->device.state), row);
-    if (b->tables) AW_TRY(look_closer(sim, row));
+    if (b->tables) AW_TRY(add_figures(sim, row));
 done:
     aw_simulation_free(sim);
     aw_config_free(config);

@@ -39,8 +39,8 @@ static const struct option known[] = {
     {"merge", 1, NULL, MERGE},       {"least", 1, NULL, LEAST},
     {"budget", 1, NULL, BUDGET},     {NULL, 0, NULL, 0}};
 
-/* Numbers between commas. */
-static aw_status number_list(const char *option, const char *text, long least, long most, long *out,
+/* Whole numbers separated by commas, at most AW_BENCH_LIST of them. */
+static aw_status number_list(const char *option, const char *text, long min, long max, long *out,
                              int *count)
 {
     char copy[256], *rest = copy, *word;
@@ -49,7 +49,7 @@ static aw_status number_list(const char *option, const char *text, long least, l
         return aw_error(AW_ERR_ARG, "%s: the list is too long", option);
     *count = 0;
     while (status == AW_OK && (word = strtok_r(rest, ",", &rest)) && *count < AW_BENCH_LIST)
-        status = aw_option_number(option, word, least, most, &out[(*count)++]);
+        status = aw_option_number(option, word, min, max, &out[(*count)++]);
     if (status == AW_OK && *count == 0)
         return aw_error(AW_ERR_ARG, "%s: no number in '%s'", option, text);
     return status;
@@ -66,26 +66,26 @@ static aw_status name_list(aw_bench *b, const char *text)
     return b->solvers ? AW_OK : aw_error(AW_ERR_ARG, "--solver: no name in '%s'", text);
 }
 
-/* A whole number that is kept as an int. */
-static aw_status small(const char *option, const char *value, long least, long most, int *out)
+/* A whole number that fits an int. */
+static aw_status small(const char *option, const char *value, long min, long max, int *out)
 {
     long number = 0;
-    aw_status status = aw_option_number(option, value, least, most, &number);
+    aw_status status = aw_option_number(option, value, min, max, &number);
     if (status == AW_OK) *out = (int)number;
     return status;
 }
 
-/* A number above 0 and up to `most`. */
-static aw_status positive(const char *option, const char *value, double most, double *out)
+/* A number above 0 and up to `max`. */
+static aw_status positive(const char *option, const char *value, double max, double *out)
 {
     char *end = NULL;
     *out = strtod(value, &end);
-    if (end != value && !*end && *out > 0.0 && *out <= most) return AW_OK;
+    if (end != value && !*end && *out > 0.0 && *out <= max) return AW_OK;
     return aw_error(AW_ERR_ARG, "%s: '%s' is not a number above 0 and up to %g", option, value,
-                    most);
+                    max);
 }
 
-/* The place of a word in a list that ends with NULL. */
+/* The position of a word in a list that ends with NULL. */
 static aw_status choice(const char *option, const char *value, const char *const *word, int *out)
 {
     char all[128] = "";
@@ -101,27 +101,27 @@ static aw_status choice(const char *option, const char *value, const char *const
     return aw_error(AW_ERR_ARG, "%s: '%s' is not %s", option, value, all);
 }
 
-/* What `heuristic` and `predictive` are told. */
-static aw_status take_forecast(aw_forecast *f, int option, const char *value)
+/* Options of `heuristic` and `predictive`. */
+static aw_status apply_forecast(aw_forecast *f, int option, const char *value)
 {
     static const char *const sources[] = {"learned", "off", "random", NULL};
     static const char *const conversions[] = {"even", "uniform", "adaptive", NULL};
     static const char *const merges[] = {"most", "mean", NULL};
     aw_status status = AW_OK;
-    int place = 0;
+    int index = 0;
     switch (option) {
     case FORECAST:
-        status = choice("--forecast", value, sources, &place);
-        f->source = (aw_forecast_source)place;
+        status = choice("--forecast", value, sources, &index);
+        f->source = (aw_forecast_source)index;
         return status;
     case NEIGHBOURS: return small("--neighbours", value, 1, 64, &f->neighbours);
     case CLASSES: return small("--classes", value, 0, 1000000, &f->classes);
     case CONVERSION:
-        status = choice("--conversion", value, conversions, &place);
+        status = choice("--conversion", value, conversions, &index);
         return status == AW_OK && aw_conversion_find(value, &f->conversion) ? AW_OK : AW_ERR_ARG;
     case MERGE:
-        status = choice("--merge", value, merges, &place);
-        f->merge = (aw_merge)place;
+        status = choice("--merge", value, merges, &index);
+        f->merge = (aw_merge)index;
         return status;
     case LEAST: return positive("--least", value, 64.0, &f->least);
     case BUDGET: return positive("--budget", value, 1e6, &f->budget);
@@ -129,7 +129,7 @@ static aw_status take_forecast(aw_forecast *f, int option, const char *value)
     }
 }
 
-static aw_status take(aw_bench *b, int option, const char *value)
+static aw_status apply(aw_bench *b, int option, const char *value)
 {
     static const char *const samplings[] = {"quiet", "random", NULL};
     static const char *const beams[] = {"round", "tilted", "modulated", NULL};
@@ -156,11 +156,11 @@ static aw_status take(aw_bench *b, int option, const char *value)
     case 'T': return small("--threads", value, 1, 4096, &b->threads);
     case 'S': return small("--skip", value, 0, AW_BENCH_SOLVES, &b->skip);
     case 'r': return small("--repeat", value, 1, AW_BENCH_SOLVES, &b->repeat);
-    default: return take_forecast(&b->forecast, option, value);
+    default: return apply_forecast(&b->forecast, option, value);
     }
 }
 
-/* What was not given. */
+/* The default of a list that was not given; second = 0: it has one element. */
 static void fill_list(long *list, int *n, long first, long second)
 {
     if (*n > 0) return;
@@ -203,7 +203,7 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b)
                             "bench: option %s is not known or lacks its value (see: "
                             "arcwake help bench)",
                             argv[optind - 1]);
-        aw_status status = take(b, option, optarg);
+        aw_status status = apply(b, option, optarg);
         if (status != AW_OK) return status;
     }
     if (optind < argc)
@@ -213,13 +213,13 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b)
         return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
                                     "separate measurements (give one of them)");
     if ((b->slow || b->sets) && !strchr(b->device, ','))
-        return aw_error(AW_ERR_ARG, "--slow and --sets are about several devices (give --device a "
-                                    "list, such as cpu:0,cpu:1)");
+        return aw_error(AW_ERR_ARG, "--slow and --sets need several devices (give --device a list, "
+                                    "such as cpu:0,cpu:1)");
     if (b->hold && !b->step) return aw_error(AW_ERR_ARG, "bench: --hold belongs to --step");
     fill_defaults(b);
     if (b->skip + b->repeat > AW_BENCH_SOLVES)
         return aw_error(AW_ERR_ARG,
-                        "--skip and --repeat: %d solves (at most %d in all: then the bunch leaves "
+                        "--skip and --repeat: %d solves (at most %d in all, then the bunch leaves "
                         "the bend)",
                         b->skip + b->repeat, (int)AW_BENCH_SOLVES);
     return AW_OK;

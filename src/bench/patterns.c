@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake bench --patterns FILE`: how uneven the work is from point to point (dissertation 3.2.2):
- * the work of every point, and partitions and slices used of a few. */
+/* `arcwake bench --patterns FILE`: how unevenly the work is distributed over the points
+ * (dissertation 3.2.2): the work at every point, and for a few points the partition and the slices
+ * that it uses. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -9,26 +10,43 @@
 #include "quadrature/rules/refine.h"
 #include "src/base/memory.h"
 #include "src/bench/case.h"
+#include "src/io/json.h"
 
-/* Points that are shown: places in units of the grid's sides. */
+/* Points whose partitions are written: positions as fractions of the sides of the grid. */
 enum { SHOWN = 4 };
+/* Significant digits of lengths and of mean counts in the file. */
+enum { LENGTH_DIGITS = 9, COUNT_DIGITS = 4 };
 static const double places[SHOWN][2] = {{0.25, 0.5}, {0.5, 0.5}, {0.75, 0.5}, {0.5, 0.75}};
 
-/* The adaptive strategy, point by point, so that each has its own count. */
+/* A region of the adaptive strategy's final partition of a point. */
+typedef struct leaf {
+    double a, b;   /* from, to [m] */
+    double halves; /* how often its starting region was halved */
+} leaf;
+
+/* Work of the adaptive strategy, run on one point at a time so that each has its own count. */
 typedef struct pattern_map {
     aw_simulation *sim;
     aw_partition *partition;
-    double *evaluations, *regions, *nodes; /* [sim->nodes] each */
-    aw_patterns shown;                     /* of the shown points by the adaptive strategy */
-    size_t at[SHOWN];
-    aw_text leaves[SHOWN];
+    double *evaluations, *regions, *nodes; /* owned, [sim->nodes] each */
+    aw_patterns shown;                     /* subregions used at the shown points */
+    size_t at[SHOWN];                      /* their indices in the grid */
+    leaf *leaves[SHOWN];                   /* their final partitions, owned */
+    size_t leaf_count[SHOWN];
 } pattern_map;
 
-/* Space of one thread. */
-typedef struct pattern_space {
+/* Subregions in each slice interval of one point. */
+typedef struct slice_counts {
+    double cdt; /* width of an interval [m] */
+    size_t slices;
+    double *n; /* owned, [slices] */
+} slice_counts;
+
+/* Workspace of one thread. */
+typedef struct pattern_workspace {
     aw_refine_space refine;
     aw_region *start;
-} pattern_space;
+} pattern_workspace;
 
 typedef struct node_context {
     const aw_variant *variant;
@@ -43,32 +61,35 @@ static void node(void *context, uint32_t point, double r, double f_in[AW_RESULTS
                       c->work);
 }
 
-static void space_free(pattern_space *space)
+static void workspace_free(pattern_workspace *space)
 {
     aw_refine_space_free(&space->refine);
     aw_free(space->start);
 }
 
-static aw_status space_make(pattern_space *space, size_t cells)
+static aw_status workspace_make(pattern_workspace *space, size_t cells)
 {
     space->start = aw_alloc(cells + 1, sizeof(aw_region));
     return space->start ? aw_refine_space_make(&space->refine) : AW_ERR_NOMEM;
 }
 
-/* The final regions of a shown point: from, to, how often its starting region was halved. */
-static void list_leaves(const pattern_space *space, const aw_job *job, aw_text *out)
+/* The final partition of a shown point. */
+static aw_status copy_leaves(const pattern_workspace *space, const aw_job *job, leaf **out)
 {
+    leaf *leaves = *out = aw_alloc(job->regions, sizeof *leaves);
+    if (!leaves) return AW_ERR_NOMEM;
     for (size_t i = 0; i < job->regions; ++i) {
-        const aw_region *leaf = &space->refine.region[i];
+        const aw_region *region = &space->refine.region[i];
         size_t k = 0;
-        while (k + 1 < job->count && space->start[k + 1].a <= leaf->a) ++k;
-        const double halves = log2((space->start[k].b - space->start[k].a) / (leaf->b - leaf->a));
-        aw_text_add(out, "%s[%.9g, %.9g, %.0f]", i > 0 ? ", " : "", leaf->a, leaf->b, halves);
+        while (k + 1 < job->count && space->start[k + 1].a <= region->a) ++k;
+        const double start = space->start[k].b - space->start[k].a;
+        leaves[i] = (leaf){region->a, region->b, log2(start / (region->b - region->a))};
     }
+    return AW_OK;
 }
 
 static aw_status refine_point(pattern_map *map, const aw_scales *scales, uint32_t p,
-                              pattern_space *space)
+                              pattern_workspace *space)
 {
     const aw_simulation *sim = map->sim;
     aw_work work = {0};
@@ -83,12 +104,13 @@ static aw_status refine_point(pattern_map *map, const aw_scales *scales, uint32_
         job.leaves = &map->shown.need[(size_t)shown * job.cells];
     }
     job.count = aw_partition_regions(map->partition, sim->view, &sim->point[p], p, space->start);
-    aw_refine_job(space->start, &job, node, &context, scales, &space->refine, &work);
+    aw_refine_job(space->start, &job, &(aw_nodes){node, &context}, scales, &space->refine, &work);
     map->evaluations[p] = (double)work.evaluations;
     map->nodes[p] = (double)work.nodes;
     map->regions[p] = (double)job.regions;
-    if (shown >= 0) list_leaves(space, &job, &map->leaves[shown]);
-    return job.status;
+    if (job.status != AW_OK || shown < 0) return job.status;
+    map->leaf_count[shown] = job.regions;
+    return copy_leaves(space, &job, &map->leaves[shown]);
 }
 
 static aw_status map_fill(pattern_map *map, const aw_problem *problem)
@@ -106,12 +128,12 @@ static aw_status map_fill(pattern_map *map, const aw_problem *problem)
     int worst = AW_OK;
 #pragma omp parallel reduction(max : worst)
     {
-        pattern_space space = {.start = NULL};
-        aw_status mine = space_make(&space, map->partition->n);
+        pattern_workspace space = {.start = NULL};
+        aw_status mine = workspace_make(&space, map->partition->n);
 #pragma omp for schedule(dynamic, 16)
         for (ptrdiff_t p = 0; p < (ptrdiff_t)sim->nodes; ++p)
             if (mine == AW_OK) mine = refine_point(map, &problem->scales, (uint32_t)p, &space);
-        space_free(&space);
+        workspace_free(&space);
         worst = (int)mine;
     }
     if (worst != AW_OK)
@@ -127,30 +149,86 @@ static void map_free(pattern_map *map)
     aw_free(map->evaluations);
     aw_free(map->regions);
     aw_free(map->nodes);
-    for (int k = 0; k < SHOWN; ++k) aw_text_free(&map->leaves[k]);
+    for (int k = 0; k < SHOWN; ++k) aw_free(map->leaves[k]);
 }
 
-/* "key": [[...], ...], a row of the grid in each. */
-static void add_map(aw_text *text, const char *key, const double *value, const aw_grid_view *grid)
+/* A number for each point: an array of the rows of the grid. */
+static void add_map(aw_json *json, const char *key, const double *value, const aw_grid_view *grid)
 {
-    aw_text_add(text, ",\n \"%s\": [", key);
-    for (int j = 0; j < grid->nx; ++j)
+    aw_json_begin_array(json, key);
+    for (int j = 0; j < grid->nx; ++j) {
+        aw_json_begin_array(json, NULL);
         for (int i = 0; i < grid->ns; ++i)
-            aw_text_add(text, "%s%.0f%s", i > 0 ? ", " : (j > 0 ? ",\n  [" : "["),
-                        value[(size_t)j * (size_t)grid->ns + (size_t)i],
-                        i + 1 < grid->ns ? "" : "]");
-    aw_text_add(text, "]");
+            aw_json_integer(json, NULL, llrint(value[(size_t)j * (size_t)grid->ns + (size_t)i]));
+        aw_json_end_array(json);
+    }
+    aw_json_end_array(json);
 }
 
-/* "key": [subregions in each slice interval that has any]. */
-static void add_slices(aw_text *text, const char *key, const aw_patterns *patterns, size_t row,
-                       double cdt, size_t slices, double *n)
+/* Two numbers, along s and x. */
+static void add_pair(aw_json *json, const char *key, double s, double x)
 {
-    aw_patterns_by_slice(patterns, &patterns->need[row * patterns->cells], cdt, slices, n);
-    while (slices > 0 && !(n[slices - 1] > 0.0)) --slices;
-    aw_text_add(text, ", \"%s\": [", key);
-    for (size_t i = 0; i < slices; ++i) aw_text_add(text, "%s%.4g", i > 0 ? ", " : "", n[i]);
-    aw_text_add(text, "]");
+    aw_json_begin_array(json, key);
+    aw_json_number(json, NULL, s, LENGTH_DIGITS);
+    aw_json_number(json, NULL, x, LENGTH_DIGITS);
+    aw_json_end_array(json);
+}
+
+/* The subregions in each slice interval, up to the last interval that has any. */
+static void add_slices(aw_json *json, const char *key, const aw_patterns *patterns, size_t row,
+                       const slice_counts *counts)
+{
+    size_t slices = counts->slices;
+    aw_patterns_by_slice(patterns, &patterns->need[row * patterns->cells], counts->cdt, slices,
+                         counts->n);
+    while (slices > 0 && !(counts->n[slices - 1] > 0.0)) --slices;
+    aw_json_begin_array(json, key);
+    for (size_t i = 0; i < slices; ++i) aw_json_number(json, NULL, counts->n[i], COUNT_DIGITS);
+    aw_json_end_array(json);
+}
+
+/* The k-th of the shown points. */
+static void add_point(aw_json *json, const pattern_map *map, size_t k, const aw_patterns *record,
+                      const slice_counts *counts)
+{
+    const aw_grid_view *grid = &map->sim->frame.grid;
+    const size_t i = map->at[k] % (size_t)grid->ns, j = map->at[k] / (size_t)grid->ns;
+    aw_json_begin_object(json, NULL);
+    aw_json_begin_array(json, "node");
+    aw_json_integer(json, NULL, (long long)i);
+    aw_json_integer(json, NULL, (long long)j);
+    aw_json_end_array(json);
+    aw_json_number(json, "s_m", ((double)i - 0.5 * (grid->ns - 1)) * grid->hs, AW_BENCH_DIGITS);
+    aw_json_number(json, "x_m", ((double)j - 0.5 * (grid->nx - 1)) * grid->hx, AW_BENCH_DIGITS);
+    aw_json_begin_array(json, "leaves_m");
+    for (size_t l = 0; l < map->leaf_count[k]; ++l) {
+        const leaf *one = &map->leaves[k][l];
+        aw_json_begin_array(json, NULL);
+        aw_json_number(json, NULL, one->a, LENGTH_DIGITS);
+        aw_json_number(json, NULL, one->b, LENGTH_DIGITS);
+        aw_json_integer(json, NULL, llrint(one->halves));
+        aw_json_end_array(json);
+    }
+    aw_json_end_array(json);
+    add_slices(json, "slices_adaptive", &map->shown, k, counts);
+    add_slices(json, "slices_solver", record, map->at[k], counts);
+    aw_json_end_object(json);
+}
+
+/* What was computed: grid, beam and strategy. */
+static void add_setup(aw_json *json, const aw_bench *b, const aw_simulation *sim)
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    aw_json_begin_array(json, "grid");
+    aw_json_integer(json, NULL, grid->ns);
+    aw_json_integer(json, NULL, grid->nx);
+    aw_json_end_array(json);
+    add_pair(json, "spacing_m", grid->hs, grid->hx);
+    aw_json_integer(json, "particles", (long long)sim->particles->n);
+    aw_json_number(json, "tolerance", sim->config->tolerance, AW_BENCH_DIGITS);
+    aw_json_string(json, "sampling", b->random ? "random" : "quiet");
+    aw_json_string(json, "solver", sim->config->solver);
+    aw_json_number(json, "cdt_m", sim->view->cdt, LENGTH_DIGITS);
 }
 
 static aw_status write_patterns(const aw_bench *b, const pattern_map *map,
@@ -158,55 +236,41 @@ static aw_status write_patterns(const aw_bench *b, const pattern_map *map,
 {
     const aw_simulation *sim = map->sim;
     const aw_grid_view *grid = &sim->frame.grid;
-    const size_t slices = (size_t)sim->view->n;
     aw_status status = AW_OK;
-    aw_text text = {.bytes = NULL};
-    double *n = aw_alloc(slices, sizeof *n);
-    AW_TRY(n ? AW_OK : AW_ERR_NOMEM);
-    aw_text_add(&text,
-                "{\"grid\": [%d, %d], \"spacing_m\": [%.9g, %.9g], \"particles\": %zu, "
-                "\"tolerance\": %.6g, \"sampling\": \"%s\", \"solver\": \"%s\", \"cdt_m\": %.9g",
-                grid->ns, grid->nx, grid->hs, grid->hx, sim->particles->n, sim->config->tolerance,
-                b->random ? "random" : "quiet", sim->config->solver, sim->view->cdt);
-    aw_text_add(&text, ",\n \"edges_m\": [");
+    aw_json json = {.depth = 0};
+    slice_counts counts = {.cdt = sim->view->cdt, .slices = (size_t)sim->view->n};
+    counts.n = aw_alloc(counts.slices, sizeof *counts.n);
+    AW_TRY(counts.n ? AW_OK : AW_ERR_NOMEM);
+    aw_json_begin_object(&json, NULL);
+    add_setup(&json, b, sim);
+    aw_json_begin_array(&json, "edges_m");
     for (size_t i = 0; i <= map->shown.cells; ++i)
-        aw_text_add(&text, "%s%.9g", i > 0 ? ", " : "", map->shown.edge[i]);
-    aw_text_add(&text, "],\n \"points\": [");
-    for (size_t k = 0; k < SHOWN; ++k) {
-        const size_t p = map->at[k];
-        aw_text_add(&text, "%s\n  {\"node\": [%zu, %zu]", k > 0 ? "," : "", p % (size_t)grid->ns,
-                    p / (size_t)grid->ns);
-        aw_text_add_number(&text, "s_m",
-                           ((double)(p % (size_t)grid->ns) - 0.5 * (grid->ns - 1)) * grid->hs);
-        aw_text_add_number(&text, "x_m",
-                           ((double)(p / (size_t)grid->ns) - 0.5 * (grid->nx - 1)) * grid->hx);
-        aw_text_add(&text, ",\n   \"leaves_m\": [%s]", map->leaves[k].bytes);
-        add_slices(&text, "slices_adaptive", &map->shown, k, sim->view->cdt, slices, n);
-        add_slices(&text, "slices_solver", record, p, sim->view->cdt, slices, n);
-        aw_text_add(&text, "}");
-    }
-    aw_text_add(&text, "]");
-    add_map(&text, "evaluations", map->evaluations, grid);
-    add_map(&text, "regions", map->regions, grid);
-    add_map(&text, "nodes", map->nodes, grid);
-    aw_text_add(&text, "}\n");
-    AW_TRY(aw_text_save(&text, b->patterns));
+        aw_json_number(&json, NULL, map->shown.edge[i], LENGTH_DIGITS);
+    aw_json_end_array(&json);
+    aw_json_begin_array(&json, "points");
+    for (size_t k = 0; k < SHOWN; ++k) add_point(&json, map, k, record, &counts);
+    aw_json_end_array(&json);
+    add_map(&json, "evaluations", map->evaluations, grid);
+    add_map(&json, "regions", map->regions, grid);
+    add_map(&json, "nodes", map->nodes, grid);
+    aw_json_end_object(&json);
+    AW_TRY(aw_json_save(&json, b->patterns));
 done:
-    aw_text_free(&text);
-    aw_free(n);
+    aw_json_free(&json);
+    aw_free(counts.n);
     return status;
 }
 
-/* Say how uneven it is. */
+/* How unevenly the work is distributed. */
 static void print_spread(const pattern_map *map)
 {
-    double least = HUGE_VAL, most = 0.0, sum = 0.0;
+    double min = HUGE_VAL, max = 0.0, sum = 0.0;
     for (size_t i = 0; i < map->sim->nodes; ++i) {
-        least = fmin(least, map->evaluations[i]);
-        most = fmax(most, map->evaluations[i]);
+        min = fmin(min, map->evaluations[i]);
+        max = fmax(max, map->evaluations[i]);
         sum += map->evaluations[i];
     }
-    aw_info("adaptive: %.0f to %.0f evaluations a point, %.0f in the mean", least, most,
+    aw_info("adaptive: %.0f to %.0f evaluations per point, %.0f in the mean", min, max,
             sum / (double)map->sim->nodes);
 }
 

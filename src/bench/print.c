@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `arcwake bench` prints of its measurements: the plain table, and those of --tables. */
+/* Tables that `arcwake bench` prints: the plain one, and those of --tables and of several
+ * devices. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "src/bench/bench.h"
 
-/* Columns of a printed table are so wide. */
+/* Width of a column. */
 enum { CELL = 12 };
 
 void aw_bench_print_head(const aw_bench *b)
@@ -21,22 +22,21 @@ void aw_bench_print_head(const aw_bench *b)
 }
 
 /* What each of several devices did. */
-static void print_units(const aw_bench_row *row)
+static void print_devices(const aw_bench_row *row)
 {
     for (int i = 0; i < row->devices; ++i)
-        aw_info("      %-12s alone %.3f s; of the work here %.3f s, %.1f bins", row->each[i].name,
-                row->each[i].alone, row->each[i].busy, row->each[i].bins);
+        aw_info("      %-12s alone %.3f s; its part of the work %.3f s, %.1f bins",
+                row->each[i].name, row->each[i].alone, row->each[i].busy, row->each[i].bins);
 }
 
-/* Speed is against the first device alone, which is the row after that of all of them. */
+/* Speed is relative to the first device alone, which has the row after that of all devices. */
 void aw_bench_print_sets(const aw_bench_row *row, int rows)
 {
     const aw_bench_row *first = row;
     aw_info(" ");
-    aw_info(
-        "several devices (tables 8 to 12); ideal: by eq. 20, 1/sum(1/t) over the devices alone");
+    aw_info("several devices (tables 8 to 12); ideal: 1/sum(1/t) over the devices alone (eq. 20)");
     aw_info("%5s %9s %-10s %9s %9s %10s %6s  %s", "grid", "particles", "solver", "mean s",
-            "ideal s", "efficiency", "speed", "units");
+            "ideal s", "efficiency", "speed", "devices");
     for (int i = 0; i < rows; ++i) {
         const aw_bench_row *r = &row[i];
         if (r->devices > 0 && i + 1 < rows && row[i + 1].devices == 0) first = r + 1;
@@ -59,12 +59,14 @@ void aw_bench_print_row(const aw_bench *b, const aw_bench_row *row)
             row->particles, row->solver, row->mean, row->best, row->refine,
             row->evaluations / nodes, row->outer_nodes / nodes, f.equivalent, 100.0 * f.leftover);
     if (!isnan(row->sampled) || row->fell_back > 0)
-        aw_info("      sampled error %.2g at worst; rules %d near and %d far; %d of %d fell back",
-                row->sampled, row->rule[0], row->rule[1], row->fell_back, row->solves);
-    print_units(row);
+        aw_info(
+            "      largest sampled error %.2g; rules %d near and %d far; %d of %d solves fell back",
+            row->sampled, row->rule[0], row->rule[1], row->fell_back, row->solves);
+    print_devices(row);
     if (!isnan(row->error_phi))
-        aw_info("      against adaptive at %.1g: phi %.2g, psi %.2g of their maxima (asked %.1g)",
-                b->tolerance * 1e-3, row->error_phi, row->error_psi, b->tolerance);
+        aw_info(
+            "      against adaptive at %.1g: phi %.2g, psi %.2g of their maxima (requested %.1g)",
+            b->tolerance * 1e-3, row->error_phi, row->error_psi, b->tolerance);
 }
 
 static const aw_bench_row *find(const aw_bench_row *row, int rows, const char *solver, long grid,
@@ -77,7 +79,7 @@ static const aw_bench_row *find(const aw_bench_row *row, int rows, const char *s
     return NULL;
 }
 
-/* A cell of a line: the number, or "-" for a NaN. */
+/* Append a number to a line, or "-" for a NaN. */
 static void put(aw_text *line, const char *format, double value)
 {
     char cell[32] = "-";
@@ -92,11 +94,11 @@ static void end_line(aw_text *line)
     line->n = 0;
 }
 
-/* Times by strategy. */
+/* Times of all strategies. */
 static void print_times(const aw_bench *b, const aw_bench_row *row, int rows, aw_text *line)
 {
     aw_info(" ");
-    aw_info("Stage of the potentials, mean seconds a step; times faster is predictive (table 7)");
+    aw_info("potentials: mean seconds per step, and how many times faster predictive is (table 7)");
     aw_text_add(line, "%9s %9s", "particles", "grid");
     for (int s = 0; s < b->solvers; ++s) aw_text_add(line, " %*s", CELL, b->solver[s]);
     aw_text_add(line, " %*s %*s", CELL, "two-phase/", CELL, "heuristic/");
@@ -116,14 +118,14 @@ static void print_times(const aw_bench *b, const aw_bench_row *row, int rows, aw
         }
 }
 
-/* Parts of a strategy's time. */
+/* Parts of the time of one strategy. */
 static void print_parts(const aw_bench *b, const aw_bench_row *row, int rows, const char *solver,
                         aw_text *line)
 {
     static const char *const head[] = {"clustering", "evaluation", "leftovers",  "predict+train",
                                        "rest",       "overall",    "share c+p+t"};
     aw_info(" ");
-    aw_info("%s: where the seconds of a step go (table 6)", solver);
+    aw_info("%s: seconds per step, by part (table 6)", solver);
     aw_text_add(line, "%9s %9s", "particles", "grid");
     for (size_t i = 0; i < sizeof head / sizeof *head; ++i)
         aw_text_add(line, " %*s", CELL, head[i]);
@@ -144,7 +146,7 @@ static void print_parts(const aw_bench *b, const aw_bench_row *row, int rows, co
             put(line, "%.1f%%", 100.0 * f.learning);
             end_line(line);
         }
-    aw_info("rest: the coarse pass that finds the scales of the errors, and the order of the work");
+    aw_info("rest: the coarse pass that finds the scales of the errors, and ordering the work");
 }
 
 /* A line of print_kernel: a figure for every grid. */
@@ -159,12 +161,12 @@ static void print_kernel(const aw_bench *b, const aw_bench_row *row, int rows, c
 {
     kernel_line table[] = {{"counted operations, part that evaluates [GF/s]", "%.1f", {0}},
                            {"  share of the processor's best", "%.1f%%", {0}},
-                           {"27-point equivalents, whole stage [GF/s]", "%.1f", {0}},
-                           {"operations per byte read (by count, cache)", "%.2f", {0}},
-                           {"one core's time of an evaluation [ns]", "%.2f", {0}},
+                           {"27-point equivalents, all parts [GF/s]", "%.1f", {0}},
+                           {"operations per byte read (counted, from cache)", "%.2f", {0}},
+                           {"time of one core for an evaluation [ns]", "%.2f", {0}},
                            {"regions left over", "%.2f%%", {0}},
-                           {"evaluations a point", "%.0f", {0}},
-                           {"  share that has rates", "%.1f%%", {0}},
+                           {"evaluations per point", "%.0f", {0}},
+                           {"  share with rates", "%.1f%%", {0}},
                            {"  over those of the adaptive partition", "%.2f", {0}},
                            {"forecast off, by cell", "%.1f%%", {0}},
                            {"forecast off, by slice", "%.1f%%", {0}}};
@@ -207,15 +209,14 @@ void aw_bench_print_tables(const aw_bench *b, const aw_bench_row *row, int rows,
     for (int s = 0; s < b->solvers; ++s) print_parts(b, row, rows, b->solver[s], &line);
     for (int s = 0; s < b->solvers; ++s) print_kernel(b, row, rows, b->solver[s], peak, &line);
     aw_info(" ");
-    aw_info("%s: best of a core %.1f GF/s in double, %.1f in single precision", row->device,
+    aw_info("%s: peak of a core %.1f GF/s in double, %.1f in single precision", row->device,
             peak->arithmetic[0], peak->arithmetic[1]);
     for (int i = 0; i < AW_PEAK_ARRAYS; ++i)
         aw_text_add(&line, "%s %.1f GB/s from %zu KiB", i == 0 ? "  a core reads" : ",",
                     peak->read[i], aw_peak_bytes(i) >> 10);
     end_line(&line);
-    aw_info(
-        "an evaluation is counted as %.0f operations on combined cells (%.0f without rates), %.0f "
-        "in a refinement",
-        AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES, AW_OPERATIONS_27);
+    aw_info("an evaluation counts as %.0f operations on interpolated cells (%.0f without rates), "
+            "as %.0f in a refinement",
+            AW_OPERATIONS_COMBINED, AW_OPERATIONS_VALUES, AW_OPERATIONS_27);
     aw_text_free(&line);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake bench --step`: the parts of a step of the LCLS bend in self-consistent motion, timed. */
+/* `arcwake bench --step`: times the parts of a self-consistent step in the LCLS bend. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -7,11 +7,12 @@
 #include "src/base/timer.h"
 #include "src/bench/bench.h"
 #include "src/bench/case.h"
+#include "src/io/json.h"
 
-/* What stands in the place of a run's output. */
+/* Of the output of a run, the bench times the statistics alone. */
 enum { STATISTICS = AW_PART_OUTPUT, PARTS = AW_PARTS };
 
-/* Seconds of the steps of one row. */
+/* Times of the steps of one row [s]. */
 typedef struct times {
     double sum[PARTS], best[PARTS];
     double sum_moved, best_moved; /* deposit, gather and push of the same step */
@@ -35,7 +36,7 @@ static void times_add(times *t, const double seconds[PARTS])
     t->steps++;
 }
 
-/* One step from deposit to push; seconds of its parts. */
+/* One step from deposit to push, and the times of its parts [s]. */
 static aw_status one_step(const aw_bench *b, aw_simulation *sim, int solved, double seconds[PARTS])
 {
     aw_status status = AW_OK;
@@ -61,18 +62,18 @@ static aw_status measure(const aw_bench *b, const char *solver, long grid, long 
     aw_simulation *sim = NULL;
     *t = (times){.steps = 0};
     AW_TRY(aw_bench_case_new(b, solver, grid, particles, &config, &sim));
-    while (sim->step < AW_BENCH_STEPS) { /* rigid: the history of a bunch that has not changed */
+    while (sim->step < AW_BENCH_STEPS) { /* rigid motion: the history of an unchanged bunch */
         AW_TRY(aw_simulation_deposit(sim));
         AW_TRY(aw_simulation_advance(sim));
     }
     config->motion = AW_MOTION_SELF_CONSISTENT;
     AW_TRY(aw_simulation_offload(sim));
-    /* With --hold the step that solves does not count. */
+    /* With --hold the step that solves is not timed. */
     for (int solved = 0; sim->step <= last + b->hold; ++solved) {
         double seconds[PARTS];
-        const int counts = sim->step >= first + b->hold;
+        const int timed = sim->step >= first + b->hold;
         AW_TRY(one_step(b, sim, solved, seconds));
-        if (counts) times_add(t, seconds);
+        if (timed) times_add(t, seconds);
     }
 done:
     aw_simulation_free(sim);
@@ -95,43 +96,47 @@ static void print(const times *t, const char *solver, long grid, long particles,
             n * steps / t->sum_moved);
 }
 
-static void add_json(aw_text *text, const times *t, const char *solver, long grid, long particles,
+static void add_json(aw_json *json, const times *t, const char *solver, long grid, long particles,
                      int threads)
 {
     const double n = (double)particles, steps = t->steps;
-    aw_text_add(text,
-                "%s  {\"grid\": %ld, \"particles\": %ld, \"solver\": \"%s\", \"threads\": %d, "
-                "\"steps\": %d, \"best\": {",
-                text->n ? ",\n" : "[\n", grid, particles, solver, threads, t->steps);
-    for (int k = 0; k < PARTS; ++k) aw_text_add_number(text, part_name(k), t->best[k]);
-    aw_text_add(text, "}, \"mean\": {");
-    for (int k = 0; k < PARTS; ++k) aw_text_add_number(text, part_name(k), t->sum[k] / steps);
-    aw_text_add(text, "}");
-    aw_text_add_number(text, "updates_best", n / t->best_moved);
-    aw_text_add_number(text, "updates_mean", n * steps / t->sum_moved);
-    aw_text_add(text, "}");
+    aw_json_begin_object(json, NULL);
+    aw_json_integer(json, "grid", grid);
+    aw_json_integer(json, "particles", particles);
+    aw_json_string(json, "solver", solver);
+    aw_json_integer(json, "threads", threads);
+    aw_json_integer(json, "steps", t->steps);
+    aw_json_begin_object(json, "best");
+    for (int k = 0; k < PARTS; ++k) aw_json_number(json, part_name(k), t->best[k], AW_BENCH_DIGITS);
+    aw_json_end_object(json);
+    aw_json_begin_object(json, "mean");
+    for (int k = 0; k < PARTS; ++k)
+        aw_json_number(json, part_name(k), t->sum[k] / steps, AW_BENCH_DIGITS);
+    aw_json_end_object(json);
+    aw_json_number(json, "updates_best", n / t->best_moved, AW_BENCH_DIGITS);
+    aw_json_number(json, "updates_mean", n * steps / t->sum_moved, AW_BENCH_DIGITS);
+    aw_json_end_object(json);
 }
 
 aw_status aw_bench_step(const aw_bench *b)
 {
     const int threads = b->threads > 0 ? b->threads : omp_get_max_threads();
     aw_status status = AW_OK;
-    aw_text text = {.bytes = NULL};
+    aw_json json = {.depth = 0};
     aw_info("parts of a step of the LCLS bend, self-consistent, %s start%s",
             b->random > 0 ? "random" : "quiet", b->hold ? ", potentials of the first step" : "");
+    aw_json_begin_array(&json, NULL);
     for (int g = 0; g < b->grids; ++g)
         for (int n = 0; n < b->counts; ++n)
             for (int s = 0; s < b->solvers; ++s) {
                 times t;
                 AW_TRY(measure(b, b->solver[s], b->grid[g], b->particles[n], &t));
                 print(&t, b->solver[s], b->grid[g], b->particles[n], threads);
-                add_json(&text, &t, b->solver[s], b->grid[g], b->particles[n], threads);
+                add_json(&json, &t, b->solver[s], b->grid[g], b->particles[n], threads);
             }
-    if (b->json) {
-        aw_text_add(&text, "\n]\n");
-        AW_TRY(aw_text_save(&text, b->json));
-    }
+    aw_json_end_array(&json);
+    if (b->json) AW_TRY(aw_json_save(&json, b->json));
 done:
-    aw_text_free(&text);
+    aw_json_free(&json);
     return status;
 }

@@ -239,12 +239,13 @@ static int read_faces(const aw_element_reader *r, const aw_spec *spec, int recta
     return 1;
 }
 
-/* A face from e or e_rect: e = e_rect + share angle. */
-static int read_face(const aw_element_reader *r, const aw_spec *spec, const char *name,
-                     const char *rect_name, double turn, int parallel, double *e)
+/* The face at the entrance or the exit, from e or e_rect: e = e_rect + share angle. */
+static int read_face(const aw_element_reader *r, const aw_spec *spec, int exit, double turn,
+                     int parallel, double *e)
 {
+    const char *name = exit ? "e2" : "e1";
     const aw_yaml_node *node = aw_spec_get(spec, "BendP", name);
-    const aw_yaml_node *rect = aw_spec_get(spec, "BendP", rect_name);
+    const aw_yaml_node *rect = aw_spec_get(spec, "BendP", exit ? "e2_rect" : "e1_rect");
     char shown[AW_YAML_SHOW];
     double value = 0.0;
     *e = parallel ? turn : 0.0;
@@ -319,8 +320,8 @@ int aw_bend_read(const aw_element_reader *r, const aw_spec *spec, int rectangula
     good &= check_absent(r, spec);
     good &= read_faces(r, spec, rectangular, share, &parallel);
     if (!good || g.unknown || !solve(r, spec, &g, &arc, &angle)) return 0;
-    good = read_face(r, spec, "e1", "e1_rect", share[0] * angle, parallel, &out->e1);
-    good &= read_face(r, spec, "e2", "e2_rect", share[1] * angle, parallel, &out->e2);
+    good = read_face(r, spec, 0, share[0] * angle, parallel, &out->e1);
+    good &= read_face(r, spec, 1, share[1] * angle, parallel, &out->e2);
     good &= check_field(r, spec, arc, angle);
     out->kind = AW_BEND;
     out->length = arc;

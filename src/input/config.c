@@ -85,20 +85,15 @@ static void read_width(reader *r)
         aw_field_missing(&r->errors, r->root, aw_field_find("beam.sigma_x_m"));
 }
 
-static void read_distribution(reader *r)
+/* `beam.distribution` itself is read as any other choice. */
+static void refuse_beam_file(reader *r)
 {
-    char shown[AW_YAML_SHOW];
-    const aw_yaml_node *kind = node_of(r, "beam.distribution"), *file = node_of(r, "beam.file");
+    const aw_yaml_node *file = node_of(r, "beam.file");
     refuse_both(r, "beam.distribution", "beam.file");
     if (file)
         aw_yaml_key_error(&r->errors, file,
                           "beams from a file are not built yet "
                           "(expected distribution: gaussian)");
-    if (!kind) return;
-    const char *text = aw_yaml_text(&r->errors, kind, "gaussian");
-    if (text && strcmp(text, "gaussian") != 0)
-        aw_yaml_error(&r->errors, kind, "%s is not known (expected gaussian)",
-                      aw_yaml_show(kind, shown));
 }
 
 static void read_grid(reader *r)
@@ -275,7 +270,7 @@ static aw_status read_all(reader *r, const char *const *set)
     if (status) return status;
     read_energy(r);
     read_width(r);
-    read_distribution(r);
+    refuse_beam_file(r);
     read_grid(r);
     read_checkpoint(r);
     status = read_title(r);

@@ -90,8 +90,6 @@ static void put_special(FILE *out, const aw_field *field, const aw_config *confi
         put_lattice(out, field, config);
     else if (strcmp(leaf, "gamma") == 0)
         put_number(out, field, beam->gamma);
-    else if (strcmp(leaf, "distribution") == 0)
-        fputs("  distribution: gaussian\n", out);
     else if (strcmp(leaf, "sigma_x_m") == 0 && !by_emittance)
         put_number(out, field, beam->sigma_x);
     else if (strcmp(leaf, "emittance_x_m") == 0 && by_emittance)

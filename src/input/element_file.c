@@ -180,8 +180,8 @@ static int read_quadrupole(const aw_element_reader *r, const aw_spec *spec, aw_e
     return 1;
 }
 
-static int read_bend(const aw_element_reader *r, const aw_spec *spec, int rectangular,
-                     aw_element *out)
+static int read_any_bend(const aw_element_reader *r, const aw_spec *spec, int rectangular,
+                         aw_element *out)
 {
     static const char *const words[] = {COMMON, "BendP", "MagneticMultipoleP"};
     size_t n = 0;
@@ -194,29 +194,45 @@ static int read_bend(const aw_element_reader *r, const aw_spec *spec, int rectan
     return good && aw_bend_read(r, spec, rectangular, out);
 }
 
+static int read_bend(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    return read_any_bend(r, spec, 0, out);
+}
+
+static int read_rectangular_bend(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    return read_any_bend(r, spec, 1, out);
+}
+
+const char aw_element_kinds[] = "Drift, Bend, Quadrupole, Marker";
+
+/* The kinds of elements. BeginningEle is read by aw_beginning_read. */
+static const struct {
+    const char *name;
+    int (*read)(const aw_element_reader *r, const aw_spec *spec, aw_element *out);
+} kinds[] = {{"BeginningEle", NULL},
+             {"Drift", read_drift},
+             {"Bend", read_bend},
+             {"SBend", read_bend},
+             {"RBend", read_rectangular_bend},
+             {"Quadrupole", read_quadrupole},
+             {"Marker", read_marker}};
+
 int aw_element_kind_known(const char *kind)
 {
-    static const char *const kinds[] = {"BeginningEle", "Drift",      "Bend",  "SBend",
-                                        "RBend",        "Quadrupole", "Marker"};
     for (size_t i = 0; i < COUNT(kinds); ++i)
-        if (strcmp(kind, kinds[i]) == 0) return 1;
+        if (strcmp(kind, kinds[i].name) == 0) return 1;
     return 0;
 }
 
 int aw_element_read(const aw_element_reader *r, const aw_spec *spec, const char *kind,
                     aw_element *out)
 {
-    int good = 0;
+    size_t k = 0;
     *out = (aw_element){0};
     snprintf(out->name, sizeof out->name, "%s", spec->name);
-    if (strcmp(kind, "Drift") == 0)
-        good = read_drift(r, spec, out);
-    else if (strcmp(kind, "Marker") == 0)
-        good = read_marker(r, spec, out);
-    else if (strcmp(kind, "Quadrupole") == 0)
-        good = read_quadrupole(r, spec, out);
-    else
-        good = read_bend(r, spec, strcmp(kind, "RBend") == 0, out);
+    while (strcmp(kind, kinds[k].name) != 0) ++k;
+    int good = kinds[k].read(r, spec, out);
     good &= check_common(r, spec);
     if (!good) return 0;
     /* What acts on nothing becomes what acts on nothing: no zero-length regions later. */

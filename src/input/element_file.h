@@ -41,7 +41,7 @@ void aw_pals_known(aw_input_errors *errors, const aw_extensions *extensions,
 const aw_yaml_node *aw_spec_get(const aw_spec *spec, const char *group, const char *key);
 
 /** Read Drift, Bend (SBend, RBend), Quadrupole or Marker.
- *  @param[in] kind  the kind's name
+ *  @param[in] kind  the kind's name, which aw_element_kind_known knows, and no BeginningEle
  *  @return 1 and *out, or 0 with the problems noted. */
 int aw_element_read(const aw_element_reader *reader, const aw_spec *spec, const char *kind,
                     aw_element *out);
@@ -50,6 +50,9 @@ int aw_element_read(const aw_element_reader *reader, const aw_spec *spec, const 
  *  @return 1 and the outputs, or 0 with the problems noted. */
 int aw_beginning_read(const aw_element_reader *reader, const aw_spec *spec, double *pc,
                       double *energy);
+
+/** The kinds besides BeginningEle, for messages: "Drift, Bend, ...". */
+extern const char aw_element_kinds[];
 
 /** 1 when `kind` is a kind of element that aw_element_read or aw_beginning_read reads. */
 int aw_element_kind_known(const char *kind);

@@ -7,32 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pic/distribution.h"
+#include "src/base/strategies.h"
+
 _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int),
                "enums of the configuration are stored as int");
 
 #define AT(member) offsetof(aw_config, member)
-#define POSITIVE 0.0, DBL_MAX, 1, NULL, NULL
-#define ANY -DBL_MAX, DBL_MAX, 0, NULL, NULL
-#define STEPS 0.0, INT_MAX, 0, NULL, NULL
-#define WORDS(choices) 0.0, 0.0, 0, choices, NULL
+#define POSITIVE 0.0, DBL_MAX, 1, NULL
+#define ANY -DBL_MAX, DBL_MAX, 0, NULL
+#define STEPS 0.0, INT_MAX, 0, NULL
+#define WORDS(choices) 0.0, 0.0, 0, choices
 
 static const aw_field table[] = {
     {"title", AW_FIELD_SPECIAL, 0, NULL, ANY, "a text"},
     {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY, "a path beside this file, e.g. bend.pals.yaml"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, POSITIVE,
      "a magnitude in C, e.g. 1.0e-9"},
-    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, DBL_MAX, 1, NULL, NULL,
+    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, DBL_MAX, 1, NULL,
      "the mean energy over the rest energy, above 1, e.g. 1.0e4"},
-    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, 510998.95, DBL_MAX, 1, NULL, NULL,
+    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, 510998.95, DBL_MAX, 1, NULL,
      "the mean total energy in eV, above the rest energy, e.g. 5.0e9"},
-    {"beam.particles", AW_FIELD_SIZE, AT(beam.particles), "100000", 1.0, 1e10, 0, NULL, NULL,
+    {"beam.particles", AW_FIELD_SIZE, AT(beam.particles), "100000", 1.0, 1e10, 0, NULL,
      "a whole number from 1 to 1e10"},
     {"beam.seed", AW_FIELD_SEED, AT(beam.seed), "1", ANY, "a whole number from 0 to 2^64 - 1"},
-    {"beam.distribution", AW_FIELD_SPECIAL, 0, NULL, WORDS("gaussian"), "gaussian"},
+    {"beam.distribution", AW_FIELD_CHOICE, AT(beam.distribution), "gaussian",
+     WORDS(AW_DISTRIBUTION_NAMES), AW_DISTRIBUTION_NAMES},
     {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY, "distribution: gaussian"},
     {"beam.sampling", AW_FIELD_CHOICE, AT(beam.quiet), "quiet", WORDS("random|quiet"),
      "quiet or random"},
-    {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", 0.0, 20.0, 1, NULL, NULL,
+    {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", 0.0, 20.0, 1, NULL,
      "a number above 0, at most 20, e.g. 5.0"},
     {"beam.sigma_s_m", AW_FIELD_NUMBER, AT(beam.sigma_s), NULL, POSITIVE,
      "the rms length in m, e.g. 50.0e-6"},
@@ -41,27 +45,26 @@ static const aw_field table[] = {
      "the geometric emittance in m, e.g. 1.0e-10"},
     {"beam.beta_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE, "the beta function in m, e.g. 10.0"},
     {"beam.alpha_x", AW_FIELD_SPECIAL, 0, NULL, ANY, "the Twiss parameter alpha, e.g. 0.0"},
-    {"beam.energy_spread", AW_FIELD_NUMBER, AT(beam.energy_spread), "0.0", 0.0, 1.0, 0, NULL, NULL,
+    {"beam.energy_spread", AW_FIELD_NUMBER, AT(beam.energy_spread), "0.0", 0.0, 1.0, 0, NULL,
      "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
     {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", ANY,
      "d(delta)/ds in 1/m, e.g. -36.0"},
     {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
      WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},
-    {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL, NULL,
+    {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
      "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
-    {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL, NULL,
+    {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL,
      "c dt in m, at least 1.0e-6, e.g. 0.02"},
-    {"numerics.tolerance", AW_FIELD_NUMBER, AT(tolerance), "1.0e-6", 0.0, 1.0, 1, NULL, NULL,
+    {"numerics.tolerance", AW_FIELD_NUMBER, AT(tolerance), "1.0e-6", 0.0, 1.0, 1, NULL,
      "a number above 0, at most 1, e.g. 1.0e-6"},
-    {"numerics.inner_density", AW_FIELD_INT, AT(inner_density), "1", 1.0, 16.0, 0, NULL, NULL,
+    {"numerics.inner_density", AW_FIELD_INT, AT(inner_density), "1", 1.0, 16.0, 0, NULL,
      "a whole number of nodes per cell from 1 to 16, e.g. 1"},
-    {"numerics.solver", AW_FIELD_NAME, AT(solver), AW_DEFAULT_SOLVER, 0.0, 0.0, 0,
-     "two-phase|predictive|heterogeneous|heuristic|adaptive|projection", NULL,
-     "two-phase, predictive, heterogeneous, heuristic, adaptive or projection"},
+    {"numerics.solver", AW_FIELD_NAME, AT(solver), AW_DEFAULT_SOLVER, WORDS(AW_STRATEGY_CHOICES),
+     AW_STRATEGY_NAMES},
     {"numerics.forecast_neighbours", AW_FIELD_INT, AT(forecast_neighbours), "1", 1.0, 64.0, 0, NULL,
-     NULL, "a whole number of neighbours from 1 to 64, e.g. 1"},
+     "a whole number of neighbours from 1 to 64, e.g. 1"},
     {"numerics.forecast_classes", AW_FIELD_INT, AT(forecast_classes), "0", 0.0, 4096.0, 0, NULL,
-     NULL, "a whole number of classes up to 4096, or 0 for the grid's longer side up to 64"},
+     "a whole number of classes up to 4096, or 0 for the grid's longer side up to 64"},
     {"numerics.forecast_conversion", AW_FIELD_CHOICE, AT(forecast_conversion), "even",
      WORDS("even|uniform|adaptive"), "even, uniform or adaptive"},
     {"numerics.forecast_merge", AW_FIELD_CHOICE, AT(forecast_merge), "most", WORDS("most|mean"),
@@ -177,9 +180,8 @@ static int read_word(aw_input_errors *errors, const aw_field *field, const aw_ya
     if (!text) return -1;
     int position = word_position(field->choices, text);
     if (position >= 0) return position;
-    int known = field->later && word_position(field->later, text) >= 0;
-    aw_yaml_error(errors, node, "%s is %s (expected %s)", aw_yaml_show(node, shown),
-                  known ? "not built yet" : "not known", field->expected);
+    aw_yaml_error(errors, node, "%s is not known (expected %s)", aw_yaml_show(node, shown),
+                  field->expected);
     return -1;
 }
 

@@ -30,7 +30,6 @@ typedef struct aw_field {
     double low, high;     /* range of a number */
     int open;             /* low itself is refused */
     const char *choices;  /* "a|b|c" */
-    const char *later;    /* choices that are known but not built yet */
     const char *expected; /* for messages: meaning, unit, example */
 } aw_field;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/input/lattice_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +140,9 @@ static int spec_of(lattice_reader *l, const aw_yaml_node *item, aw_spec *spec)
 static const char *kind_of(lattice_reader *l, const aw_spec *spec)
 {
     const aw_yaml_node *node = aw_spec_get(spec, NULL, "kind");
-    if (node) return aw_yaml_text(l->errors, node, "Drift, Bend, Quadrupole, Marker or BeamLine");
+    char expected[160];
+    snprintf(expected, sizeof expected, "%s or BeamLine", aw_element_kinds);
+    if (node) return aw_yaml_text(l->errors, node, expected);
     aw_yaml_key_error(l->errors, spec->place, "kind is missing (expected kind: Drift, Bend, ...)");
     return NULL;
 }
@@ -203,9 +206,9 @@ static void expand_once(lattice_reader *l, const aw_spec *spec, const char *kind
     } else {
         need_beginning(l, spec);
         aw_yaml_error(l->errors, aw_spec_get(spec, NULL, "kind"),
-                      "kind '%.40s' of '%.64s' is not supported (expected BeginningEle, Drift, "
-                      "Bend, Quadrupole, Marker or BeamLine)",
-                      kind, spec->name);
+                      "kind '%.40s' of '%.64s' is not supported (expected BeginningEle, %s or "
+                      "BeamLine)",
+                      kind, spec->name, aw_element_kinds);
     }
 }
 

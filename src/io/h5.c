@@ -134,22 +134,52 @@ static hid_t dataset_list(aw_h5 *h5, const char *name, int rank, const hsize_t *
     return list;
 }
 
-static hid_t dataset(aw_h5 *h5, hid_t parent, const char *name, hid_t file_type, hid_t memory_type,
-                     int rank, const hsize_t *dims, const void *data)
+/* A kind of number, as it is in files and in memory. */
+typedef enum number_kind { DOUBLE, UINT64, UINT32, INT64 } number_kind;
+
+static hid_t file_type(number_kind kind)
+{
+    switch (kind) {
+    case DOUBLE: return H5T_IEEE_F64LE;
+    case UINT64: return H5T_STD_U64LE;
+    case UINT32: return H5T_STD_U32LE;
+    default: return H5T_STD_I64LE;
+    }
+}
+
+static hid_t memory_type(number_kind kind)
+{
+    switch (kind) {
+    case DOUBLE: return H5T_NATIVE_DOUBLE;
+    case UINT64: return H5T_NATIVE_UINT64;
+    case UINT32: return H5T_NATIVE_UINT32;
+    default: return H5T_NATIVE_INT64;
+    }
+}
+
+/* An array of numbers. */
+typedef struct numbers {
+    number_kind kind;
+    int rank;
+    const hsize_t *dims; /* [rank] */
+    const void *data;
+} numbers;
+
+static hid_t dataset(aw_h5 *h5, hid_t parent, const char *name, const numbers *n)
 {
     if (h5->status != AW_OK) return H5I_INVALID_HID;
-    hid_t set = H5I_INVALID_HID, space = H5Screate_simple(rank, dims, NULL);
+    hid_t set = H5I_INVALID_HID, space = H5Screate_simple(n->rank, n->dims, NULL);
     if (space < 0) {
         fail(h5, "size the dataset", name);
         return H5I_INVALID_HID;
     }
-    hid_t list = dataset_list(h5, name, rank, dims);
+    hid_t list = dataset_list(h5, name, n->rank, n->dims);
     if (h5->status == AW_OK) {
-        set = H5Dcreate2(parent, name, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+        set = H5Dcreate2(parent, name, file_type(n->kind), space, H5P_DEFAULT, list, H5P_DEFAULT);
         if (set < 0) fail(h5, "make the dataset", name);
     }
     if (h5->status == AW_OK)
-        check(h5, H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data),
+        check(h5, H5Dwrite(set, memory_type(n->kind), H5S_ALL, H5S_ALL, H5P_DEFAULT, n->data),
               "write the dataset", name);
     if (list >= 0) check(h5, H5Pclose(list), "describe the dataset", name);
     check(h5, H5Sclose(space), "size the dataset", name);
@@ -159,18 +189,27 @@ static hid_t dataset(aw_h5 *h5, hid_t parent, const char *name, hid_t file_type,
 hid_t aw_h5_doubles(aw_h5 *h5, hid_t parent, const char *name, int rank, const hsize_t *dims,
                     const double *data)
 {
-    return dataset(h5, parent, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, dims, data);
+    const numbers n = {DOUBLE, rank, dims, data};
+    return dataset(h5, parent, name, &n);
 }
 
 hid_t aw_h5_integers(aw_h5 *h5, hid_t parent, const char *name, int rank, const hsize_t *dims,
                      const uint64_t *data)
 {
-    return dataset(h5, parent, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, rank, dims, data);
+    const numbers n = {UINT64, rank, dims, data};
+    return dataset(h5, parent, name, &n);
 }
 
+/* Types in the file and in memory. */
+typedef struct types {
+    hid_t file, memory;
+} types;
+
+static types types_of(number_kind kind) { return (types){file_type(kind), memory_type(kind)}; }
+
 /* n = 0 means scalar. */
-static void attribute(aw_h5 *h5, hid_t object, const char *name, hid_t file_type, hid_t memory_type,
-                      size_t n, const void *value)
+static void attribute(aw_h5 *h5, hid_t object, const char *name, types type, size_t n,
+                      const void *value)
 {
     if (h5->status != AW_OK) return;
     hsize_t size = n;
@@ -179,11 +218,11 @@ static void attribute(aw_h5 *h5, hid_t object, const char *name, hid_t file_type
         fail(h5, "size the attribute", name);
         return;
     }
-    hid_t it = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t it = H5Acreate2(object, name, type.file, space, H5P_DEFAULT, H5P_DEFAULT);
     if (it < 0) {
         fail(h5, "make the attribute", name);
     } else {
-        check(h5, H5Awrite(it, memory_type, value), "write the attribute", name);
+        check(h5, H5Awrite(it, type.memory, value), "write the attribute", name);
         check(h5, H5Aclose(it), "close the attribute", name);
     }
     check(h5, H5Sclose(space), "size the attribute", name);
@@ -191,27 +230,27 @@ static void attribute(aw_h5 *h5, hid_t object, const char *name, hid_t file_type
 
 void aw_h5_attr_double(aw_h5 *h5, hid_t object, const char *name, double value)
 {
-    attribute(h5, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &value);
+    attribute(h5, object, name, types_of(DOUBLE), 0, &value);
 }
 
 void aw_h5_attr_uint32(aw_h5 *h5, hid_t object, const char *name, uint32_t value)
 {
-    attribute(h5, object, name, H5T_STD_U32LE, H5T_NATIVE_UINT32, 0, &value);
+    attribute(h5, object, name, types_of(UINT32), 0, &value);
 }
 
 void aw_h5_attr_int64(aw_h5 *h5, hid_t object, const char *name, int64_t value)
 {
-    attribute(h5, object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, 0, &value);
+    attribute(h5, object, name, types_of(INT64), 0, &value);
 }
 
 void aw_h5_attr_doubles(aw_h5 *h5, hid_t object, const char *name, size_t n, const double *value)
 {
-    attribute(h5, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, n, value);
+    attribute(h5, object, name, types_of(DOUBLE), n, value);
 }
 
 void aw_h5_attr_integers(aw_h5 *h5, hid_t object, const char *name, size_t n, const uint64_t *value)
 {
-    attribute(h5, object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, n, value);
+    attribute(h5, object, name, types_of(UINT64), n, value);
 }
 
 /* Attribute of n (0: scalar) texts of `width` bytes each, one after the other. */
@@ -226,7 +265,7 @@ static void text_attribute(aw_h5 *h5, hid_t object, const char *name, size_t wid
     }
     check(h5, H5Tset_size(type, width), "size the attribute", name);
     check(h5, H5Tset_strpad(type, H5T_STR_NULLPAD), "describe the attribute", name);
-    attribute(h5, object, name, type, type, n, bytes);
+    attribute(h5, object, name, (types){type, type}, n, bytes);
     check(h5, H5Tclose(type), "describe the attribute", name);
 }
 

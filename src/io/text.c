@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/io/text.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -30,17 +29,8 @@ void aw_text_add(aw_text *text, const char *format, ...)
     va_end(second);
 }
 
-void aw_text_add_number(aw_text *text, const char *key, double value)
-{
-    if (text->n > 0 && text->bytes[text->n - 1] != '{') aw_text_add(text, ", ");
-    if (isfinite(value))
-        aw_text_add(text, "\"%s\": %.6g", key, value);
-    else
-        aw_text_add(text, "\"%s\": null", key);
-}
-
 aw_status aw_text_save(const aw_text *text, const char *path)
 {
-    if (text->status != AW_OK) return aw_error(text->status, "%s: out of memory for it", path);
+    if (text->status != AW_OK) return aw_error(text->status, "out of memory for %s", path);
     return aw_file_replace(path, text->bytes, text->n);
 }

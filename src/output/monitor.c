@@ -19,35 +19,48 @@ struct aw_monitor {
     char *path; /* owned; for messages */
 };
 
-/* Longest row: a long and 23 numbers of at most 24 characters with their commas. */
+/* Longest row: a long, and numbers of at most 24 characters with their commas. */
 typedef struct line {
-    char text[1024];
+    char text[2048];
     size_t n;
 } line;
 
-static const char HEADER[] =
-    "step,time_s,s_ref_m,charge_C,energy_change_mean_eV,energy_change_rms_eV,sigma_s_m,sigma_x_m,"
-    "emittance_x_m,emittance_x_dispersion_free_m,F_s_mean_eV_per_m,F_s_peak_eV_per_m,"
-    "F_x_mean_eV_per_m,F_x_peak_eV_per_m,evaluations,error_estimate,error_sampled,"
-    "fell_back,seconds_deposit,seconds_potentials,seconds_forces,seconds_gather,seconds_push,"
-    "seconds_output\n";
+#define COUNT(member, name) +1
+enum { COLUMNS = 0 AW_MONITOR_COLUMNS(COUNT) };
+_Static_assert(sizeof(((line *)0)->text) > 24 * (COLUMNS + AW_PARTS + 1), "a row fits its line");
+
+static const char *const part_name[AW_PARTS] = {"deposit", "potentials", "forces",
+                                                "gather",  "push",       "output"};
 
 const char *aw_part_name(aw_part part)
 {
-    static const char *const name[AW_PARTS] = {"deposit", "potentials", "forces",
-                                               "gather",  "push",       "output"};
-    return part >= 0 && part < AW_PARTS ? name[part] : "?";
+    return part >= 0 && part < AW_PARTS ? part_name[part] : "?";
 }
 
 void aw_monitor_row_clear(aw_monitor_row *row)
 {
     memset(row, 0, sizeof *row);
-    row->time = row->s_ref = row->charge = NAN;
-    row->energy_change_mean = row->energy_change_rms = NAN;
-    row->sigma_s = row->sigma_x = row->emittance_x = row->emittance_x_dispersion_free = NAN;
-    row->F_s_mean = row->F_s_peak = row->F_x_mean = row->F_x_peak = row->evaluations = NAN;
-    row->error_estimate = row->error_sampled = row->fell_back = NAN;
+#define CLEAR(member, name) row->member = NAN;
+    AW_MONITOR_COLUMNS(CLEAR)
     for (int i = 0; i < AW_PARTS; ++i) row->seconds[i] = NAN;
+}
+
+static void add_text(line *l, const char *text)
+{
+    l->n += (size_t)snprintf(l->text + l->n, sizeof l->text - l->n, "%s", text);
+}
+
+static void header_line(line *l)
+{
+    l->n = 0;
+    add_text(l, "step");
+#define NAME(member, name) add_text(l, "," name);
+    AW_MONITOR_COLUMNS(NAME)
+    for (int i = 0; i < AW_PARTS; ++i) {
+        add_text(l, ",seconds_");
+        add_text(l, part_name[i]);
+    }
+    add_text(l, "\n");
 }
 
 /* ",value", or "," alone for a NaN; the fewest of 15 to 17 digits that read back the same. */
@@ -103,7 +116,9 @@ aw_status aw_monitor_open(const char *path, aw_monitor **out)
         status = aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
         goto done;
     }
-    AW_TRY(append(monitor, HEADER, sizeof HEADER - 1));
+    line header;
+    header_line(&header);
+    AW_TRY(append(monitor, header.text, header.n));
     *out = monitor;
     monitor = NULL;
 done:
@@ -113,26 +128,10 @@ done:
 
 aw_status aw_monitor_write(aw_monitor *monitor, const aw_monitor_row *row)
 {
-    const double value[] = {row->time,
-                            row->s_ref,
-                            row->charge,
-                            row->energy_change_mean,
-                            row->energy_change_rms,
-                            row->sigma_s,
-                            row->sigma_x,
-                            row->emittance_x,
-                            row->emittance_x_dispersion_free,
-                            row->F_s_mean,
-                            row->F_s_peak,
-                            row->F_x_mean,
-                            row->F_x_peak,
-                            row->evaluations,
-                            row->error_estimate,
-                            row->error_sampled,
-                            row->fell_back};
     line l;
     l.n = (size_t)snprintf(l.text, sizeof l.text, "%ld", row->step);
-    for (size_t i = 0; i < sizeof value / sizeof *value; ++i) add_exact(&l, value[i]);
+#define VALUE(member, name) add_exact(&l, row->member);
+    AW_MONITOR_COLUMNS(VALUE)
     for (int i = 0; i < AW_PARTS; ++i) add_seconds(&l, row->seconds[i]);
     l.text[l.n++] = '\n';
     return append(monitor, l.text, l.n);

@@ -20,26 +20,46 @@ typedef enum aw_part {
 /** "deposit", "potentials" ..; static storage. */
 const char *aw_part_name(aw_part part);
 
+/** The columns between `step` and the seconds: X(member, name in the header line). A column is a
+ *  row here, and a line in aw_simulation_monitor (src/simulation/simulation.c) that fills it. Means
+ *  and rms values are over the particles.
+ *  - energy_change_mean: since the start; energy_change_rms: about that mean
+ *  - charge: of all particles, a magnitude
+ *  - emittance_x: geometric, of x and x'; _dispersion_free: with the part linear in delta taken out
+ *  - F_s, F_x: along the design tangent and normal; a peak has its sign
+ *  - evaluations: of the integrand, a whole number
+ *  - error_estimate: the worst of a point, in the solver's scales
+ *  - error_sampled: the worst of the points that the solver recomputed, where it does that
+ *  - fell_back: 1: the solver left the step to another one; 0: it did not */
+#define AW_MONITOR_COLUMNS(X)                                       \
+    X(time, "time_s")                                               \
+    X(s_ref, "s_ref_m")                                             \
+    X(charge, "charge_C")                                           \
+    X(energy_change_mean, "energy_change_mean_eV")                  \
+    X(energy_change_rms, "energy_change_rms_eV")                    \
+    X(sigma_s, "sigma_s_m")                                         \
+    X(sigma_x, "sigma_x_m")                                         \
+    X(emittance_x, "emittance_x_m")                                 \
+    X(emittance_x_dispersion_free, "emittance_x_dispersion_free_m") \
+    X(F_s_mean, "F_s_mean_eV_per_m")                                \
+    X(F_s_peak, "F_s_peak_eV_per_m")                                \
+    X(F_x_mean, "F_x_mean_eV_per_m")                                \
+    X(F_x_peak, "F_x_peak_eV_per_m")                                \
+    X(evaluations, "evaluations")                                   \
+    X(error_estimate, "error_estimate")                             \
+    X(error_sampled, "error_sampled")                               \
+    X(fell_back, "fell_back")
+
+#define AW_MONITOR_MEMBER_(member, name) double member;
+
 /** One row. A number that this step did not compute is NaN and becomes an empty cell; set all with
- *  aw_monitor_row_clear first. Means and rms values are over the particles. */
+ *  aw_monitor_row_clear first. */
 typedef struct aw_monitor_row {
     long step;
-    double time;                        /* [s] */
-    double s_ref;                       /* arc length of the bunch centre [m] */
-    double charge;                      /* of all particles [C], a magnitude */
-    double energy_change_mean;          /* since the start [eV] */
-    double energy_change_rms;           /* about that mean [eV] */
-    double sigma_s, sigma_x;            /* rms [m] */
-    double emittance_x;                 /* geometric, of x and x' [m rad] */
-    double emittance_x_dispersion_free; /* the same with the part linear in delta taken out */
-    double F_s_mean, F_s_peak;          /* along the design tangent [eV/m]; the peak is signed */
-    double F_x_mean, F_x_peak;          /* along the design normal [eV/m] */
-    double evaluations;                 /* of the integrand, a whole number */
-    double error_estimate;              /* worst of a point, in the solver's scales */
-    double error_sampled;     /* worst of the points recomputed, where a solver does that */
-    double fell_back;         /* 1: the solver left the step to another; 0: it did not */
-    double seconds[AW_PARTS]; /* of this step */
+    AW_MONITOR_COLUMNS(AW_MONITOR_MEMBER_)
+    double seconds[AW_PARTS]; /* of wall time, of this step */
 } aw_monitor_row;
+#undef AW_MONITOR_MEMBER_
 
 /** All numbers "not computed". */
 void aw_monitor_row_clear(aw_monitor_row *row);

@@ -126,10 +126,10 @@ static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot
 }
 
 /* One array of a mesh; `scratch` holds nx ns numbers. The caller closes the dataset. */
-static hid_t mesh_component(aw_h5 *h5, hid_t parent, const char *name, const aw_snapshot *snapshot,
-                            const aw_mesh *mesh, int i, double *scratch)
+static hid_t mesh_component(aw_h5 *h5, hid_t parent, const aw_grid_view *frame, const aw_mesh *mesh,
+                            int i, double *scratch)
 {
-    const aw_grid_view *frame = &snapshot->frame;
+    const char *name = mesh->ncomp == 1 ? mesh->name : mesh->component[i];
     const hsize_t dims[2] = {(hsize_t)frame->nx, (hsize_t)frame->ns};
     const double on_node[2] = {0.0, 0.0};
     size_t n = (size_t)frame->nx * (size_t)frame->ns;
@@ -145,7 +145,7 @@ static void mesh_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot, con
                        double *scratch)
 {
     if (mesh->ncomp == 1) {
-        hid_t set = mesh_component(h5, parent, mesh->name, snapshot, mesh, 0, scratch);
+        hid_t set = mesh_component(h5, parent, &snapshot->frame, mesh, 0, scratch);
         mesh_attributes(h5, set, snapshot, mesh);
         aw_h5_close(h5, set);
         return;
@@ -153,7 +153,7 @@ static void mesh_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot, con
     hid_t group = aw_h5_group(h5, parent, mesh->name);
     mesh_attributes(h5, group, snapshot, mesh);
     for (int i = 0; i < mesh->ncomp; ++i)
-        aw_h5_close(h5, mesh_component(h5, group, mesh->component[i], snapshot, mesh, i, scratch));
+        aw_h5_close(h5, mesh_component(h5, group, &snapshot->frame, mesh, i, scratch));
     aw_h5_close(h5, group);
 }
 

@@ -6,21 +6,25 @@
 
 #include "src/base/units.h"
 
-/* unitDimension, timeOffset and the two ED-PIC attributes of a particle record. */
+/* Name, unitDimension, timeOffset and the two ED-PIC attributes of a particle record. */
 typedef struct record {
+    const char *name;
     double length, mass, time, current;
     double weighting_power;
     uint32_t macro_weighted;
 } record;
 
-static const record POSITION = {1, 0, 0, 0, 0, 0};
-static const record MOMENTUM = {1, 1, -1, 0, 1, 0};
-static const record CHARGE = {0, 0, 1, 1, 1, 0};
-static const record MASS = {0, 1, 0, 0, 1, 0};
-static const record WEIGHTING = {0, 0, 0, 0, 1, 1}; /* electrons per macro-particle */
-static const record WEIGHT = {0, 0, 1, 1, 1, 1};    /* beamphysics: charge per macro-particle */
-static const record TIME = {0, 0, 1, 0, 0, 0};
-static const record NUMBER = {0, 0, 0, 0, 0, 0};
+static const record POSITION = {"position", 1, 0, 0, 0, 0, 0};
+static const record POSITION_OFFSET = {"positionOffset", 1, 0, 0, 0, 0, 0};
+static const record MOMENTUM = {"momentum", 1, 1, -1, 0, 1, 0};
+static const record CHARGE = {"charge", 0, 0, 1, 1, 1, 0};
+static const record MASS = {"mass", 0, 1, 0, 0, 1, 0};
+static const record WEIGHTING = {"weighting", 0, 0, 0, 0, 1, 1}; /* electrons per macro-particle */
+static const record WEIGHT = {"weight", 0, 0, 1,
+                              1,        1, 1}; /* beamphysics: charge per macro-particle */
+static const record TIME = {"time", 0, 0, 1, 0, 0, 0};
+static const record STATUS = {"particleStatus", 0, 0, 0, 0, 0, 0};
+static const record ID = {"id", 0, 0, 0, 0, 0, 0};
 
 static void describe(aw_h5 *h5, hid_t object, record r)
 {
@@ -41,10 +45,9 @@ static hid_t constant(aw_h5 *h5, hid_t parent, const char *name, size_t n, doubl
     return group;
 }
 
-static void scalar_constant(aw_h5 *h5, hid_t parent, const char *name, size_t n, double value,
-                            record r)
+static void scalar_constant(aw_h5 *h5, hid_t parent, size_t n, double value, record r)
 {
-    hid_t group = constant(h5, parent, name, n, value);
+    hid_t group = constant(h5, parent, r.name, n, value);
     describe(h5, group, r);
     aw_h5_close(h5, group);
 }
@@ -64,10 +67,9 @@ static void component(aw_h5 *h5, hid_t parent, const char *name, size_t n, const
     aw_h5_close(h5, object);
 }
 
-static void vector(aw_h5 *h5, hid_t parent, const char *name, size_t n, const double *x,
-                   const double *z, record r)
+static void vector(aw_h5 *h5, hid_t parent, size_t n, const double *x, const double *z, record r)
 {
-    hid_t group = aw_h5_group(h5, parent, name);
+    hid_t group = aw_h5_group(h5, parent, r.name);
     describe(h5, group, r);
     component(h5, group, "x", n, x, 0.0);
     component(h5, group, "y", n, NULL, 0.0); /* the bunch is a sheet in the plane y = 0 */
@@ -78,8 +80,8 @@ static void vector(aw_h5 *h5, hid_t parent, const char *name, size_t n, const do
 static void ids(aw_h5 *h5, hid_t parent, const aw_species *species)
 {
     hsize_t size = species->n;
-    hid_t set = aw_h5_integers(h5, parent, "id", 1, &size, species->id);
-    describe(h5, set, NUMBER);
+    hid_t set = aw_h5_integers(h5, parent, ID.name, 1, &size, species->id);
+    describe(h5, set, ID);
     aw_h5_attr_double(h5, set, "unitSI", 1.0);
     aw_h5_close(h5, set);
 }
@@ -158,15 +160,15 @@ void aw_species_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot)
     size_t n = species->n;
     hid_t group = aw_h5_group(h5, parent, "electron");
     species_attributes(h5, group, snapshot);
-    vector(h5, group, "position", n, species->x, species->z, POSITION);
-    vector(h5, group, "positionOffset", n, NULL, NULL, POSITION);
-    vector(h5, group, "momentum", n, species->px, species->pz, MOMENTUM);
-    scalar_constant(h5, group, "charge", n, -AW_E, CHARGE);
-    scalar_constant(h5, group, "mass", n, AW_ME, MASS);
-    scalar_constant(h5, group, "weighting", n, species->charge / AW_E, WEIGHTING);
-    scalar_constant(h5, group, "weight", n, species->charge, WEIGHT);
-    scalar_constant(h5, group, "time", n, species->time, TIME);
-    scalar_constant(h5, group, "particleStatus", n, 1.0, NUMBER);
+    vector(h5, group, n, species->x, species->z, POSITION);
+    vector(h5, group, n, NULL, NULL, POSITION_OFFSET);
+    vector(h5, group, n, species->px, species->pz, MOMENTUM);
+    scalar_constant(h5, group, n, -AW_E, CHARGE);
+    scalar_constant(h5, group, n, AW_ME, MASS);
+    scalar_constant(h5, group, n, species->charge / AW_E, WEIGHTING);
+    scalar_constant(h5, group, n, species->charge, WEIGHT);
+    scalar_constant(h5, group, n, species->time, TIME);
+    scalar_constant(h5, group, n, 1.0, STATUS);
     ids(h5, group, species);
     patches(h5, group, snapshot);
     aw_h5_close(h5, group);

@@ -3,6 +3,7 @@
 
 #include <aw_version.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +13,55 @@
 #include "src/base/units.h"
 #include "src/output/openpmd.h"
 
-enum { M_RHO, M_JZ, M_JX, M_PHI, M_AZ, M_AX, M_PSI, MESH_ARRAYS };
 enum { P_X, P_Z, P_PX, P_PZ, PARTICLE_ARRAYS };
+
+/** What is known of a node: its point, the results there, and the moments along its own design
+ *  tangent and normal, which are turned by an angle of cosine c and sine s against the grid's. */
+typedef struct node {
+    const aw_field_point *point;
+    const double *I;
+    double sigma, par, perp; /* charge density and current over c, in the slice's axes [C/m^2] */
+    double c, s;
+} node;
+
+static void rho(const node *n, double out[2]) { out[0] = n->sigma; }
+
+static void current(const node *n, double out[2])
+{
+    out[0] = AW_C * (n->par * n->c + n->perp * n->s);
+    out[1] = AW_C * (n->perp * n->c - n->par * n->s);
+}
+
+static void phi(const node *n, double out[2]) { out[0] = AW_K_COULOMB * n->I[AW_PHI]; }
+
+static void vector_potential(const node *n, double out[2])
+{
+    const aw_field_point *p = n->point;
+    out[0] = AW_K_COULOMB / AW_C * (n->I[AW_AZ] * p->ct + n->I[AW_AX] * p->st);
+    out[1] = AW_K_COULOMB / AW_C * (n->I[AW_AX] * p->ct - n->I[AW_AZ] * p->st);
+}
+
+static void psi(const node *n, double out[2]) { out[0] = AW_K_COULOMB * n->I[AW_PSI]; }
+
+/* The mesh records: each is filled node by node, or is an array of forces that there is already.
+ * Signs and units: src/output/openpmd.c. */
+static const struct {
+    const char *name;
+    int components;
+    void (*fill)(const node *n, double out[2]);
+    size_t z, x; /* without `fill`: offsets of the arrays in aw_forces */
+} records[] = {{"rho", 1, rho, 0, 0},
+               {"J", 2, current, 0, 0},
+               {"phi", 1, phi, 0, 0},
+               {"A", 2, vector_potential, 0, 0},
+               {"psi", 1, psi, 0, 0},
+               {"F", 2, NULL, offsetof(aw_forces, Fs), offsetof(aw_forces, Fx)},
+               {"F_eff", 2, NULL, offsetof(aw_forces, Fs_eff), offsetof(aw_forces, Fx_eff)}};
+enum { RECORDS = sizeof records / sizeof records[0] };
 
 struct aw_diag {
     const char *input;
-    double *mesh[MESH_ARRAYS];         /* [nodes] each */
+    double *mesh[RECORDS][2];          /* [nodes] each; NULL where nothing is filled */
     double *particle[PARTICLE_ARRAYS]; /* [particles] each, made at the first use */
     uint64_t *id;
 };
@@ -28,11 +72,12 @@ aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out
     *out = NULL;
     if (!d) return AW_ERR_NOMEM;
     d->input = input;
-    for (int i = 0; i < MESH_ARRAYS; ++i)
-        if (!(d->mesh[i] = aw_alloc(sim->nodes, sizeof(double)))) {
-            aw_diag_free(d);
-            return AW_ERR_NOMEM;
-        }
+    for (int i = 0; i < RECORDS; ++i)
+        for (int k = 0; records[i].fill && k < records[i].components; ++k)
+            if (!(d->mesh[i][k] = aw_alloc(sim->nodes, sizeof(double)))) {
+                aw_diag_free(d);
+                return AW_ERR_NOMEM;
+            }
     *out = d;
     return AW_OK;
 }
@@ -40,10 +85,21 @@ aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out
 void aw_diag_free(aw_diag *d)
 {
     if (!d) return;
-    for (int i = 0; i < MESH_ARRAYS; ++i) aw_free(d->mesh[i]);
+    for (int i = 0; i < RECORDS; ++i)
+        for (int k = 0; k < 2; ++k) aw_free(d->mesh[i][k]);
     for (int i = 0; i < PARTICLE_ARRAYS; ++i) aw_free(d->particle[i]);
     aw_free(d->id);
     aw_free(d);
+}
+
+static void fill_node(aw_diag *d, const node *n, size_t at)
+{
+    for (int i = 0; i < RECORDS; ++i) {
+        double value[2];
+        if (!records[i].fill) continue;
+        records[i].fill(n, value);
+        for (int k = 0; k < records[i].components; ++k) d->mesh[i][k][at] = value[k];
+    }
 }
 
 /* Moments and potentials of every node, along the node's own design tangent and normal. */
@@ -53,23 +109,38 @@ static void fill_meshes(aw_diag *d, const aw_simulation *sim)
     const int ns = sim->view->ns, nx = sim->view->nx, single = sim->view->single;
     for (int j = 0; j < nx; ++j)
         for (int i = 0; i < ns; ++i) {
-            size_t at = (size_t)j * (size_t)ns + (size_t)i;
-            const aw_field_point *p = &sim->point[at];
-            const double *I = &sim->result[at * AW_RESULTS];
-            ptrdiff_t cell =
+            const size_t at = (size_t)j * (size_t)ns + (size_t)i;
+            const ptrdiff_t cell =
                 ((ptrdiff_t)(j + AW_PAD) * (ns + 2 * AW_PAD) + i + AW_PAD) * AW_COMPONENTS;
-            double sigma = aw_cell_get(slice->cells, single, cell);
-            double par = sigma - aw_cell_get(slice->cells, single, cell + 1);
-            double perp = aw_cell_get(slice->cells, single, cell + 2);
-            double a = p->theta - sim->frame.theta_design, c = cos(a), s = sin(a);
-            d->mesh[M_RHO][at] = sigma;
-            d->mesh[M_JZ][at] = AW_C * (par * c + perp * s);
-            d->mesh[M_JX][at] = AW_C * (perp * c - par * s);
-            d->mesh[M_PHI][at] = AW_K_COULOMB * I[AW_PHI];
-            d->mesh[M_AZ][at] = AW_K_COULOMB / AW_C * (I[AW_AZ] * p->ct + I[AW_AX] * p->st);
-            d->mesh[M_AX][at] = AW_K_COULOMB / AW_C * (I[AW_AX] * p->ct - I[AW_AZ] * p->st);
-            d->mesh[M_PSI][at] = AW_K_COULOMB * I[AW_PSI];
+            node n = {.point = &sim->point[at], .I = &sim->result[at * AW_RESULTS]};
+            const double a = n.point->theta - sim->frame.theta_design;
+            n.sigma = aw_cell_get(slice->cells, single, cell);
+            n.par = n.sigma - aw_cell_get(slice->cells, single, cell + 1);
+            n.perp = aw_cell_get(slice->cells, single, cell + 2);
+            n.c = cos(a);
+            n.s = sin(a);
+            fill_node(d, &n, at);
         }
+}
+
+/* The array of forces at an offset. */
+static const double *forces_at(const aw_forces *forces, size_t offset)
+{
+    return *(double *const *)(const void *)((const char *)forces + offset);
+}
+
+static aw_status describe_meshes(const aw_diag *d, const aw_forces *forces, aw_mesh mesh[RECORDS])
+{
+    aw_status status = AW_OK;
+    for (int i = 0; i < RECORDS; ++i) {
+        const int filled = records[i].fill != NULL;
+        const double *z = filled ? d->mesh[i][0] : forces_at(forces, records[i].z);
+        const double *x = filled ? d->mesh[i][1] : forces_at(forces, records[i].x);
+        AW_TRY(
+            aw_mesh_describe(records[i].name, z, records[i].components > 1 ? x : NULL, &mesh[i]));
+    }
+done:
+    return status;
 }
 
 /* Particles in the axes of the grid. */
@@ -110,16 +181,10 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
     char path[AW_PATH_MAX_LEN], date[32];
-    aw_mesh mesh[7];
+    aw_mesh mesh[RECORDS];
     aw_species species;
     fill_meshes(d, sim);
-    AW_TRY(aw_mesh_describe("rho", d->mesh[M_RHO], NULL, &mesh[0]));
-    AW_TRY(aw_mesh_describe("J", d->mesh[M_JZ], d->mesh[M_JX], &mesh[1]));
-    AW_TRY(aw_mesh_describe("phi", d->mesh[M_PHI], NULL, &mesh[2]));
-    AW_TRY(aw_mesh_describe("A", d->mesh[M_AZ], d->mesh[M_AX], &mesh[3]));
-    AW_TRY(aw_mesh_describe("psi", d->mesh[M_PSI], NULL, &mesh[4]));
-    AW_TRY(aw_mesh_describe("F", sim->forces.Fs, sim->forces.Fx, &mesh[5]));
-    AW_TRY(aw_mesh_describe("F_eff", sim->forces.Fs_eff, sim->forces.Fx_eff, &mesh[6]));
+    AW_TRY(describe_meshes(d, &sim->forces, mesh));
     if (particles) AW_TRY(fill_particles(d, sim, &species));
     aw_openpmd_date(time(NULL), date);
     aw_snapshot snapshot = {.step = sim->step,
@@ -136,7 +201,7 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
                             .input = d->input,
                             .lattice = config->lattice_path,
                             .mesh = mesh,
-                            .meshes = 7,
+                            .meshes = RECORDS,
                             .species = particles ? &species : NULL};
     AW_TRY(aw_openpmd_path(directory, sim->step, path, sizeof path));
     AW_TRY(aw_openpmd_write(path, &snapshot));

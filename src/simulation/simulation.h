@@ -103,8 +103,8 @@ aw_status aw_simulation_particles(aw_simulation *simulation, const aw_particles 
  *  @return the worst that a rank gives; the same on all */
 aw_status aw_simulation_ranks_begin(aw_simulation *simulation, aw_status status);
 
-/** On the others, after aw_simulation_ranks_begin: do what rank 0 does, with particles of their own, until
- *  it lets go. */
+/** On the others, after aw_simulation_ranks_begin: do what rank 0 does, with particles of their
+ *  own, until it lets go. */
 void aw_simulation_worker(aw_simulation *simulation);
 
 /** Fill a monitor row with what is known at this step. @return as aw_beam_stats_of */

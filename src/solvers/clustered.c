@@ -161,6 +161,7 @@ done:
 aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *problem,
                           double *result, double *error, aw_report *report)
 {
+    const aw_solution solution = {result, error, report};
     aw_status status = AW_OK;
     const size_t points = problem->points;
     const double start = aw_now();
@@ -175,8 +176,7 @@ aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *pro
     AW_TRY(judge_rates(t));
     const double evaluated = aw_now();
     report->evaluate += evaluated - start;
-    status =
-        aw_leftovers_solve(&t->leftovers, &t->main, solver, problem, &out, result, error, report);
+    status = aw_leftovers_solve(&t->leftovers, &t->main, solver, problem, &out, &solution);
     report->refine += aw_now() - evaluated;
 done:
     return status;

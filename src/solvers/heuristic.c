@@ -57,8 +57,9 @@ static aw_status classify(heuristic *m, const aw_solver *solver, const aw_proble
     AW_TRY(aw_grow((void **)&m->place, &m->place_capacity, 2 * t->tiles, sizeof *m->place));
     for (size_t i = 0; i < t->tiles; ++i)
         for (size_t k = 0; k < 2; ++k) m->place[2 * i + k] = (float)t->where[i][k];
-    AW_TRY(aw_kmeans_run(m->kmeans, m->place, t->tiles, 2, classes, 1, AW_ITERATIONS, 0, t->label,
-                         NULL));
+    const aw_kmeans_rows places = {m->place, t->tiles, 2};
+    const aw_kmeans_how how = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
+    AW_TRY(aw_kmeans_run(m->kmeans, &places, &how, t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
 done:
     return status;

@@ -4,6 +4,7 @@
 #define AW_SOLVERS_INTERNAL_H
 #include "quadrature/partition.h"
 #include "quadrature/share.h"
+#include "src/base/strategies.h"
 #include "src/solvers/solver.h"
 
 /** Work lists grow geometrically and are kept from call to call. */
@@ -26,8 +27,9 @@ struct aw_solver {
     void *memory;     /* what the strategy keeps from call to call; its own */
 };
 
-extern const aw_strategy aw_strategy_adaptive, aw_strategy_two_phase, aw_strategy_heuristic,
-    aw_strategy_predictive, aw_strategy_heterogeneous, aw_strategy_projection;
+#define AW_STRATEGY_DECLARE_(identifier, name) extern const aw_strategy aw_strategy_##identifier;
+AW_STRATEGIES(AW_STRATEGY_DECLARE_, AW_STRATEGY_DECLARE_)
+#undef AW_STRATEGY_DECLARE_
 
 /** Let the scales of this result be those of the next call, without a coarse pass. `result` is of
  *  all points of a grid. */
@@ -65,7 +67,6 @@ void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job);
 /** Hand the estimates of points visit[first .. last) to the caller and to the report.
  *  @return the worse of `worst` and their statuses */
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, double *result, double *error, aw_report *report,
-                           aw_status worst);
+                           size_t last, const aw_solution *out, aw_status worst);
 
 #endif

@@ -115,8 +115,9 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
         pass->cluster[c].begin = number == 0;
     }
     report->single = problem->tolerance >= AW_SINGLE_TOLERANCE;
-    AW_TRY(ops->evaluate(solver->device->state, pass->cluster, pass->clusters, &problem->scales,
-                         report->single, out, &report->work));
+    const aw_cluster_call call = {pass->cluster, pass->clusters, &problem->scales, report->single,
+                                  *out};
+    AW_TRY(ops->evaluate(solver->device->state, &call, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     accept_refused(pass, problem->tolerance, out);
     record_pass(pass, problem->record);
@@ -242,11 +243,12 @@ done:
     return status;
 }
 
-/* Estimates of points first .. last - 1: what the passes gave, and the refinement of the rest. */
+/* Estimates of points range[0] .. range[1] - 1: what the passes gave, and the refinement of the
+ * rest. */
 static aw_status finish_points(aw_leftovers *l, aw_solver *solver, const aw_problem *problem,
-                               const aw_clustered *out, size_t first, size_t last,
-                               aw_report *report)
+                               const aw_clustered *out, const size_t range[2], aw_report *report)
 {
+    const size_t first = range[0], last = range[1];
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     size_t jobs = 0, n = 0, point_of[AW_POINT_BLOCK];
@@ -285,9 +287,10 @@ done:
 }
 
 aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *solver,
-                             const aw_problem *problem, const aw_clustered *out, double *result,
-                             double *error, aw_report *report)
+                             const aw_problem *problem, const aw_clustered *sums,
+                             const aw_solution *out)
 {
+    aw_report *report = out->report;
     aw_status status = AW_OK, worst = AW_OK;
     const aw_pass *last = first;
     const size_t points = problem->points, block = aw_solver_block(solver);
@@ -298,15 +301,16 @@ aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *s
     for (int number = 1; number < AW_PASSES && is_worth_a_pass(last); ++number) {
         aw_pass *next = &l->pass[number % 2];
         AW_TRY(next_pass(last, problem->tolerance, next));
-        AW_TRY(aw_pass_run(next, number, solver, problem, out, report));
+        AW_TRY(aw_pass_run(next, number, solver, problem, sums, report));
         last = next;
     }
     AW_TRY(find_points(l, last, points));
     for (size_t i = 0; i < points; ++i) solver->visit[i] = (uint32_t)i;
     for (size_t from = 0; from < points; from += block) {
         const size_t to = from + block < points ? from + block : points;
-        AW_TRY(finish_points(l, solver, problem, out, from, to, report));
-        worst = aw_solver_finish(solver, problem, from, to, result, error, report, worst);
+        const size_t range[2] = {from, to};
+        AW_TRY(finish_points(l, solver, problem, sums, range, report));
+        worst = aw_solver_finish(solver, problem, from, to, out, worst);
     }
     status = worst;
 done:

@@ -53,9 +53,10 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
                       const aw_clustered *out, aw_report *report);
 
 /** After the first pass: the others, the refinement, and the results to the caller.
+ *  @param[in] sums  of the clusters' evaluation
  *  @return as aw_solver_solve */
 aw_status aw_leftovers_solve(aw_leftovers *leftovers, const aw_pass *first, aw_solver *solver,
-                             const aw_problem *problem, const aw_clustered *out, double *result,
-                             double *error, aw_report *report);
+                             const aw_problem *problem, const aw_clustered *sums,
+                             const aw_solution *out);
 
 #endif

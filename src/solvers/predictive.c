@@ -142,8 +142,9 @@ static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_
     aw_tiling *t = &p->tiling;
     aw_status status = AW_OK;
     const size_t cells = p->pattern.cells, classes = aw_tiling_classes_for(t, problem, how);
-    AW_TRY(aw_kmeans_run(p->kmeans, p->pattern.need, t->tiles, cells, classes, 1, AW_ITERATIONS, 0,
-                         t->label, NULL));
+    const aw_kmeans_rows rows = {p->pattern.need, t->tiles, cells};
+    const aw_kmeans_how clusters = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
+    AW_TRY(aw_kmeans_run(p->kmeans, &rows, &clusters, t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
     AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes + 1));
     const double least = least_regions(p, solver, problem);

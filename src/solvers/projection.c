@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes in r' that all points share. Near the points, within about the size of the bunch, the
- * moments are convolved (kernels/math/convolution.h) or, where they cannot be, evaluated at every point;
- * further away they are seen only through projections, which are tabulated once for a node and
- * looked up for every point (kernels/math/projection.h). Arcwake's own; nearest is the rotation of sums
- * in tomography.
+/* The strategy `projection`: nodes in r' common to all points. Near the points, within about the
+ * size of the bunch, the moments are convolved (kernels/math/convolution.h) or, where they cannot
+ * be, evaluated at every point; further away they are seen only through projections, tabulated once
+ * for a node and looked up for every point (kernels/math/projection.h). Arcwake's own; its nearest
+ * relative is the rotation of sums in tomography.
  *
- * Nothing of this adapts to a point, so the error is measured: at every step some points are
- * recomputed adaptively, near and far part by themselves. If what they show is too much for the
- * tolerance, one part is done again with a finer rule, which is kept. If the finest does not do, or
- * is too dear, the step is left to `predictive`. */
+ * Nothing adapts to a point, so the error is measured: at every step some points are recomputed
+ * adaptively, near and far zone by themselves. If they show too large an error, one zone is done
+ * again with a finer rule, which is kept. If the finest does not suffice, or is over cost, the step
+ * is left to `predictive`.
+ *
+ * This file owns a step's passes and the decision what to do next: read solve_zones first, then
+ * refine. rules.c has the rules and their choice, zone.c the integration of a range of r', sample.c
+ * the points that are recomputed, projection_constants.h every tuned number. */
 #include <math.h>
 #include <string.h>
 
@@ -20,37 +24,7 @@
 #include "src/solvers/sample.h"
 #include "src/solvers/zone.h"
 
-/* Points that a sample takes from core and rim of the grid each: at a step with a new rule, and at
- * every other. Each zone adds its most doubtful one. */
-enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE = 1 };
-/* Largest error of many points of a stratum over their rms: of a normal distribution one point in
- * 2000 is further out than 3.5. In the rim most points have no particle near, and few have one. */
-static const double peak[AW_STRATA] = {[AW_CORE] = 3.5, [AW_RIM] = 5.0};
-/* Points of earlier steps that count as much as those of this one. */
-#define AW_POOL 12.0
-/* Of the tolerance, the error of the sample's own integrals. */
-#define AW_SAMPLE_SHARE 0.1
-/* Nodes in r' of a zone for each region with which a point of the sample begins. */
-enum { AW_SAMPLE_EVERY = 4 };
-/* Evaluations a point of a zone, over those of the sample's points, beyond which `predictive` is
- * not dearer. */
-#define AW_DEAR 0.6
-/* A convolution need reach so much of the near zone only, for tiles not to be asked. */
-#define AW_NEARLY 0.7
-/* Points of a sample whose error is above this part of the largest allowed one show which panels
- * are too long; so often in a step that is asked before a finer rule is. */
-#define AW_SHARPEN 0.25
-enum { AW_SHARPENED = 6 };
-/* That is worth it for errors that are so much too large, which a few panels make, and from this
- * rule on. Else a finer one takes fewer nodes. */
-#define AW_SPIKES 10.0
-enum { AW_COSTLY = 3 };
-/* Nodes in r' explain the error if they are off by this part of it. */
-#define AW_EXPLAINED 0.4
-/* Caps of panels grow by so much in a step, until they are forgotten. */
-#define AW_CAP_GROWS 1.02
-/* Most steps that are left to `predictive` without trying. */
-enum { AW_PAUSE_MOST = 31 };
+static const double peak[AW_STRATA] = {[AW_CORE] = AW_PEAK_CORE, [AW_RIM] = AW_PEAK_RIM};
 
 /* What is done with a zone: nothing, a pass with its rule (the first one, or with shorter panels),
  * or one with a finer rule. */
@@ -62,13 +36,13 @@ typedef struct projection {
     double *check;             /* [AW_RANGES][points] */
     size_t capacity, check_capacity;
     aw_sample sample;
-    double dear;               /* evaluations a point above which a zone is too dear */
+    double cost_limit;         /* evaluations a point above which a zone is over cost */
     aw_spread pool[AW_STRATA]; /* errors at points of earlier steps with these rules */
     uint64_t steps;
-    void *fallback;  /* memory of the strategy to which steps are left */
-    int back;        /* 1: rules have gone back to coarser ones */
-    int dears;       /* steps in a row that were too dear */
-    int pause, left; /* steps that are left to it at once, and how many still are */
+    void *fallback;        /* memory of the strategy to which steps are left */
+    int coarsened;         /* 1: rules have been coarsened after the last step */
+    int over_cost;         /* steps in a row that were over cost */
+    int pause, pause_left; /* steps left to it without a try, and how many still are */
 } projection;
 
 /* A step, while its zones are solved. */
@@ -81,10 +55,10 @@ typedef struct step {
     double end;           /* of the far zone [m] */
     int pass[AW_RANGES];  /* the next ones */
     int again;            /* 1: they are not the first */
-    int look_at_rates;    /* aw_zone_integrate */
+    int check_rates;      /* aw_zone_integrate */
     int spread;           /* points that the sample has of core and rim each */
     int sharpened;        /* times that panels were looked at */
-    int asked;            /* 1: the sample was asked again since the last pass */
+    int resampled;        /* 1: the sample was resampled since the last pass */
 } step;
 
 static void forget(void *memory)
@@ -121,8 +95,8 @@ static void judge(const projection *p, aw_zone *z, int which, const aw_problem *
 {
     const double(*I)[AW_RESULTS] = (const double(*)[AW_RESULTS])z->sum;
     const aw_scales *scales = &problem->scales;
-    z->rules.error = aw_sample_error(&p->sample, which, I, scales, 0, AW_DPHI, NULL);
-    z->rules.rate_error = aw_sample_error(&p->sample, which, I, scales, AW_DPHI, AW_RESULTS, NULL);
+    z->rules.error = aw_sample_error(&p->sample, which, I, scales, 0, NULL);
+    z->rules.rate_error = aw_sample_error(&p->sample, which, I, scales, 1, NULL);
 }
 
 /* Worst error of the potentials at the points of the sample. */
@@ -130,7 +104,7 @@ static double seen_error(const projection *p, const aw_problem *problem, const d
                          aw_spread *spread)
 {
     return aw_sample_error(&p->sample, AW_RANGES, (const double(*)[AW_RESULTS])result,
-                           &problem->scales, 0, AW_DPHI, spread);
+                           &problem->scales, 0, spread);
 }
 
 /* Estimate of the potentials' largest error: what is seen at the points of the sample, and what
@@ -141,7 +115,7 @@ static double estimate(const projection *p, const aw_problem *problem, const dou
 {
     double worst = seen_error(p, problem, result, pool);
     for (int i = AW_CORE; i <= AW_RIM; ++i) {
-        const double most = fmin(p->pool[i].points, AW_POOL);
+        const double most = fmin(p->pool[i].points, AW_POOL_POINTS);
         if (most > 0.0) pool[i].square += p->pool[i].square * most / p->pool[i].points;
         pool[i].points += most;
         const double likely = peak[i] * sqrt(pool[i].square / pool[i].points);
@@ -157,7 +131,8 @@ static aw_sample_how sample_how(const step *s, size_t every)
     return (aw_sample_how){.border = s->border,
                            .tolerance = AW_SAMPLE_SHARE * s->problem->tolerance,
                            .panels = {&zone[AW_NEAR].panels, &zone[AW_FAR].panels},
-                           .every = every};
+                           .every = every,
+                           .work = &s->report->work};
 }
 
 /* Add points to the sample until it has `spread` of each stratum, and the doubtful ones of the
@@ -168,26 +143,25 @@ static aw_status sample(step *s, int spread)
     const aw_problem *problem = s->problem;
     projection *p = s->p;
     const double start = aw_now();
-    size_t point[MOST], n = 0;
-    int stratum[MOST];
+    aw_sample_point point[MOST];
+    size_t n = 0;
     for (; s->spread < spread; ++s->spread)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            stratum[n] = k;
-            point[n++] = aw_sample_next(&p->sample, problem, k);
+            point[n].stratum = k;
+            point[n++].point = aw_sample_next(&p->sample, problem, k);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
         if (s->pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
-        stratum[n] = AW_DOUBTFUL;
-        point[n++] = doubtful(&p->zone[i], problem->points);
+        point[n].stratum = AW_DOUBTFUL;
+        point[n++].point = doubtful(&p->zone[i], problem->points);
     }
-    aw_work *work = &s->report->work;
-    const uint64_t before = work->evaluations;
+    const uint64_t before = s->report->work.evaluations;
     const size_t had = p->sample.n;
     const aw_sample_how how = sample_how(s, AW_SAMPLE_EVERY);
-    const aw_status status =
-        aw_sample_add(&p->sample, s->solver, problem, &how, point, stratum, n, work);
+    const aw_status status = aw_sample_add(&p->sample, s->solver, problem, &how, point, n);
     if (p->sample.n > had)
-        p->dear = AW_DEAR * (double)(work->evaluations - before) / (double)(p->sample.n - had);
+        p->cost_limit = AW_COST_LIMIT * (double)(s->report->work.evaluations - before) /
+                        (double)(p->sample.n - had);
     s->report->samples = p->sample.n;
     s->report->sample += aw_now() - start;
     return status;
@@ -207,6 +181,8 @@ static aw_status integrate_zones(const step *s)
     for (int i = 0; i < AW_RANGES; ++i) {
         p->zone[i].sum = &p->sum[(size_t)i * points];
         p->zone[i].check = &p->check[(size_t)i * points];
+        p->zone[i].from = from[i];
+        p->zone[i].to = to[i];
         if (s->pass[i] == AW_NO_PASS) continue;
         AW_TRY(aw_zone_begin(s->solver, s->problem, &p->zone[i], reach[i]));
     }
@@ -214,7 +190,7 @@ static aw_status integrate_zones(const step *s)
         const int i = k == 0 ? AW_FAR : AW_NEAR;
         aw_zone *z = &p->zone[i];
         if (s->pass[i] == AW_NO_PASS) continue;
-        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, from[i], to[i], s->look_at_rates,
+        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, s->check_rates,
                                  &p->sum[AW_RANGES * points], s->report));
         s->report->rule[i] = z->rules.level;
         s->report->shared[i] = z->rules.nodes;
@@ -224,29 +200,30 @@ done:
 }
 
 /* See whether single panels of the far zone are too long where the sample is off. If not, it may be
- * the sample that has missed something: it is asked again, once.
+ * the sample that has missed something: it is resampled, once.
+ * @param[out] shorter  1: some panels are shorter from now on
  * @param[out] off  by how much panels are off at the worst point */
-static aw_status sharpen(step *s, int *sharper, double *off)
+static aw_status sharpen(step *s, int *shorter, double *off)
 {
-    enum { MOST = 8 };
     projection *p = s->p;
     aw_zone *far = &p->zone[AW_FAR];
     const aw_problem *problem = s->problem;
-    const double least = AW_SHARPEN * AW_SHARE * problem->tolerance;
-    aw_work *work = &s->report->work;
+    const double least = AW_SHARPEN_ABOVE * AW_ESTIMATE_SHARE * problem->tolerance;
     aw_status status = AW_OK;
-    size_t which[MOST], point[MOST];
-    const size_t n = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
-                                     &problem->scales, least, MOST, which);
-    *sharper = 0;
-    if (n == 0 || far->panels.n == 0) return AW_OK;
-    for (size_t i = 0; i < n; ++i) point[i] = p->sample.at[which[i]].point;
-    AW_TRY(aw_zone_sharpen(s->solver, problem, far, fmin(s->border, s->end), s->end, point, n, work,
-                           sharper, off));
-    if (s->asked || *off >= AW_EXPLAINED * aw_rules_error(&far->rules)) return AW_OK;
+    size_t which[AW_SAMPLE_WORST], point[AW_SAMPLE_WORST];
+    aw_panel_check check = {.point = point};
+    check.points = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
+                                   &problem->scales, least, which);
+    *shorter = 0;
+    if (check.points == 0 || far->panels.n == 0) return AW_OK;
+    for (size_t i = 0; i < check.points; ++i) point[i] = p->sample.at[which[i]].point;
+    AW_TRY(aw_zone_sharpen(s->solver, problem, far, &check, &s->report->work));
+    *shorter = check.shortened;
+    *off = check.off;
+    if (s->resampled || *off >= AW_EXPLAINED * aw_rules_error(&far->rules)) return AW_OK;
     const aw_sample_how how = sample_how(s, 1);
-    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, which, n, work));
-    s->asked = 1;
+    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, which, check.points));
+    s->resampled = 1;
 done:
     return status;
 }
@@ -263,28 +240,28 @@ static aw_status refine(step *s, next *out)
 {
     projection *p = s->p;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
-    const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR, asked = s->asked;
+    const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR, resampled = s->resampled;
     const double error = aw_rules_error(far);
-    const int spikes =
-        error > AW_SPIKES * AW_SHARE * s->problem->tolerance || far->level >= AW_COSTLY;
+    const int spikes = error > AW_SPIKES * AW_ESTIMATE_SHARE * s->problem->tolerance ||
+                       far->level >= AW_SPIKES_FROM_RULE;
     aw_status status = AW_OK;
-    int sharper = 0;
+    int shorter = 0;
     double off = HUGE_VAL;
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
-    if (worse == AW_FAR && spikes && s->sharpened < AW_SHARPENED) {
-        s->sharpened += !s->asked;
-        AW_TRY(sharpen(s, &sharper, &off));
+    if (worse == AW_FAR && spikes && s->sharpened < AW_SHARPEN_TIMES) {
+        s->sharpened += !s->resampled;
+        AW_TRY(sharpen(s, &shorter, &off));
     }
     *out = NEW_LOOK;
-    if (s->asked > asked) return AW_OK;
+    if (s->resampled > resampled) return AW_OK;
     /* What nodes in r' do not explain is due to those in angle or to tables: no finer rule. */
     if (off < AW_EXPLAINED * error)
-        s->pass[AW_FAR] = aw_rules_densify(far, p->dear) ? AW_FINER_RULE : AW_NO_PASS;
-    else if (sharper)
+        s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
+    else if (shorter)
         s->pass[AW_FAR] = AW_SAME_RULE;
-    else if (aw_rules_tighten(&p->zone[worse].rules, p->dear))
+    else if (aw_rules_tighten(&p->zone[worse].rules, p->cost_limit))
         s->pass[worse] = AW_FINER_RULE;
-    else if (aw_rules_tighten(&p->zone[!worse].rules, p->dear))
+    else if (aw_rules_tighten(&p->zone[!worse].rules, p->cost_limit))
         s->pass[!worse] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? NOTHING : NEW_PASS;
 done:
@@ -303,10 +280,10 @@ static aw_status make_passes(step *s, int begins)
         judge(p, &p->zone[i], i, s->problem);
         aw_rules_learn(&p->zone[i].rules);
     }
-    AW_TRY(sample(s, begins || s->again ? AW_SAMPLE_FIRST : AW_SAMPLE));
+    AW_TRY(sample(s, begins || s->again ? AW_SAMPLE_FIRST : AW_SAMPLE_NEXT));
     for (int i = 0; i < AW_RANGES; ++i) {
         judge(p, &p->zone[i], i, s->problem);
-        aw_rules_look_again(&p->zone[i].rules, s->again);
+        aw_rules_resample(&p->zone[i].rules, s->again);
     }
 done:
     return status;
@@ -326,7 +303,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
 {
     projection *p = s->p;
     const size_t points = s->problem->points;
-    const double start = aw_now(), limit = AW_SHARE * s->problem->tolerance;
+    const double start = aw_now(), limit = AW_ESTIMATE_SHARE * s->problem->tolerance;
     aw_report *report = s->report;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     aw_spread pool[AW_STRATA];
@@ -335,10 +312,10 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (AW_RANGES + 1) * points, sizeof *p->sum));
     AW_TRY(aw_grow((void **)&p->check, &p->check_capacity, AW_RANGES * points, sizeof *p->check));
     /* A coarser rule is judged as the first one is: few points may pass it by luck. */
-    const int begins = p->steps++ == 0 || p->back || near->trying || far->trying;
-    p->back = 0;
+    const int begins = p->steps++ == 0 || p->coarsened || near->coarsened || far->coarsened;
+    p->coarsened = 0;
     if (begins) memset(p->pool, 0, sizeof p->pool);
-    s->look_at_rates = p->steps % 2 == 0; /* and potentials by turns */
+    s->check_rates = p->steps % 2 == 0; /* and potentials by turns */
     p->sample.n = 0;
     for (;;) {
         AW_TRY(make_passes(s, begins));
@@ -351,14 +328,14 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         AW_TRY(refine(s, &then));
         if (then == NOTHING) goto done;
         if (then == NEW_LOOK) continue;
-        s->asked = 0;
+        s->resampled = 0;
         s->again = 1;
-        s->look_at_rates = !s->look_at_rates;
+        s->check_rates = !s->check_rates;
         memset(p->pool, 0, sizeof p->pool);
     }
     memcpy(p->pool, pool, sizeof pool);
-    aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWS);
-    for (int i = 0; i < AW_RANGES; ++i) aw_rules_note(&p->zone[i].rules);
+    aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWTH);
+    for (int i = 0; i < AW_RANGES; ++i) aw_rules_step_done(&p->zone[i].rules);
     aw_rules_relax(near, far, report->sampled, s->problem->tolerance);
     aw_rules_relax(far, near, report->sampled, s->problem->tolerance);
     *converged = 1;
@@ -379,7 +356,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
                   .p = p,
                   .problem = problem,
                   .report = report,
-                  .border = reach >= AW_NEARLY * least ? reach : least,
+                  .border = reach >= AW_REACH_ENOUGH * least ? reach : least,
                   .reach = reach,
                   .end = partition->box[partition->n - 1].delay,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
@@ -398,21 +375,22 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     return status;
 }
 
-/* Whether the next steps are tried: what was out of reach now, or too dear twice, will hardly be
+/* Whether the next steps are tried: what was out of reach now, or over cost twice, will hardly be
  * better then. */
 static void plan_ahead(projection *p, int converged)
 {
-    const int dear = p->zone[AW_NEAR].rules.cost > p->dear || p->zone[AW_FAR].rules.cost > p->dear;
-    p->dears = dear ? p->dears + 1 : 0;
-    if (!converged || p->dears > 1) {
-        if (p->pause < AW_PAUSE_MOST) p->pause = 2 * p->pause + 1;
+    const int over_cost =
+        p->zone[AW_NEAR].rules.cost > p->cost_limit || p->zone[AW_FAR].rules.cost > p->cost_limit;
+    p->over_cost = over_cost ? p->over_cost + 1 : 0;
+    if (!converged || p->over_cost > 1) {
+        if (p->pause < AW_PAUSE_MAX) p->pause = 2 * p->pause + 1;
     } else {
         p->pause = 0;
     }
-    p->left = p->pause;
-    if (converged && !dear) return;
-    p->back = 1;
-    for (int i = 0; i < AW_RANGES; ++i) aw_rules_go_back(&p->zone[i].rules);
+    p->pause_left = p->pause;
+    if (converged && !over_cost) return;
+    p->coarsened = 1;
+    for (int i = 0; i < AW_RANGES; ++i) aw_rules_coarsen(&p->zone[i].rules);
 }
 
 static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
@@ -426,7 +404,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     const int grid =
         problem->columns >= AW_SLOPE_NODES && problem->points >= AW_SLOPE_NODES * problem->columns;
     const int able = grid && solver->device->ops->integrate && !problem->record;
-    if (able && p->left == 0) {
+    if (able && p->pause_left == 0) {
         step s = begin_step(solver, problem, report);
         status = solve_zones(&s, result, &converged);
         if (status == AW_ERR_BACKEND && s.reach > 0.0 && !aw_device_convolves(solver->device)) {
@@ -436,7 +414,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
         AW_TRY(status);
         plan_ahead(p, converged);
     } else if (able) {
-        p->left--;
+        p->pause_left--;
     }
     if (!converged) {
         AW_TRY(fall_back(solver, p, problem, result, error, report));

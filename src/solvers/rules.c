@@ -3,27 +3,6 @@
 
 #include <math.h>
 
-/* A coarser rule is tried when its error is expected to be below this part of the tolerance, */
-#define AW_COARSER 0.5
-/* from the largest of lately, of which so much is left after a step, */
-#define AW_LATELY 0.7
-/* and from what the finer rule gained when it took its place: so much to begin with, at most, and
- * with more doubt after a try that has failed, which is forgotten by and by (a power). */
-#define AW_GAIN 4.0
-#define AW_GAIN_MOST 100.0
-#define AW_GAIN_DOUBT 4.0
-#define AW_GAIN_FORGET 0.97
-/* A finer rule that leaves this part of the rates' error has not found what causes it; that is
- * forgotten by and by. */
-#define AW_FLOOR 0.7
-#define AW_FORGET 0.98
-/* Errors of two zones are alike within this factor: refining the smaller one changes little. */
-#define AW_SIMILAR 0.3
-/* Rules that a zone goes back. */
-enum { AW_BACK = 3 };
-/* aw_rules.dense, at most. */
-enum { AW_DENSE_MOST = 2 };
-
 /* From coarse to fine. Near: panels of an octave. Far: panels of two octaves, or less where the
  * circle sweeps through the bunch. docs/projection.md, "Rules", has what they give. */
 static const aw_rule near_rule[] = {
@@ -44,7 +23,7 @@ void aw_rules_begin(aw_rules *rules, int far)
 {
     *rules = far ? (aw_rules){.rule = far_rule, .n = sizeof far_rule / sizeof *far_rule}
                  : (aw_rules){.rule = near_rule, .n = sizeof near_rule / sizeof *near_rule};
-    for (int i = 0; i <= AW_RULES_MOST; ++i) rules->gain[i] = AW_GAIN;
+    for (int i = 0; i <= AW_RULES_MAX; ++i) rules->gain[i] = AW_GAIN_INITIAL;
 }
 
 double aw_rules_rate_error(const aw_rules *r)
@@ -69,22 +48,22 @@ int aw_rules_worse(const aw_rules *near, const aw_rules *far)
     return a * far->cost < b * near->cost;
 }
 
-int aw_rules_densify(aw_rules *r, double dear)
+int aw_rules_densify(aw_rules *r, double cost_limit)
 {
-    if (r->dense == AW_DENSE_MOST || r->cost > dear) return 0;
+    if (r->dense == AW_DENSE_MAX || r->cost > cost_limit) return 0;
     r->failed = aw_rules_error(r);
-    r->left = AW_RULES_MOST;
+    r->replaced = AW_RULES_MAX;
     r->dense++;
     return 1;
 }
 
-int aw_rules_tighten(aw_rules *r, double dear)
+int aw_rules_tighten(aw_rules *r, double cost_limit)
 {
     const int next = r->level + 1;
     const int tiles = r->convolved || (r->convolves && next == r->n);
-    if (r->cost > dear || (next == r->n && !tiles)) return 0;
+    if (r->cost > cost_limit || (next == r->n && !tiles)) return 0;
     r->failed = aw_rules_error(r);
-    r->left = tiles ? r->n - 1 : r->level;
+    r->replaced = tiles ? r->n - 1 : r->level;
     r->level = tiles ? r->n - 1 : next;
     if (tiles) r->tiles = 1;
     return 1;
@@ -108,54 +87,54 @@ static void learn_floor(aw_rules *r)
 void aw_rules_learn(aw_rules *r)
 {
     learn_floor(r);
-    const double now = aw_rules_error(r), doubt = r->trying ? AW_GAIN_DOUBT : 1.0;
-    const double gain = r->failed < AW_GAIN_MOST * now ? fmax(r->failed / now, 1.0) : AW_GAIN_MOST;
-    r->gain[r->left] = doubt * gain;
-    r->trying = 0;
+    const double now = aw_rules_error(r), doubt = r->coarsened ? AW_GAIN_DOUBT : 1.0;
+    const double gain = r->failed < AW_GAIN_MAX * now ? fmax(r->failed / now, 1.0) : AW_GAIN_MAX;
+    r->gain[r->replaced] = doubt * gain;
+    r->coarsened = 0;
 }
 
-void aw_rules_look_again(aw_rules *r, int again)
+void aw_rules_resample(aw_rules *r, int again)
 {
     if (!again) r->compared = r->nodes;
     if (r->compared == r->nodes) r->before = again ? fmax(r->before, r->rate_error) : r->rate_error;
 }
 
-void aw_rules_note(aw_rules *r)
+void aw_rules_step_done(aw_rules *r)
 {
-    r->trying = 0;
-    r->floor *= AW_FORGET;
-    r->lately = fmax(aw_rules_error(r), AW_LATELY * r->lately);
-    for (int i = 0; i <= AW_RULES_MOST; ++i) r->gain[i] = pow(r->gain[i], AW_GAIN_FORGET);
+    r->coarsened = 0;
+    r->floor *= AW_FLOOR_DECAY;
+    r->recent = fmax(aw_rules_error(r), AW_RECENT_DECAY * r->recent);
+    for (int i = 0; i <= AW_RULES_MAX; ++i) r->gain[i] = pow(r->gain[i], AW_GAIN_DECAY);
 }
 
 /* Whether an error that is larger by `gain` might do. */
-static int would_do(const aw_rules *r, const aw_rules *other, double gain, double estimated,
-                    double tolerance)
+static int would_suffice(const aw_rules *r, const aw_rules *other, double gain, double estimated,
+                         double tolerance)
 {
-    const double all = r->lately + other->lately, share = all > 0.0 ? r->lately / all : 0.0;
-    return gain * r->lately <= AW_COARSER * tolerance &&
-           (1.0 + share * (gain - 1.0)) * estimated <= AW_SHARE * tolerance;
+    const double all = r->recent + other->recent, share = all > 0.0 ? r->recent / all : 0.0;
+    return gain * r->recent <= AW_COARSER_BELOW * tolerance &&
+           (1.0 + share * (gain - 1.0)) * estimated <= AW_ESTIMATE_SHARE * tolerance;
 }
 
 void aw_rules_relax(aw_rules *r, const aw_rules *other, double estimated, double tolerance)
 {
     const int coarser = r->tiles ? r->n - 1 : r->level - 1;
     if (r->convolved) return; /* which tells nothing of the rule */
-    if (coarser >= 0 && would_do(r, other, r->gain[coarser], estimated, tolerance)) {
+    if (coarser >= 0 && would_suffice(r, other, r->gain[coarser], estimated, tolerance)) {
         /* A convolution, if there may be one, is better than tiles and cheaper. */
         if (r->tiles)
             r->tiles = 0;
         else
             r->level--;
-        r->trying = 1;
-    } else if (r->dense && would_do(r, other, r->gain[AW_RULES_MOST], estimated, tolerance)) {
+        r->coarsened = 1;
+    } else if (r->dense && would_suffice(r, other, r->gain[AW_RULES_MAX], estimated, tolerance)) {
         r->dense--;
-        r->trying = 1;
+        r->coarsened = 1;
     }
 }
 
-void aw_rules_go_back(aw_rules *r)
+void aw_rules_coarsen(aw_rules *r)
 {
-    r->level = r->level > AW_BACK ? r->level - AW_BACK : 0;
+    r->level = r->level > AW_COARSEN_BY ? r->level - AW_COARSEN_BY : 0;
     r->tiles = r->dense = 0;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How fine a zone of the strategy `projection` is integrated: rules from coarse to fine, and which
- * of them the next pass takes, by the errors that were seen. */
+/* How finely the strategy `projection` integrates a zone: rules from coarse to fine, and which of
+ * them the next pass takes, by the errors that were measured. Owns the table of rules (rules.c:
+ * near_rule, far_rule) and what is remembered of them; read aw_rules_tighten (finer) and
+ * aw_rules_relax (coarser) first. */
 #ifndef AW_SOLVERS_RULES_H
 #define AW_SOLVERS_RULES_H
 #include <stddef.h>
+
+#include "src/solvers/projection_constants.h"
 
 /** A rule, of one zone. */
 typedef struct aw_rule {
@@ -13,21 +17,16 @@ typedef struct aw_rule {
     int few_rates; /* aw_panels_how */
 } aw_rule;
 
-/* Of the rates, errors are allowed to be so many times larger: the inner rule, which a sample has
- * too, leaves them 4 tolerances off (seen in all strategies, `validate strategies`). */
-#define AW_RATE_TOLERANCES 3.0
-/* Of the tolerance, the largest estimate. */
-#define AW_SHARE 0.8
 /* Rules of a zone, at most. */
-enum { AW_RULES_MOST = 11 };
+enum { AW_RULES_MAX = 11 };
 
 /** Rules of one zone, and what is known of them. */
 typedef struct aw_rules {
     const aw_rule *rule; /* [n] */
     int n, level;        /* which of them is used */
     int tiles;           /* 1: a convolution has not done, and tiles take its place */
-    int dense;  /* 1: with finer tables and twice its nodes in angle, 2: with the sample's */
-    int trying; /* 1: a coarser one than at the last step */
+    int dense;     /* 1: with finer tables and twice its nodes in angle, 2: with the sample's */
+    int coarsened; /* 1: a coarser one than at the last step */
     /* Of the last pass, filled in by who did it: */
     double error;      /* of potentials, the worst of the sample, in scales */
     double rate_error; /* the same of the rates */
@@ -36,15 +35,15 @@ typedef struct aw_rules {
     int convolves; /* 1: some of it was a convolution, */
     int convolved; /* 1: all of it, so that a finer rule is the same */
     /* What is known of other rules: */
-    int left;        /* which one has just been replaced by a finer one, */
+    int replaced;    /* which one has just been replaced by a finer one, */
     double failed;   /* and its error */
-    double lately;   /* largest error of late */
+    double recent;   /* largest recent error */
     double floor;    /* below which finer rules have not brought the rates' error */
     size_t compared; /* nodes of the rule with which the next ones are compared, */
     double before;   /* and the rates' error by it */
     /* Errors of a rule over those of the next, when that took its place; of the last: those of the
      * convolution; and of half as many nodes in angle. */
-    double gain[AW_RULES_MOST + 1];
+    double gain[AW_RULES_MAX + 1];
 } aw_rules;
 
 /** Begin with the coarsest rule of the near or the far zone. */
@@ -60,12 +59,12 @@ double aw_rules_error(const aw_rules *rules);
 int aw_rules_worse(const aw_rules *near, const aw_rules *far);
 
 /** Take more nodes in angle. @return 0: there are no more, or it is not worth it */
-int aw_rules_densify(aw_rules *rules, double dear);
+int aw_rules_densify(aw_rules *rules, double cost_limit);
 
 /** Take a finer rule.
- *  @param[in] dear  cost beyond which that is not worth it
+ *  @param[in] cost_limit  cost beyond which that is not worth it
  *  @return 0: there is none that is worth it */
-int aw_rules_tighten(aw_rules *rules, double dear);
+int aw_rules_tighten(aw_rules *rules, double cost_limit);
 
 /** After a pass whose errors are known at the points of the sample: what the finer rule gained,
  *  and whether it lowered the rates' error at all. */
@@ -73,16 +72,16 @@ void aw_rules_learn(aw_rules *rules);
 
 /** The errors of the same pass at more points: the rates' may be larger. `again`: of a pass that
  *  was not the first of its step. */
-void aw_rules_look_again(aw_rules *rules, int again);
+void aw_rules_resample(aw_rules *rules, int again);
 
 /** After a step that the rule has done. */
-void aw_rules_note(aw_rules *rules);
+void aw_rules_step_done(aw_rules *rules);
 
 /** Let a coarser rule do the next step, if it might: the zone's error would grow, and with it its
  *  share of the estimate, which is of both zones. */
 void aw_rules_relax(aw_rules *rules, const aw_rules *other, double estimated, double tolerance);
 
-/** Begin again with a much coarser rule, after one that was too dear. */
-void aw_rules_go_back(aw_rules *rules);
+/** Begin again with a much coarser rule, after one over cost. */
+void aw_rules_coarsen(aw_rules *rules);
 
 #endif

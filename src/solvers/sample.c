@@ -14,9 +14,6 @@ void aw_sample_free(aw_sample *sample)
     memset(sample, 0, sizeof *sample);
 }
 
-/* Of the grid's nodes along an axis, this part at either end is the rim. */
-#define AW_RIM_WIDTH 0.125
-
 size_t aw_sample_next(aw_sample *sample, const aw_problem *problem, int stratum)
 {
     const size_t columns = problem->columns, rows = problem->points / columns;
@@ -82,7 +79,7 @@ static int is_there(const aw_sample *sample, size_t point)
 }
 
 aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                          const aw_sample_how *how, const size_t *which, size_t n, aw_work *work)
+                          const aw_sample_how *how, const size_t *which, size_t n)
 {
     const aw_device_ops *ops = solver->device->ops;
     const size_t most = solver->partition->n;
@@ -113,7 +110,7 @@ aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem
         regions += mine;
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, AW_RANGES * n,
-                       &problem->scales, work));
+                       &problem->scales, how->work));
     AW_TRY(ops->wait(solver->device->state));
     for (size_t i = 0; i < n; ++i)
         for (int z = 0; z < AW_RANGES; ++z) {
@@ -126,20 +123,19 @@ done:
 }
 
 aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                        const aw_sample_how *how, const size_t *point, const int *stratum, size_t n,
-                        aw_work *work)
+                        const aw_sample_how *how, const aw_sample_point *point, size_t n)
 {
     aw_status status = AW_OK;
     const size_t before = sample->n;
     AW_TRY(aw_grow((void **)&sample->at, &sample->capacity, before + n, sizeof *sample->at));
     AW_TRY(aw_grow((void **)&sample->which, &sample->whiches, n, sizeof *sample->which));
     for (size_t i = 0; i < n; ++i) {
-        if (is_there(sample, point[i])) continue;
+        if (is_there(sample, point[i].point)) continue;
         sample->which[sample->n - before] = sample->n;
-        sample->at[sample->n].stratum = stratum[i];
-        sample->at[sample->n++].point = point[i];
+        sample->at[sample->n].stratum = point[i].stratum;
+        sample->at[sample->n++].point = point[i].point;
     }
-    AW_TRY(aw_sample_again(sample, solver, problem, how, sample->which, sample->n - before, work));
+    AW_TRY(aw_sample_again(sample, solver, problem, how, sample->which, sample->n - before));
 done:
     return status;
 }
@@ -171,8 +167,9 @@ static void point_error(const aw_sampled *s, int range, const double I[AW_RESULT
 }
 
 double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, unsigned first, unsigned last, aw_spread *spread)
+                       const aw_scales *scales, int rates, aw_spread *spread)
 {
+    const unsigned first = rates ? AW_DPHI : 0, last = rates ? AW_RESULTS : AW_DPHI;
     double worst = 0.0;
     if (spread) memset(spread, 0, AW_STRATA * sizeof *spread);
     for (size_t i = 0; i < sample->n; ++i) {
@@ -189,11 +186,11 @@ double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_
 }
 
 size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, double least, size_t most, size_t *which)
+                       const aw_scales *scales, double least, size_t which[AW_SAMPLE_WORST])
 {
     double limit = INFINITY;
     size_t n = 0;
-    while (n < most) {
+    while (n < AW_SAMPLE_WORST) {
         double worst = least;
         size_t at = sample->n;
         for (size_t i = 0; i < sample->n; ++i) {

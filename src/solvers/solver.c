@@ -16,9 +16,9 @@
 /* Cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0
 
+#define AW_STRATEGY_ENTRY_(identifier, name) &aw_strategy_##identifier,
 static const aw_strategy *const strategies[] = {
-    &aw_strategy_adaptive,   &aw_strategy_two_phase,     &aw_strategy_heuristic,
-    &aw_strategy_predictive, &aw_strategy_heterogeneous, &aw_strategy_projection};
+    AW_STRATEGIES(AW_STRATEGY_ENTRY_, AW_STRATEGY_ENTRY_)};
 
 enum {
     AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
@@ -48,10 +48,8 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         *out = solver;
         return AW_OK;
     }
-    return aw_error(AW_ERR_ARG,
-                    "solver '%s' is not known (expected adaptive, two-phase, heuristic, "
-                    "predictive, heterogeneous or projection)",
-                    strategy);
+    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected one of: %s)", strategy,
+                    AW_STRATEGY_NAMES);
 }
 
 aw_forecast aw_forecast_default(void)
@@ -135,19 +133,19 @@ done:
 }
 
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
-                           size_t last, double *result, double *error, aw_report *report,
-                           aw_status worst)
+                           size_t last, const aw_solution *out, aw_status worst)
 {
+    aw_report *report = out->report;
     for (size_t j = first; j < last; ++j) {
         const aw_estimate *e = &solver->estimate[j - first];
         size_t i = solver->visit[j];
         aw_status status = e->status;
         for (unsigned k = 0; k < AW_RESULTS; ++k) {
-            result[i * AW_RESULTS + k] = e->I[k];
+            out->result[i * AW_RESULTS + k] = e->I[k];
             if (!isfinite(e->I[k])) status = AW_ERR_NONFINITE;
         }
         if (status == AW_OK && !(e->error <= problem->tolerance)) status = AW_ERR_MAXEVAL;
-        if (error) error[i] = e->error;
+        if (out->error) out->error[i] = e->error;
         double shown = status == AW_ERR_NONFINITE ? (double)NAN : e->error;
         if (!(shown <= report->error) && !isnan(report->error)) { /* the first NaN stays */
             report->error = shown;
@@ -170,11 +168,12 @@ aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_bloc
 {
     aw_status status = AW_OK, worst = AW_OK;
     const size_t most = aw_solver_block(solver);
+    const aw_solution out = {result, error, report};
     for (size_t first = 0; first < problem->points; first += most) {
         size_t last = first + most;
         if (last > problem->points) last = problem->points;
         AW_TRY(block(solver, problem, first, last, report));
-        worst = aw_solver_finish(solver, problem, first, last, result, error, report, worst);
+        worst = aw_solver_finish(solver, problem, first, last, &out, worst);
     }
     status = worst;
 done:

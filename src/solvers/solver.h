@@ -79,6 +79,13 @@ enum { AW_POINT_BLOCK = 4096 };
 
 typedef struct aw_solver aw_solver;
 
+/** Where the answer of a call goes: the caller's arrays, as in aw_solver_solve. */
+typedef struct aw_solution {
+    double *result; /* [points][AW_RESULTS] */
+    double *error;  /* [points] or NULL */
+    aw_report *report;
+} aw_solution;
+
 /** A strategy. */
 typedef struct aw_strategy {
     const char *name;

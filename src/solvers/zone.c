@@ -11,34 +11,8 @@
 #include "src/base/memory.h"
 #include "src/solvers/sample.h"
 
-/* Looking up a table takes as long as so many evaluations. */
-#define AW_LOOK_UP 10.0
-/* A convolution takes as long as so many evaluations a point. */
-#define AW_CONVOLUTION 200.0
-/* By so much of a cell slices may be turned against the points' grid where they are convolved: the
- * square of it, over the width of what they hold in cells, is left out. */
-#define AW_TURN 0.1
-/* So many times as far as it must the near zone goes where it is convolved: the further away, the
- * fewer directions the tables of the far zone need. */
-#define AW_BEYOND 16.0
-/* Not worth it for less than this part of the near zone. */
-#define AW_CONVOLVED_PART 0.25
 /* Nodes of a convolution cost next to nothing. */
 static const aw_rule convolution_rule = {9, 1.0, 0.1, 0.1, 0.0, 0};
-/* First panel, over the shorter half side of the bunch's box. */
-#define AW_FIRST_PANEL 0.1
-/* aw_rule.tables, at most, where nodes in r' are not to blame for an error. */
-#define AW_FINE_TABLES 1.0
-/* The bunch's size, over the same. */
-#define AW_BUNCH_SIZE 0.4
-/* Of the tolerance, what a panel may be off by where panels are looked at by themselves; what that
- * becomes by halving one, where the beam is hardly seen by it yet; and most halvings at once. */
-#define AW_PANEL_SHARE 0.02
-#define AW_HALVED 20.0
-#define AW_HALVINGS_MOST 5.0
-/* Other points see the same on other circles: so much of a panel's length on either side. */
-#define AW_BESIDE 0.25
-
 /* The far zone is summed for the velocity v0 of the grid's centre. At a point that moves with v0 +
  * dv, psi is less by dv.A and the rates along the path are more by dv.grad. */
 static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
@@ -72,11 +46,11 @@ double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, c
                            double border)
 {
     const aw_history_view *h = problem->history;
-    const double most = fmin(AW_BEYOND * border, aw_next_edge(h, 0.0));
+    const double most = fmin(AW_REACH_MAX * border, aw_next_edge(h, 0.0));
     if (near->rules.tiles || !aw_device_convolves(solver->device)) return 0.0;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
-    const double r = aw_convolution_reach(h, most, AW_TURN);
-    return r >= AW_CONVOLVED_PART * border ? r : 0.0;
+    const double r = aw_convolution_reach(h, most, AW_TURN_MAX);
+    return r >= AW_REACH_LEAST * border ? r : 0.0;
 }
 
 /* Panels of a rule. */
@@ -133,31 +107,31 @@ aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z
     z->convolved = rules->tiles ? 0.0 : reach;
     rules->convolves = z->convolved > 0.0;
     rules->convolved = 0;
-    rules->cost = rules->convolves ? AW_CONVOLUTION : 0.0;
+    rules->cost = rules->convolves ? AW_COST_CONVOLUTION : 0.0;
     return rules->convolves ? convolve(solver, problem, z, reach) : AW_OK;
 }
 
-aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                            double to, int look_at_rates, double (*scratch)[AW_RESULTS],
-                            aw_report *report)
+aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                            int check_rates, double (*scratch)[AW_RESULTS], aw_report *report)
 {
     aw_field_point corner[4];
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
-    const int far = from > 0.0;
-    const double tables = rules->dense ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
+    const int far = z->from > 0.0;
+    double from = z->from;
+    const double tables = rules->dense ? fmin(r->tables, AW_TABLES_DENSE) : r->tables;
     const aw_panels_how how = zone_how(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     if (rules->convolves) {
         from = z->convolved;
-        rules->convolved = from == to;
+        rules->convolved = from == z->to;
         AW_TRY(ops->wait(solver->device->state));
         give_velocities(problem, z->sum, scratch);
     }
     z->panels.n = 0;
-    if (from < to)
-        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, to, &how));
+    if (from < z->to)
+        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &how));
     aw_grid_corners(problem->point, problem->columns, problem->points, corner);
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     rules->nodes = z->panels.n;
@@ -169,12 +143,12 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                              .table_error = tables * problem->tolerance / (double)z->panels.n,
                              .I = z->sum,
                              .check = z->check,
-                             .check_rates = look_at_rates};
+                             .check_rates = check_rates};
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     rules->cost += (double)(report->work.evaluations - before) / (double)problem->points +
-                   AW_LOOK_UP * (double)shared.tables;
+                   AW_COST_LOOK_UP * (double)shared.tables;
     if (far) give_velocities(problem, z->sum, scratch);
 done:
     return status;
@@ -217,20 +191,20 @@ static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_
     }
 }
 
-aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                          double to, const size_t *point, size_t points, aw_work *work,
-                          int *sharper, double *off)
+aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                          aw_panel_check *check, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
     const aw_panels_how how = zone_how(problem->history, z, 1);
     const int order = how.order;
+    const size_t *point = check->point, points = check->points;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
     double(*all)[AW_RESULTS] = aw_alloc(points, sizeof *all);
-    *sharper = 0;
-    *off = 0.0;
+    check->shortened = 0;
+    check->off = 0.0;
     if (!all) return AW_ERR_NOMEM;
-    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, from, to, &how));
+    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &how));
     const size_t regions = panels.n / (size_t)order * ((size_t)order + 1);
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
                    sizeof *solver->region));
@@ -251,13 +225,13 @@ aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone 
         const double much = worst / (AW_PANEL_SHARE * problem->tolerance);
         if (!(much > 1.0)) continue;
         panel_range(node, order, &a, &b);
-        const double halvings = fmin(ceil(log(much) / log(AW_HALVED)), AW_HALVINGS_MOST);
+        const double halvings = fmin(ceil(log(much) / log(AW_HALVING_GAIN)), AW_HALVINGS_MAX);
         const double length = log(b / a), most = length * exp2(-halvings);
-        aw_panel_caps_lower(&z->caps, a * exp(-AW_BESIDE * length), b * exp(AW_BESIDE * length),
-                            most);
-        *sharper = 1;
+        aw_panel_caps_lower(&z->caps, a * exp(-AW_CAP_MARGIN * length),
+                            b * exp(AW_CAP_MARGIN * length), most);
+        check->shortened = 1;
     }
-    *off = aw_sample_counts(all[0], &problem->scales);
+    check->off = aw_sample_counts(all[0], &problem->scales);
 done:
     aw_free(all);
     aw_panels_free(&panels);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A range of r' that the strategy `projection` integrates by nodes that all points share. */
+/* A range of r' that the strategy `projection` integrates over nodes common to all points: from a
+ * rule to panels, from panels to sums, by convolution, tables or tiles. Owns the panels and the
+ * caps on their length; read aw_zone_begin and aw_zone_integrate first. */
 #ifndef AW_SOLVERS_ZONE_H
 #define AW_SOLVERS_ZONE_H
 #include "quadrature/panels.h"
@@ -12,6 +14,7 @@ typedef struct aw_zone {
     aw_panel_caps caps;        /* where its rule's panels were too long for some points */
     double (*sum)[AW_RESULTS]; /* [points], borrowed */
     double *check;             /* [points], borrowed: of its nodes (aw_common_rule) */
+    double from, to;           /* in r' [m]; the near zone begins at 0 */
     double convolved;          /* it is, up to this r' [m] */
 } aw_zone;
 
@@ -26,22 +29,25 @@ double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, c
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
 aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z, double reach);
 
-/** Integrate the rest of a zone that has begun, from r' = from to `to`. It is the far zone if
- *  `from` is not 0; else it begins where the convolution ended.
- *  @param[in] look_at_rates  1: the check is of the rates, 0: of the potentials
+/** Integrate the rest of a zone that has begun, between its ends; the near zone begins where its
+ *  convolution ended. The far zone is the one that does not begin at r' = 0.
+ *  @param[in] check_rates  1: the check is of the rates, 0: of the potentials
  *  @param[in] scratch  [points], of no meaning before and after
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                            double to, int look_at_rates, double (*scratch)[AW_RESULTS],
-                            aw_report *report);
+aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                            int check_rates, double (*scratch)[AW_RESULTS], aw_report *report);
+
+/** Points at which the panels of the far zone are checked one by one. */
+typedef struct aw_panel_check {
+    const size_t *point; /* [points], at least one: where the zone's sum is off, the worst first */
+    size_t points;
+    int shortened; /* out: 1: some panels were too long, and are capped from now on */
+    double off;    /* out: by how much all panels together are off at the worst point, in scales */
+} aw_panel_check;
 
 /** Find the panels of the far zone that are too long for some points, and cap them from now on.
- *  @param[in] point  [points], at least one: where the zone's sum is off, the worst first
- *  @param[out] sharper  1: some were
- *  @param[out] off  by how much all panels together are off at the worst point, in scales
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z, double from,
-                          double to, const size_t *point, size_t points, aw_work *work,
-                          int *sharper, double *off);
+aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                          aw_panel_check *check, aw_work *work);
 
 #endif

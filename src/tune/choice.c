@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Shortest time of a candidate in every second round, from `first` on; infinite without any. */
+/* Shortest time of a candidate in rounds first, first + 2, ... [s]; infinite if there are none. */
 static double shortest(const aw_timings *t, int candidate, int first)
 {
     double best = HUGE_VAL;
@@ -33,5 +33,5 @@ void aw_tune_choose(const aw_timings *t, aw_choice *choice)
     }
     if (!all_finite(t)) choice->noise = HUGE_VAL;
     const double gain = 1.0 - choice->best[fastest] / choice->best[0];
-    if (gain > choice->noise && gain > AW_TUNE_LEAST) choice->chosen = fastest;
+    if (gain > choice->noise && gain > AW_TUNE_GAIN_MIN) choice->chosen = fastest;
 }

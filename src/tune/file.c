@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------------------------ machine */
 
-/* Copy what needs no escape between double quotes, without spaces at the ends. */
+/* Copy the characters that need no escape between double quotes; leading and trailing spaces go. */
 static void copy_plain(const char *from, char *out, size_t size)
 {
     size_t n = 0;
@@ -66,7 +66,7 @@ int aw_tuning_path(char *path, size_t size)
     if (own && own[0]) {
         if (strcmp(own, "none") == 0) return 0;
         n = snprintf(path, size, "%s", own);
-    } else if (cache && cache[0] == '/') { /* a relative one is to be ignored, says its standard */
+    } else if (cache && cache[0] == '/') { /* the XDG specification ignores relative paths */
         n = snprintf(path, size, "%s/arcwake/tuning.yaml", cache);
     } else if (home && home[0]) {
         n = snprintf(path, size, "%s/.cache/arcwake/tuning.yaml", home);
@@ -78,7 +78,7 @@ int aw_tuning_path(char *path, size_t size)
 
 /* --------------------------------------------------------------------------------------- read */
 
-/* Child `key` of a mapping; its absence is noted. */
+/* Child `key` of a mapping; it is an error if that is missing. */
 static const aw_yaml_node *need(aw_input_errors *errors, const aw_yaml_node *map, const char *key)
 {
     const aw_yaml_node *node = aw_yaml_get(map, key);
@@ -86,7 +86,7 @@ static const aw_yaml_node *need(aw_input_errors *errors, const aw_yaml_node *map
     return node;
 }
 
-/* Note that the text `key` of the file is not `here`. */
+/* An error if the text under `key` is not `here`. */
 static void compare(aw_input_errors *errors, const aw_yaml_node *map, const char *key,
                     const char *here)
 {
@@ -98,7 +98,7 @@ static void compare(aw_input_errors *errors, const aw_yaml_node *map, const char
                       aw_yaml_show(node, shown), here);
 }
 
-/* Note every key of a mapping that is none of the n `known`. */
+/* An error for every key of a mapping that is not one of known[n]. */
 static void refuse_others(aw_input_errors *errors, const aw_yaml_node *map,
                           const char *const *known, int n)
 {
@@ -109,7 +109,8 @@ static void refuse_others(aw_input_errors *errors, const aw_yaml_node *map,
     }
 }
 
-/* The mapping under `key`, with these keys and no others; NULL when it is not one. */
+/* The mapping under `key`, which may have the keys known[n] and no others; NULL if it is not
+ * one. */
 static const aw_yaml_node *section(aw_input_errors *errors, const aw_yaml_node *root,
                                    const char *key, const char *const *known, int n)
 {
@@ -162,7 +163,7 @@ static void read_document(aw_input_errors *errors, const aw_yaml_node *root,
         aw_yaml_error(errors, root, "is not a mapping");
         return;
     }
-    /* The key first: of a file of another version nothing else is worth a word. */
+    /* The key first: if the file is of another version, no other error matters. */
     read_key(errors, root, here);
     if (aw_input_count(errors) > 0) return;
     refuse_others(errors, root, known, 2);
@@ -219,5 +220,5 @@ void aw_tuning_load(aw_tuning *tuning)
     memset(tuning, 0, sizeof *tuning);
     if (!aw_tuning_path(path, sizeof path)) return;
     aw_tuning_key_here(1, &here);
-    aw_tuning_read(path, &here, tuning); /* what must be ignored has been said */
+    aw_tuning_read(path, &here, tuning); /* prints why it ignores a file */
 }

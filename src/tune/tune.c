@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/tune/tune.h"
-
+/* `arcwake tune`: search once for the block sizes that suit this machine. */
 #include <getopt.h>
 #include <math.h>
 #include <omp.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/base/command.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -20,27 +20,28 @@
 enum {
     TUNE_GRID = 64,
     TUNE_PARTICLES = 100000,
-    /* Steps before the first solve: by then the stored slices hold all that the circle meets. */
+    /* Steps before the first solve: then the history holds all that the circle of causality
+     * crosses. */
     TUNE_STEPS = 160,
-    /* Rows of the grid in a band of the sweeps' workload: what strategies sweep at a time. */
+    /* Rows of the grid in a band: as many as strategies sweep at a time. */
     TUNE_BAND = 8,
-    TUNE_LADDER = 6,
-    TUNE_ROUNDS_LEAST = 4
+    TUNE_VALUES_MAX = 6, /* candidates of a parameter */
+    TUNE_ROUNDS_MIN = 4
 };
-/* Seconds for which the candidates of one parameter are timed, if that is enough for the rounds. */
+/* Time for the candidates of one parameter [s], unless TUNE_ROUNDS_MIN rounds take longer. */
 #define TUNE_SECONDS 20.0
 
-/* One parameter and its candidates. */
+/* A parameter and the values that are tried. */
 typedef struct stage {
     const char *field;
-    int value[TUNE_LADDER]; /* 0: no more */
+    int value[TUNE_VALUES_MAX]; /* 0 ends the list */
 } stage;
 
-/* What is timed, and the parameters that it depends on. */
+/* A solve that is timed, and the parameters that its time depends on. */
 typedef struct workload {
     const char *strategy;
-    int bands;    /* of the grid's rows; 0: all rows */
-    int warm_ups; /* solves before the first that counts: memory is had, forecasts learned */
+    int bands;    /* bands of rows of the grid; 0: all rows */
+    int warm_ups; /* solves before the first timed one: to allocate memory and learn forecasts */
     stage stage[3];
 } workload;
 
@@ -64,14 +65,14 @@ enum {
 typedef struct tune {
     int threads, dry_run;
     const char *file;
-    char path[AW_PATH_MAX_LEN]; /* where it is stored */
+    char path[AW_PATH_MAX_LEN]; /* of the file in which the result is stored */
     aw_config *config;
     aw_simulation *sim;
-    aw_field_point *band; /* points of the sweeps' workload */
-    double *result;       /* [nodes][AW_RESULTS] */
+    aw_field_point *band; /* owned, points of the bands */
+    double *result;       /* owned, [nodes][AW_RESULTS] */
 } tune;
 
-/* A candidate with a device and a solver of its own, so that candidates can be run in turn. */
+/* A candidate has its own device and solver, so that candidates can be run in turn. */
 typedef struct candidate {
     aw_tuning tuning;
     aw_device device;
@@ -96,10 +97,10 @@ static aw_status candidate_open(const tune *t, const workload *w, candidate *c)
     aw_status status = AW_OK;
     aw_report report;
     const aw_problem problem = problem_of(t, w);
-    const aw_device_params unit = {.threads = t->config->threads,
-                                   .inner_density = t->config->inner_density,
-                                   .tuning = c->tuning};
-    AW_TRY(aw_device_open("cpu", &unit, &c->device));
+    const aw_device_params params = {.threads = t->config->threads,
+                                     .inner_density = t->config->inner_density,
+                                     .tuning = c->tuning};
+    AW_TRY(aw_device_open("cpu", &params, &c->device));
     AW_TRY(aw_solver_new(w->strategy, &c->device, &c->solver));
     for (int i = 0; i < w->warm_ups; ++i)
         AW_TRY(aw_solver_solve(c->solver, &problem, t->result, NULL, &report));
@@ -107,8 +108,8 @@ done:
     return status;
 }
 
-/* Time n candidates in turn, each first, second, ... of a round as often as the others: whatever
- * else the machine does meets all of them alike. */
+/* Time n candidates in turn. The order rotates from round to round, so that other load on the
+ * machine affects all of them alike. */
 static aw_status time_candidates(const tune *t, const workload *w, candidate *c, int n,
                                  aw_timings *timings)
 {
@@ -120,11 +121,11 @@ static aw_status time_candidates(const tune *t, const workload *w, candidate *c,
     timings->n = n;
     for (timings->rounds = 0; timings->rounds < AW_ROUNDS_MAX; ++timings->rounds) {
         const double spent = aw_now() - begin, round = spent / fmax(timings->rounds, 1.0);
-        if (timings->rounds >= TUNE_ROUNDS_LEAST && spent + round > TUNE_SECONDS) break;
+        if (timings->rounds >= TUNE_ROUNDS_MIN && spent + round > TUNE_SECONDS) break;
         for (int i = 0; i < n; ++i) {
-            const int who = (i + timings->rounds) % n;
-            AW_TRY(aw_solver_solve(c[who].solver, &problem, t->result, NULL, &report));
-            timings->seconds[timings->rounds][who] = report.total;
+            const int k = (i + timings->rounds) % n;
+            AW_TRY(aw_solver_solve(c[k].solver, &problem, t->result, NULL, &report));
+            timings->seconds[timings->rounds][k] = report.total;
         }
     }
 done:
@@ -137,18 +138,18 @@ done:
 
 /* ------------------------------------------------------------------------------------- search */
 
-/* One parameter: what stands in `tuning` against the others of its ladder. */
+/* Try the values of one parameter against its present value in `tuning`. */
 static aw_status search_one(const tune *t, const workload *w, const stage *s, aw_tuning *tuning)
 {
     const aw_tuning_field *field = aw_tuning_find(s->field);
-    const int standing = aw_tuning_get(tuning, field);
-    candidate c[TUNE_LADDER + 1] = {{.tuning = *tuning}};
+    const int present = aw_tuning_get(tuning, field);
+    candidate c[TUNE_VALUES_MAX + 1] = {{.tuning = *tuning}};
     aw_timings timings;
     aw_choice choice;
     aw_status status = AW_OK;
     int n = 1;
-    for (int i = 0; i < TUNE_LADDER && s->value[i] > 0; ++i) {
-        if (s->value[i] == standing) continue;
+    for (int i = 0; i < TUNE_VALUES_MAX && s->value[i] > 0; ++i) {
+        if (s->value[i] == present) continue;
         c[n].tuning = *tuning;
         aw_tuning_set(&c[n++].tuning, field, s->value[i]);
     }
@@ -158,15 +159,15 @@ static aw_status search_one(const tune *t, const workload *w, const stage *s, aw
             100.0 * choice.noise);
     for (int i = 0; i < n; ++i)
         aw_info("  %6d  %8.4f s  %6.3f%s%s", aw_tuning_get(&c[i].tuning, field), choice.best[i],
-                choice.best[i] / choice.best[0], i == 0 ? "  stands" : "",
+                choice.best[i] / choice.best[0], i == 0 ? "  present" : "",
                 i == choice.chosen ? "  *" : "");
     *tuning = c[choice.chosen].tuning;
 done:
     return status;
 }
 
-/* What was chosen one after the other, together against the defaults, with times of its own: the
- * fastest of several is in part the luckiest. What does not hold goes back to the default. */
+/* Time all chosen values together against the defaults, once more: the fastest of several
+ * candidates is in part the luckiest. If the gain is not confirmed, the defaults stay. */
 static aw_status confirm(const tune *t, const workload *w, const aw_tuning *defaults,
                          aw_tuning *tuning)
 {
@@ -185,7 +186,7 @@ done:
     return status;
 }
 
-/* One coordinate after the other; workloads depend on different ones. */
+/* One parameter after the other; no parameter belongs to two workloads. */
 static aw_status search(const tune *t, aw_tuning *tuning)
 {
     aw_status status = AW_OK;
@@ -203,8 +204,8 @@ done:
 
 /* ---------------------------------------------------------------------------------------- case */
 
-/* Bands of rows, evenly from the edge of the beam to its middle. */
-static aw_status take_bands(tune *t)
+/* Points of the bands, which are spread evenly from the edge of the grid to its middle. */
+static aw_status make_bands(tune *t)
 {
     const size_t bands = (size_t)workloads[0].bands, n = (size_t)TUNE_BAND * TUNE_GRID;
     t->band = aw_alloc(bands * n, sizeof *t->band);
@@ -217,7 +218,7 @@ static aw_status take_bands(tune *t)
     return AW_OK;
 }
 
-/* The bench's bend at the bench's step. */
+/* The bend of `arcwake bench`, at the step of its first solve. */
 static aw_status make_case(tune *t)
 {
     aw_status status = AW_OK;
@@ -233,7 +234,7 @@ static aw_status make_case(tune *t)
     }
     aw_frame_points(&t->sim->frame.grid, &t->config->lattice->orbit, t->config->beam.gamma,
                     t->sim->point);
-    AW_TRY(take_bands(t));
+    AW_TRY(make_bands(t));
     const aw_problem problem = problem_of(t, &workloads[TUNE_WORKLOADS - 1]);
     AW_TRY(aw_solver_scales(t->sim->solver, &problem, &t->sim->scales));
 done:
@@ -272,8 +273,8 @@ done:
     return status;
 }
 
-/* Where the result will be stored; said, and its directory made, before minutes are spent. */
-static aw_status find_place(tune *t)
+/* Choose the file and create its directory: errors are found before minutes are spent. */
+static aw_status find_path(tune *t)
 {
     struct stat info;
     if (t->dry_run) return AW_OK;
@@ -285,11 +286,11 @@ static aw_status find_place(tune *t)
                                     "ARCWAKE_TUNING is none; give --file FILE or --dry-run)");
     }
     if (stat(t->path, &info) == 0 && !S_ISREG(info.st_mode))
-        return aw_error(AW_ERR_IO, "%s: is no file that could be replaced", t->path);
+        return aw_error(AW_ERR_IO, "%s: is not a regular file that could be replaced", t->path);
     return aw_file_parents(t->path);
 }
 
-/* Store it, and say how a run finds it. */
+/* Store the result, and print how runs find it. */
 static aw_status store(const tune *t, const aw_tuning *tuning)
 {
     char usual[AW_PATH_MAX_LEN];
@@ -305,27 +306,18 @@ done:
     return status;
 }
 
-static const char help[] =
-    "arcwake tune [--threads N] [--dry-run] [--file FILE]\n"
-    "Times block sizes of the CPU device on the LCLS bend in steady state (about two minutes, best\n"
-    "with nothing else running), and stores what beats the defaults by more than the noise.\n"
-    "  --threads N   threads of the CPU device (default: as many as OpenMP gives)\n"
-    "  --dry-run     store nothing\n"
-    "  --file FILE   store there (default: $ARCWAKE_TUNING, or ~/.cache/arcwake/tuning.yaml)\n"
-    "run, validate and bench use the stored values; answers depend on them by rounding only.\n"
-    "A file of another version, CPU or SIMD variant, or a damaged one, is ignored with a warning.\n"
-    "ARCWAKE_TUNING=none: the defaults are used.\n";
-
-static aw_status tune_command(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     aw_status status = AW_OK;
     tune t = {0};
     aw_tuning tuning;
     AW_TRY(read_options(argc, argv, &t));
-    AW_TRY(find_place(&t));
+    AW_TRY(find_path(&t));
     AW_TRY(make_case(&t));
-    aw_info("LCLS bend in steady state, %d x %d, on %s; ratios are to what stands, * is chosen",
-            TUNE_GRID, TUNE_GRID, t.sim->device.ops->describe(t.sim->device.state));
+    aw_info(
+        "LCLS bend in steady state, %d x %d, on %s; times also relative to the present value, * is "
+        "chosen",
+        TUNE_GRID, TUNE_GRID, t.sim->device.ops->describe(t.sim->device.state));
     AW_TRY(search(&t, &tuning));
     for (int i = 0; aw_tuning_list(i); ++i)
         aw_info("%-13s %d%s", aw_tuning_list(i)->name, aw_tuning_get(&tuning, aw_tuning_list(i)),
@@ -341,9 +333,21 @@ done:
     return status;
 }
 
-const aw_command aw_tune_command = {.name = "tune",
-                                    .usage = "tune",
-                                    .summary =
-                                        "search once what suits this machine, for all later runs",
-                                    .help = help,
-                                    .run = tune_command};
+static const char help[] =
+    "arcwake tune [--threads N] [--dry-run] [--file FILE]\n"
+    "Times block sizes of the CPU device in the LCLS bend in steady state (about two minutes; let\n"
+    "nothing else run), and stores those that beat the defaults by more than the noise.\n"
+    "  --threads N   threads of the CPU device (default: as many as OpenMP chooses)\n"
+    "  --dry-run     store nothing\n"
+    "  --file FILE   store in FILE (default: $ARCWAKE_TUNING, or ~/.cache/arcwake/tuning.yaml)\n"
+    "run, validate and bench use the stored values; results depend on them by rounding only.\n"
+    "A damaged file, or one of another version, CPU or SIMD variant, is ignored with a warning.\n"
+    "With ARCWAKE_TUNING=none the defaults are used.\n";
+
+const aw_command aw_tune_command = {
+    .name = "tune",
+    .usage = "tune",
+    .summary = "find the block sizes that suit this machine, for all later runs",
+    .help = help,
+    .run = run_command,
+};

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tools of the validation cases: inputs without files, solving on a part of the grid, tables. */
+/* Tools of the validation cases: inputs made without files, solves on part of the grid, tables. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
-#include "src/io/file.h"
+#include "src/io/text.h"
 #include "src/output/report.h"
 #include "src/simulation/lcls.h"
 #include "src/validate/cases.h"
 
-/* Rows of a strip: the spline on the axis takes four, each with two neighbours for its gradient. */
+/* Rows of a strip: the spline on the axis reads four rows, and the gradient on each of them two
+ * neighbours on either side. */
 enum { AW_STRIP_ROWS = 8 };
 
-/* What the command line and the machine say. */
+/* Add the options of the command line and the tuning of the machine to a new input. */
 static aw_status with_options(const aw_validation *validation, aw_status status, aw_config *config)
 {
     if (status != AW_OK) return status;
@@ -93,17 +93,17 @@ void aw_strip_free(aw_strip *strip)
     memset(strip, 0, sizeof *strip);
 }
 
-aw_status aw_case_points(const aw_simulation *simulation, aw_solver *solver,
-                         const aw_field_point *point, size_t n, size_t columns, double tolerance,
-                         aw_scales *scales, double *result)
+aw_status aw_case_points(const aw_simulation *simulation, const aw_field_point *point, size_t n,
+                         size_t columns, double *result)
 {
     aw_status status = AW_OK;
     aw_report report;
-    aw_problem problem = aw_simulation_problem(simulation, point, n, tolerance);
+    aw_scales scales = {0.0, 0.0, 0.0};
+    aw_problem problem = aw_simulation_problem(simulation, point, n, simulation->config->tolerance);
     problem.columns = columns;
-    if (scales->phi == 0.0) AW_TRY(aw_solver_scales(solver, &problem, scales));
-    problem.scales = *scales;
-    AW_TRY(aw_solver_solve(solver, &problem, result, NULL, &report));
+    AW_TRY(aw_solver_scales(simulation->solver, &problem, &scales));
+    problem.scales = scales;
+    AW_TRY(aw_solver_solve(simulation->solver, &problem, result, NULL, &report));
 done:
     return status;
 }
@@ -111,14 +111,12 @@ done:
 aw_status aw_strip_solve(aw_simulation *simulation, aw_strip *strip)
 {
     const aw_config *config = simulation->config;
-    aw_scales scales = {0.0, 0.0, 0.0};
     aw_status status = AW_OK;
     strip->grid = simulation->frame.grid;
-    strip->grid.nx = AW_STRIP_ROWS; /* even, as the grid's: the same rows about the centre */
+    strip->grid.nx = AW_STRIP_ROWS; /* even, as the grid has: the rows coincide */
     aw_frame_points(&strip->grid, &config->lattice->orbit, config->beam.gamma, strip->point);
-    AW_TRY(aw_case_points(simulation, simulation->solver, strip->point,
-                          (size_t)strip->grid.ns * AW_STRIP_ROWS, (size_t)strip->grid.ns,
-                          config->tolerance, &scales, strip->result));
+    AW_TRY(aw_case_points(simulation, strip->point, (size_t)strip->grid.ns * AW_STRIP_ROWS,
+                          (size_t)strip->grid.ns, strip->result));
     aw_forces_from_potentials(&strip->grid, strip->point, strip->result, &strip->forces);
 done:
     return status;
@@ -137,18 +135,15 @@ aw_status aw_case_table(const aw_validation *validation, const char *name, const
                         const double *value, size_t rows, size_t columns)
 {
     char path[AW_PATH_MAX_LEN];
-    size_t room = strlen(header) + 2 + rows * columns * 26, n;
+    aw_text text = {.bytes = NULL};
     if (!validation->directory) return AW_OK;
     if (snprintf(path, sizeof path, "%s/%s.csv", validation->directory, name) >= (int)sizeof path)
         return aw_error(AW_ERR_IO, "-o: %s is too long a path", validation->directory);
-    char *text = aw_alloc(room, 1);
-    if (!text) return AW_ERR_NOMEM;
-    n = (size_t)snprintf(text, room, "%s\n", header);
+    aw_text_add(&text, "%s\n", header);
     for (size_t i = 0; i < rows * columns; ++i)
-        n += (size_t)snprintf(text + n, room - n, "%.17g%c", value[i],
-                              (i + 1) % columns ? ',' : '\n');
-    aw_status status = aw_file_replace(path, text, n);
-    aw_free(text);
+        aw_text_add(&text, "%.17g%c", value[i], (i + 1) % columns ? ',' : '\n');
+    aw_status status = aw_text_save(&text, path);
+    aw_text_free(&text);
     if (status != AW_OK) return status;
     if (aw_report_script_try(AW_VALIDATION_DIR "/plot.py", path))
         aw_info("  picture: %s/%s.png", validation->directory, name);

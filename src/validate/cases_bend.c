@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of one bend: steady state, entrance, exit, and the energy that the whole bend takes. */
+/* Cases of a single bend: steady state, entrance, exit, and the energy lost in all of it. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,7 +11,8 @@
 static const aw_line_bunch line = {.charge = 1e-9, .sigma = AW_LCLS_SIGMA};
 #define BEND_END (AW_LCLS_RADIUS * AW_LCLS_ANGLE)
 
-/* Largest magnitude of the steady force, at s = -0.3816 sigma: the scale of all F_z here. */
+/* Largest magnitude of the steady force, at s = -0.3816 sigma [eV/m]: the scale of every F_z
+ * here. */
 static double steady_peak(void)
 {
     return fabs(aw_steady_force(&line, AW_LCLS_RADIUS, -0.3816 * line.sigma));
@@ -46,14 +47,15 @@ static aw_status steady(aw_validation *v)
         const double row[COLUMNS] = {s, fz[i], fz_known[i], fx[i], fx_known[i]};
         for (int k = 0; k < COLUMNS; ++k) table[i][k] = row[k];
     }
-    AW_TRY(aw_check_worst(v, "F_z, worst of 61 points on the axis [eV/m]", fz, fz_known, POINTS,
-                          steady_peak(), 0.007));
-    AW_TRY(aw_check_worst(v, "F_x_eff, worst of 61 points on the axis [eV/m]", fx, fx_known, POINTS,
+    AW_TRY(aw_check_worst(v, "F_z, worst of 61 points on the axis [eV/m]",
+                          (aw_pairs){fz, fz_known, POINTS}, steady_peak(), 0.007));
+    AW_TRY(aw_check_worst(v, "F_x_eff, worst of 61 points on the axis [eV/m]",
+                          (aw_pairs){fx, fx_known, POINTS},
                           fabs(aw_steady_transverse(&line, 1.0 / AW_LCLS_RADIUS, 0.0)), 0.02));
-    /* Two solves of the same nodes, each with errors of psi up to the tolerance of 1e-6 psi, and a
-     * gradient over a cell of sigma/12: 1e-6 * (12 psi/sigma)/(psi/sigma) a few times. */
-    AW_TRY(aw_check_worst(v, "F_z of 8 rows solved alone, against the whole grid [eV/m]", on_strip,
-                          fz, POINTS, steady_peak(), 1e-4));
+    /* Two solves of the same nodes, each with errors of psi up to the tolerance of 1e-6 psi; the
+     * gradient is over a cell of sigma/12: a few times 1e-6 * (12 psi/sigma)/(psi/sigma). */
+    AW_TRY(aw_check_worst(v, "F_z of 8 rows solved alone, against the whole grid [eV/m]",
+                          (aw_pairs){on_strip, fz, POINTS}, steady_peak(), 1e-4));
     AW_TRY(aw_case_table(v, "lcls_bend", "s_m,F_z,F_z_analytic,F_x_eff,F_x_eff_analytic",
                          &table[0][0], POINTS, COLUMNS));
 done:
@@ -67,11 +69,13 @@ const aw_case aw_case_lcls_bend = {
     .name = "lcls-bend",
     .claim = "forces in the steady state of the LCLS bend agree with the closed forms",
     .seconds = 15,
-    .run = steady};
+    .run = steady,
+};
 
 /* ----------------------------------------------------------------------- entrance and exit */
 
-/* F_z on the axis at s = -sigma, 0, sigma against `known`, at this step. */
+/* F_z on the axis at s = -sigma, 0, sigma at the current step, against `known` at distance d [m]
+ * from the edge at S = `edge`. */
 static aw_status check_three(aw_validation *v, aw_simulation *sim, aw_strip *strip,
                              const char *where, double edge, double (*known)(double d, double s))
 {
@@ -132,9 +136,10 @@ static aw_status entrance(aw_validation *v)
 
 const aw_case aw_case_lcls_entrance = {
     .name = "lcls-entrance",
-    .claim = "the real force through the entrance of a bend agrees with Saldin et al.",
+    .claim = "the real force in the entrance of a bend agrees with Saldin et al.",
     .seconds = 15,
-    .run = entrance};
+    .run = entrance,
+};
 
 static aw_status exit_of_bend(aw_validation *v)
 {
@@ -154,24 +159,24 @@ done:
     return status;
 }
 
-const aw_case aw_case_lcls_exit = {.name = "lcls-exit",
-                                   .claim =
-                                       "the real force behind a bend agrees with Stupakov and Emma",
-                                   .seconds = 15,
-                                   .run = exit_of_bend};
+const aw_case aw_case_lcls_exit = {
+    .name = "lcls-exit",
+    .claim = "the real force behind a bend agrees with Stupakov and Emma",
+    .seconds = 15,
+    .run = exit_of_bend,
+};
 
 /* ------------------------------------------------------------------------------------ energy */
 
-/* Solve at these S [m]: every 0.1 m where the mean force changes, then where it is constant. */
+/* Solve at these S [m]: every 0.1 m where the mean force changes, sparsely where it is constant. */
 enum { ENERGY_NODES = 27 };
-static const double last_place = BEND_END;
-
 static double energy_place(int i)
 {
-    return i <= 22 ? 0.1 * i : fmin(2.2 + 0.7 * (i - 22), last_place);
+    return i <= 22 ? 0.1 * i : fmin(2.2 + 0.7 * (i - 22), BEND_END);
 }
 
-/* Piecewise cubic (Hermite, slopes by three points) integral of f over uneven nodes x. */
+/* Integral of f[n] over the uneven nodes x[n] by piecewise cubics (Hermite, slopes from three
+ * points). */
 static double integral(const double *x, const double *f, int n)
 {
     double sum = 0.0, slope[ENERGY_NODES];
@@ -206,12 +211,13 @@ static aw_status energy(aw_validation *v)
         known[i] = aw_entrance_mean(&line, AW_LCLS_RADIUS, S[i]);
     }
     double exact = aw_entrance_energy(&line, AW_LCLS_RADIUS, S[ENERGY_NODES - 1]);
-    /* How well these nodes integrate: the closed form on them against its own integral. */
+    /* The error of this rule: the closed form at the nodes, against its exact integral. */
     AW_TRY(aw_check_add(v, "closed form summed over the same 27 places [eV]",
                         integral(S, known, ENERGY_NODES), exact, fabs(exact), 1e-4));
     AW_TRY(aw_check_add(v, "mean energy change through the bend [eV]",
                         integral(S, mean, ENERGY_NODES), exact, fabs(exact), 0.015));
-    AW_TRY(aw_check_worst(v, "mean force, worst of the 27 places [eV/m]", mean, known, ENERGY_NODES,
+    AW_TRY(aw_check_worst(v, "mean force, worst of the 27 places [eV/m]",
+                          (aw_pairs){mean, known, ENERGY_NODES},
                           fabs(aw_steady_mean(&line, AW_LCLS_RADIUS)), 0.012));
 done:
     aw_simulation_free(sim);
@@ -221,6 +227,7 @@ done:
 
 const aw_case aw_case_lcls_energy = {
     .name = "lcls-energy",
-    .claim = "the 5 m LCLS bend, entered from a drift, takes 0.887 MeV from the mean particle",
+    .claim = "in the 5 m LCLS bend, entered from a drift, the mean particle loses 0.887 MeV",
     .seconds = 80,
-    .run = energy};
+    .run = energy,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of the Berlin-Zeuthen benchmark chicane: its optics, and the whole problem. */
+/* Cases of the Berlin-Zeuthen benchmark chicane: its optics, and the full problem. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,7 +11,8 @@
 #include "src/validate/cases.h"
 
 #define GAMMA (5e9 / AW_ME_EV)
-/* Exact elements as other codes run it (R = 10.35 m, 2.77 degrees, 0.5 m projected). */
+/* Exact elements, as other codes use them (R = 10.35 m, 2.77 degrees, 0.5 m projected). Lengths
+ * [m], angle [rad]. */
 #define ARC 0.500194828041958
 #define EDGE 0.048345620280243
 #define SLANT 5.0058489435
@@ -20,7 +21,7 @@ enum { ELEMENTS = 8 };
 
 static aw_status chicane_config(aw_validation *v, aw_config **out)
 {
-    const double a = EDGE; /* every face is perpendicular to the line of the start */
+    const double a = EDGE; /* all pole faces are perpendicular to the incoming axis */
     const aw_element element[ELEMENTS] = {
         {.kind = AW_BEND, .name = "b1", .length = ARC, .angle = a, .e2 = a},
         {.kind = AW_DRIFT, .name = "d1", .length = SLANT},
@@ -43,7 +44,8 @@ static aw_status chicane_config(aw_validation *v, aw_config **out)
     return AW_OK;
 }
 
-/* Where a particle on the axis leaves, and at what angle, in the coordinates of the orbit's end. */
+/* Offset [m] and angle [rad] of a particle that started on the axis, relative to the end of the
+ * design orbit. */
 static aw_status closed_orbit(const aw_lattice *lattice, double *offset, double *slope)
 {
     aw_status status = AW_OK;
@@ -79,7 +81,7 @@ static aw_status optics(aw_validation *v)
     while (sim->step < sim->plan.steps) AW_TRY(aw_simulation_advance(sim));
     AW_TRY(aw_simulation_stats(sim, &end));
     AW_TRY(aw_check_add(v, "rms length at the start [m]", begin.sigma_s, 200e-6, 200e-6, 1e-3));
-    /* R56 makes it 20.0 um; T566 = -1.5 R56 adds 2.7 um in quadrature */
+    /* R56 compresses to 20.0 um; T566 = -1.5 R56 adds 2.7 um in quadrature */
     AW_TRY(aw_check_add(v, "rms length at the end [m]", end.sigma_s, 20e-6, 20e-6, 0.02));
     AW_TRY(aw_check_add(v, "rms width at the end, as CSRtrack has it [m]", end.sigma_x, 24.2e-6,
                         24.2e-6, 0.02));
@@ -98,9 +100,10 @@ const aw_case aw_case_chicane_optics = {
     .name = "chicane-optics",
     .claim = "the Zeuthen chicane compresses tenfold and keeps the emittance without self-force",
     .seconds = 3,
-    .run = optics};
+    .run = optics,
+};
 
-/* ------------------------------------------------------------------------- the whole problem */
+/* -------------------------------------------------------------------------- the full problem */
 
 static aw_status zeuthen(aw_validation *v)
 {
@@ -112,7 +115,8 @@ static aw_status zeuthen(aw_validation *v)
     config->motion = AW_MOTION_SELF_CONSISTENT;
     config->beam.particles = 100000;
     config->grid[0] = config->grid[1] = 64;
-    config->tolerance = 1e-5; /* F_z to 0.3 % mostly (docs/theory.md), in two thirds of the time */
+    config->tolerance =
+        1e-5; /* F_z to 0.3 % at most points (docs/theory.md), in two thirds of the time */
     AW_TRY(aw_simulation_new(config, NULL, 0, &sim));
     AW_TRY(aw_simulation_stats(sim, &begin));
     for (;;) {
@@ -142,7 +146,8 @@ done:
 
 const aw_case aw_case_zeuthen = {
     .name = "zeuthen",
-    .claim = "the Zeuthen chicane self-consistently, beside known one-dimensional results",
+    .claim = "the self-consistent Zeuthen chicane, beside known one-dimensional results",
     .seconds = 3200,
     .full = 1,
-    .run = zeuthen};
+    .run = zeuthen,
+};

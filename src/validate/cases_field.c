@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of the field itself: uniform motion, a lone particle, and noise against the number. */
+/* Cases of the field itself: uniform motion, a lone particle, and shot noise against N. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const aw_element straight = {.kind = AW_DRIFT, .name = "straight", .lengt
 
 enum { SIDE = 7, SHEET_POINTS = SIDE * SIDE };
 
-/* A 7 x 7 pattern of points out to 3 sigma, the centre in the middle. */
+/* 7 x 7 points about the centre, out to 3 sigma. */
 static void sheet_points(const aw_simulation *sim, aw_field_point *point)
 {
     const aw_grid_view *grid = &sim->frame.grid;
@@ -37,13 +37,11 @@ static aw_status sheet(aw_validation *v)
     aw_simulation *sim = NULL;
     aw_field_point point[SHEET_POINTS];
     double result[SHEET_POINTS][AW_RESULTS], ours[2][SHEET_POINTS], exact[2][SHEET_POINTS];
-    aw_scales scales = {0.0, 0.0, 0.0};
     AW_TRY(aw_case_config(v, &straight, 1, 100.0, AW_UPSTREAM_DRIFT, &config));
     AW_TRY(aw_case_begin(config, &sim));
-    AW_TRY(aw_case_to(sim, 0.4)); /* part of the history is stored slices, part upstream */
+    AW_TRY(aw_case_to(sim, 0.4)); /* part of the past is stored slices, part upstream */
     sheet_points(sim, point);
-    AW_TRY(aw_case_points(sim, sim->solver, point, SHEET_POINTS, 0, config->tolerance, &scales,
-                          &result[0][0]));
+    AW_TRY(aw_case_points(sim, point, SHEET_POINTS, 0, &result[0][0]));
     for (int i = 0; i < SHEET_POINTS; ++i) {
         double s = (i % SIDE - SIDE / 2) * AW_LCLS_SIGMA, x = (i / SIDE - SIDE / 2) * AW_LCLS_SIGMA;
         ours[0][i] = AW_K_COULOMB * result[i][AW_PHI];
@@ -54,12 +52,12 @@ static aw_status sheet(aw_validation *v)
     const int centre = SHEET_POINTS / 2;
     AW_TRY(aw_check_add(v, "phi at the centre [V]", ours[0][centre], exact[0][centre],
                         exact[0][centre], 0.005));
-    AW_TRY(aw_check_worst(v, "phi, worst of 49 points to 3 sigma [V]", ours[0], exact[0],
-                          SHEET_POINTS, exact[0][centre], 0.005));
+    AW_TRY(aw_check_worst(v, "phi, worst of 49 points to 3 sigma [V]",
+                          (aw_pairs){ours[0], exact[0], SHEET_POINTS}, exact[0][centre], 0.005));
     AW_TRY(aw_check_add(v, "psi = phi - v.A at the centre [V]", ours[1][centre], exact[1][centre],
                         exact[1][centre], 0.02));
-    AW_TRY(aw_check_worst(v, "psi, worst of 49 points to 3 sigma [V]", ours[1], exact[1],
-                          SHEET_POINTS, exact[1][centre], 0.02));
+    AW_TRY(aw_check_worst(v, "psi, worst of 49 points to 3 sigma [V]",
+                          (aw_pairs){ours[1], exact[1], SHEET_POINTS}, exact[1][centre], 0.02));
 done:
     aw_simulation_free(sim);
     aw_config_free(config);
@@ -70,7 +68,8 @@ const aw_case aw_case_straight_sheet = {
     .name = "straight-sheet",
     .claim = "potentials of a Gaussian sheet in straight uniform motion (gamma = 100)",
     .seconds = 2,
-    .run = sheet};
+    .run = sheet,
+};
 
 /* -------------------------------------------------------------------------------- lone particle */
 
@@ -81,19 +80,19 @@ static aw_status lone_of_seed(aw_validation *v, unsigned seed, double worst[2])
     aw_simulation *sim = NULL;
     AW_TRY(aw_case_config(v, &straight, 1, 100.0, AW_UPSTREAM_DRIFT, &config));
     config->beam.particles = 1;
-    config->beam.quiet = 0; /* anywhere in its cell, and in another cell for each seed */
+    config->beam.quiet = 0; /* anywhere in its cell; another cell for each seed */
     config->beam.seed = seed;
     config->grid[0] = config->grid[1] = 32;
     AW_TRY(aw_case_begin(config, &sim));
     AW_TRY(aw_case_to(sim, 0.1));
     AW_TRY(aw_simulation_solve(sim));
-    double most[2] = {0.0, 0.0};
+    double max[2] = {0.0, 0.0};
     for (size_t i = 0; i < sim->nodes; ++i) {
-        most[0] = fmax(most[0], fabs(sim->forces.Fs[i]));
-        most[1] = fmax(most[1], fabs(sim->forces.Fx[i]));
+        max[0] = fmax(max[0], fabs(sim->forces.Fs[i]));
+        max[1] = fmax(max[1], fabs(sim->forces.Fx[i]));
     }
-    /* straight along z: the components along the lab axes are those along t and n */
-    const double own[2] = {fabs(sim->Fz[0]) / most[0], fabs(sim->Fx[0]) / most[1]};
+    /* straight motion along z: lab components are those along t and n */
+    const double own[2] = {fabs(sim->Fz[0]) / max[0], fabs(sim->Fx[0]) / max[1]};
     for (int k = 0; k < 2; ++k)
         if (!(own[k] <= worst[k])) worst[k] = own[k];
 done:
@@ -117,29 +116,37 @@ done:
 
 const aw_case aw_case_lone_particle = {
     .name = "lone-particle",
-    .claim = "a particle alone in straight motion feels no force of its own",
+    .claim = "a single particle in straight motion exerts no force on itself",
     .seconds = 2,
-    .run = lone};
+    .run = lone,
+};
 
 /* ---------------------------------------------------------------------------------------- noise */
 
-/* F_z hardly depends on x in so thin a bunch: few nodes there leave time for more seeds, which the
- * estimate of a mean square needs (three seeds scatter by a factor of two). */
+/* F_z hardly depends on x in a bunch this thin: few nodes in x leave time for more seeds, which the
+ * estimate of a mean square needs (with three seeds it scatters by a factor of two). */
 enum { NUMBERS = 5, SEEDS = 8, MSE_NS = 64, MSE_NX = 16, MSE_COLUMNS = 3 };
 
-/* The forces F_z on the grid of N particles in the steady state, into `field` [nodes]; with `truth`
- * also the mean-square differences from it, and from the closed form, on the particles. */
-static aw_status mse_run(aw_validation *v, size_t particles, int quiet, unsigned seed,
-                         const double *truth, double *field, double *mse)
+typedef struct mse_beam {
+    size_t particles;
+    int quiet;
+    unsigned seed;
+} mse_beam;
+
+/* F_z of a beam in the steady state. If `field` is not NULL it receives F_z on the grid [nodes]; if
+ * `truth` [nodes] is not NULL, mse[2] receives the mean-square differences of F_z on the particles
+ * from `truth` and from the closed form [(eV/m)^2]. */
+static aw_status mse_run(aw_validation *v, mse_beam beam, const double *truth, double *field,
+                         double *mse)
 {
     const aw_line_bunch line = {.charge = 1e-9, .sigma = AW_LCLS_SIGMA};
     aw_status status = AW_OK;
     aw_config *config = NULL;
     aw_simulation *sim = NULL;
     AW_TRY(aw_case_lcls(v, AW_UPSTREAM_STEADY, &config));
-    config->beam.particles = particles;
-    config->beam.quiet = quiet;
-    config->beam.seed = seed;
+    config->beam.particles = beam.particles;
+    config->beam.quiet = beam.quiet;
+    config->beam.seed = beam.seed;
     config->beam.sigma_x = 5e-6;
     config->grid[0] = MSE_NS;
     config->grid[1] = MSE_NX;
@@ -187,12 +194,12 @@ static aw_status noise(aw_validation *v)
     double *truth = aw_alloc((size_t)MSE_NS * MSE_NX, sizeof *truth);
     double x[NUMBERS], y[NUMBERS], table[NUMBERS][MSE_COLUMNS];
     AW_TRY(truth ? AW_OK : AW_ERR_NOMEM);
-    AW_TRY(mse_run(v, 4000000, 1, 1, NULL, truth, NULL));
+    AW_TRY(mse_run(v, (mse_beam){4000000, 1, 1}, NULL, truth, NULL));
     for (int i = 0; i < NUMBERS; ++i) {
         double sum[2] = {0.0, 0.0};
         for (unsigned seed = 1; seed <= SEEDS; ++seed) {
             double mse[2];
-            AW_TRY(mse_run(v, number[i], 0, seed, truth, NULL, mse));
+            AW_TRY(mse_run(v, (mse_beam){number[i], 0, seed}, truth, NULL, mse));
             sum[0] += mse[0] / SEEDS;
             sum[1] += mse[1] / SEEDS;
         }
@@ -214,8 +221,9 @@ done:
     return status;
 }
 
-const aw_case aw_case_mse = {.name = "mse",
-                             .claim =
-                                 "the mean-square error of the force from shot noise falls as 1/N",
-                             .seconds = 25,
-                             .run = noise};
+const aw_case aw_case_mse = {
+    .name = "mse",
+    .claim = "the mean-square error of the force from shot noise falls as 1/N",
+    .seconds = 25,
+    .run = noise,
+};

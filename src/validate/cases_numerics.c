@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of the numerics: pieces of an element, step, solvers, threads, and the charge. */
+/* Cases of the numerics: a split bend, step, solvers, threads, and the charge. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static double steady_peak(void)
     return fabs(aw_steady_force(&line, AW_LCLS_RADIUS, -0.3816 * line.sigma));
 }
 
-/* F_z on the axis out to 3 sigma at each S of a list, by the strip: out[place][POINTS]. */
+/* F_z on the axis out to 3 sigma, by the strip, at S[places] [m]: out[places][POINTS]. */
 static aw_status axis_forces(const aw_config *config, const double *S, int places,
                              double out[][POINTS])
 {
@@ -62,20 +62,22 @@ static aw_status split(aw_validation *v)
     whole->steps = pieces->steps = 50;
     AW_TRY(axis_forces(whole, S, 2, one));
     AW_TRY(axis_forces(pieces, S, 2, three));
-    AW_TRY(aw_check_worst(v, "F_z 0.6 m in, inside a piece, three pieces and one [eV/m]", three[0],
-                          one[0], POINTS, steady_peak(), 2e-4));
-    AW_TRY(aw_check_worst(v, "F_z 1.0 m in, behind a joint, three pieces and one [eV/m]", three[1],
-                          one[1], POINTS, steady_peak(), 2e-4));
+    AW_TRY(aw_check_worst(v, "F_z 0.6 m in, inside a piece, three pieces and one [eV/m]",
+                          (aw_pairs){three[0], one[0], POINTS}, steady_peak(), 2e-4));
+    AW_TRY(aw_check_worst(v, "F_z 1.0 m in, behind a joint, three pieces and one [eV/m]",
+                          (aw_pairs){three[1], one[1], POINTS}, steady_peak(), 2e-4));
 done:
     aw_config_free(whole);
     aw_config_free(pieces);
     return status;
 }
 
-const aw_case aw_case_split_bend = {.name = "split-bend",
-                                    .claim = "a bend in three unequal pieces is the bend",
-                                    .seconds = 8,
-                                    .run = split};
+const aw_case aw_case_split_bend = {
+    .name = "split-bend",
+    .claim = "a bend split into three unequal parts gives the same force",
+    .seconds = 8,
+    .run = split,
+};
 
 /* ----------------------------------------------------------------------------------------- step */
 
@@ -96,21 +98,24 @@ static aw_status step(aw_validation *v)
     config->steps = 160;
     AW_TRY(axis_forces(config, S, 3, fine));
     for (int k = 0; k < 3; ++k)
-        AW_TRY(aw_check_worst(v, name[k], coarse[k], fine[k], POINTS, steady_peak(), 0.005));
+        AW_TRY(aw_check_worst(v, name[k], (aw_pairs){coarse[k], fine[k], POINTS}, steady_peak(),
+                              0.005));
 done:
     aw_config_free(config);
     return status;
 }
 
-const aw_case aw_case_step = {.name = "step",
-                              .claim = "a four times smaller step changes nothing in the entrance",
-                              .seconds = 15,
-                              .run = step};
+const aw_case aw_case_step = {
+    .name = "step",
+    .claim = "a four times smaller step gives the same force in the entrance",
+    .seconds = 15,
+    .run = step,
+};
 
 /* -------------------------------------------------------------------------------------- solvers */
 
-/* Solve where the centre is at S, and compare about 200 nodes with the adaptive rule at a 1000
- * times smaller tolerance and four times as many inner nodes (src/simulation/verify.h). */
+/* Solve with the centre at S, and compare about 200 nodes with the adaptive rule at a 1000 times
+ * smaller tolerance and four times as many inner nodes (src/simulation/verify.h). */
 static aw_status verify_at(aw_validation *v, aw_simulation *sim, double S, const char *where)
 {
     aw_status status = AW_OK;
@@ -160,14 +165,15 @@ const aw_case aw_case_solvers = {
     .name = "solvers",
     .claim = "the solver agrees with the adaptive rule at a 1000 times smaller tolerance",
     .seconds = 60,
-    .run = solvers};
+    .run = solvers,
+};
 
 /* -------------------------------------------------------------------------------------- threads */
 
-/* Three steps with `threads` threads: potentials of the last step into result [nodes][AW_RESULTS],
- * particles into place [n][4]. */
+/* Three steps with `threads` threads. The potentials of the last step go into result
+ * [nodes][AW_RESULTS], the particles' z, x, pz and px into coordinates [n][4]. */
 static aw_status few_steps(aw_validation *v, aw_motion motion, int threads, double *result,
-                           double *place)
+                           double *coordinates)
 {
     aw_status status = AW_OK;
     aw_config *config = NULL;
@@ -191,7 +197,7 @@ static aw_status few_steps(aw_validation *v, aw_motion motion, int threads, doub
     for (size_t i = 0; i < sim->particles->n; ++i) {
         const aw_particles *p = sim->particles;
         const double one[4] = {p->z[i], p->x[i], p->pz[i], p->px[i]};
-        memcpy(&place[4 * i], one, sizeof one);
+        memcpy(&coordinates[4 * i], one, sizeof one);
     }
 done:
     aw_simulation_free(sim);
@@ -199,7 +205,7 @@ done:
     return status;
 }
 
-/* How many of n numbers differ in any bit; NaN when one is not finite. */
+/* How many of n numbers differ in any bit; NaN if one of them is not finite. */
 static double differing(const double *a, const double *b, size_t n)
 {
     size_t count = 0;
@@ -217,34 +223,36 @@ static aw_status threads(aw_validation *v)
         {"self-consistent: potentials that differ in any bit",
          "self-consistent: coordinates that differ in any bit"}};
     const aw_motion motion[2] = {AW_MOTION_RIGID, AW_MOTION_SELF_CONSISTENT};
-    const size_t fields = (size_t)32 * 32 * AW_RESULTS, places = (size_t)20000 * 4;
+    const size_t fields = (size_t)32 * 32 * AW_RESULTS, coordinates = (size_t)20000 * 4;
     const int before = omp_get_max_threads();
     aw_status status = AW_OK;
-    double *one = aw_alloc(fields + places, sizeof *one);
-    double *two = aw_alloc(fields + places, sizeof *two);
+    double *one = aw_alloc(fields + coordinates, sizeof *one);
+    double *two = aw_alloc(fields + coordinates, sizeof *two);
     AW_TRY(one && two ? AW_OK : AW_ERR_NOMEM);
     for (int k = 0; k < 2; ++k) {
         AW_TRY(few_steps(v, motion[k], 1, one, one + fields));
         AW_TRY(few_steps(v, motion[k], 2, two, two + fields));
         AW_TRY(aw_check_add(v, name[k][0], differing(one, two, fields), 0.0, 1.0, 0.0));
-        AW_TRY(aw_check_add(v, name[k][1], differing(one + fields, two + fields, places), 0.0, 1.0,
-                            0.0));
+        AW_TRY(aw_check_add(v, name[k][1], differing(one + fields, two + fields, coordinates), 0.0,
+                            1.0, 0.0));
     }
 done:
-    omp_set_num_threads(before); /* a simulation with threads: N sets it for the process */
+    omp_set_num_threads(before); /* a simulation sets the number for the process */
     aw_free(one);
     aw_free(two);
     return status;
 }
 
-const aw_case aw_case_threads = {.name = "threads",
-                                 .claim = "one and two threads give the same bits",
-                                 .seconds = 20,
-                                 .run = threads};
+const aw_case aw_case_threads = {
+    .name = "threads",
+    .claim = "one and two threads give the same bits",
+    .seconds = 20,
+    .run = threads,
+};
 
 /* --------------------------------------------------------------------------------------- charge */
 
-/* Charge in the cells of the newest slice, counted apart from the deposition's own sum. */
+/* Charge in the cells of the newest slice [C], summed independently of the deposit. */
 static double charge_in_cells(const aw_simulation *sim)
 {
     const aw_slice *slice = &sim->view->slice[0];
@@ -265,7 +273,7 @@ static aw_status charge_of(aw_validation *v, aw_motion motion, const char *quant
     config->motion = motion;
     config->beam.particles = 200000;
     config->beam.quiet = 0;
-    config->beam.chirp = -36.0; /* the box tilts and changes */
+    config->beam.chirp = -36.0; /* the grid tilts and changes size */
     config->steps = 10;
     config->step_m = 0.1;
     AW_TRY(aw_case_begin(config, &sim));
@@ -276,7 +284,8 @@ static aw_status charge_of(aw_validation *v, aw_motion motion, const char *quant
         AW_TRY(aw_simulation_advance(sim));
         AW_TRY(aw_simulation_deposit(sim));
     }
-    AW_TRY(aw_check_worst(v, quantity, ours, reference, 11, config->beam.charge, 1e-12));
+    AW_TRY(
+        aw_check_worst(v, quantity, (aw_pairs){ours, reference, 11}, config->beam.charge, 1e-12));
 done:
     aw_simulation_free(sim);
     aw_config_free(config);
@@ -290,7 +299,9 @@ static aw_status charge(aw_validation *v)
     return charge_of(v, AW_MOTION_EXTERNAL, "moving in the bend's field, worst of 11 steps [C]");
 }
 
-const aw_case aw_case_charge = {.name = "charge",
-                                .claim = "the charge in the cells is the beam's, to rounding",
-                                .seconds = 2,
-                                .run = charge};
+const aw_case aw_case_charge = {
+    .name = "charge",
+    .claim = "the charge in the cells is that of the beam, to rounding",
+    .seconds = 2,
+    .run = charge,
+};

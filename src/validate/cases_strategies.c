@@ -10,40 +10,43 @@
 #include "src/simulation/verify.h"
 #include "src/validate/cases.h"
 
-/* Half a metre of the LCLS bend and half a metre behind it in 50 steps of the program's own c dt:
- * the overtaking length is 0.9 m, so that the circles of all steps but the first meet an edge. */
+/* Half a metre of the LCLS bend and half a metre of drift behind it, in 50 steps of the default
+ * c dt: the overtaking length is 0.9 m, so that at every step but the first the circles of
+ * causality cross an edge. */
 #define SHORT_BEND 0.5
 #define LAST_S 1.0
-/* Rates also have the error of the inner rule, which no tolerance covers and the reference, with
- * four times the nodes in angle, does not have: seen in `two-phase`, 3.8 tolerances at the first
- * steps, where nothing has begun to bend and rates are noise about zero. */
+/* Rates also carry the error of the inner rule, which no tolerance controls; the reference, with
+ * four times as many nodes in angle, is free of it. Largest error seen: 3.8 tolerances,
+ * `two-phase`, in the first steps, where the bunch has not begun to bend and the rates are noise
+ * about zero. */
 #define RATE_TOLERANCES 5.0
-/* By then the true bend's entrance is forgotten (0.9 m and the bunch's length). */
+/* Here the LCLS bend is in steady state: the entrance lies more than 0.9 m and a bunch length
+ * back. */
 #define STEADY_S 2.0
 
 enum {
-    STRATEGIES = 8, /* room */
+    STRATEGIES_MAX = 8,
     GRID = 48,
-    SAMPLE = 60,      /* nodes at a step, others at the next: in 51 steps every node is met */
-    TAUGHT = 3,       /* steps that a forecast may take to learn */
-    STEADY_STEPS = 8, /* the first TAUGHT of which are not looked at */
+    SAMPLE = 60,      /* nodes compared at a step, others at the next: all of them in 51 steps */
+    LEARNING = 3,     /* steps in which a forecast may learn: their leftovers do not count */
+    STEADY_STEPS = 8, /* LEARNING of them included */
 };
 
-/* Worst of one result of one strategy. */
+/* Largest error of one result of one strategy: at S [m], at a node of the grid. */
 typedef struct worst {
     double error, S;
     size_t node;
 } worst;
 
-/* Solvers side by side on one history. */
+/* Solvers of several strategies, on one history. */
 typedef struct contest {
     aw_simulation *sim;
-    aw_solver *solver[STRATEGIES];
-    const char *name[STRATEGIES];
+    aw_solver *solver[STRATEGIES_MAX];
+    const char *name[STRATEGIES_MAX];
     int n;
-    worst phi[STRATEGIES], psi[STRATEGIES];
-    worst rate[STRATEGIES];       /* of all rates, over their scale (aw_scales) */
-    double leftovers[STRATEGIES]; /* largest share of the regions, after the third step */
+    worst phi[STRATEGIES_MAX], psi[STRATEGIES_MAX];
+    worst rate[STRATEGIES_MAX];       /* of all rates, relative to their scale (aw_scales) */
+    double leftovers[STRATEGIES_MAX]; /* largest share of the regions, once it has learned */
     int steps;
 } contest;
 
@@ -53,7 +56,7 @@ static void contest_close(contest *c)
     aw_simulation_free(c->sim);
 }
 
-/* Every strategy but the reference's own, or only `name`. */
+/* All strategies but that of the reference, or only `name`. */
 static aw_status contest_open(contest *c, const aw_config *config, const char *name)
 {
     aw_status status = AW_OK;
@@ -62,7 +65,8 @@ static aw_status contest_open(contest *c, const aw_config *config, const char *n
     for (int i = 0; aw_solver_list(i); ++i) {
         const char *one = aw_solver_list(i);
         if (strcmp(one, "adaptive") == 0 || (name && strcmp(one, name) != 0)) continue;
-        if (c->n == STRATEGIES) return aw_error(AW_ERR_ARG, "room for %d strategies", STRATEGIES);
+        if (c->n == STRATEGIES_MAX)
+            return aw_error(AW_ERR_ARG, "strategies: more than %d of them", (int)STRATEGIES_MAX);
         AW_TRY(aw_solver_new(one, &c->sim->device, &c->solver[c->n]));
         c->name[c->n++] = one;
     }
@@ -80,7 +84,7 @@ static void note_worst(worst *w, const contest *c, const aw_reference *reference
     *w = (worst){error, c->sim->S_ref, node};
 }
 
-/* Solve this step with every strategy; compare with the reference if that is wanted. */
+/* Solve this step with every strategy, and compare with the reference if `compare`. */
 static aw_status contest_step(contest *c, int compare)
 {
     aw_simulation *sim = c->sim;
@@ -97,7 +101,7 @@ static aw_status contest_step(contest *c, int compare)
         aw_report report;
         AW_TRY(aw_solver_solve(c->solver[i], &problem, sim->result, NULL, &report));
         const double share = (double)report.leftovers / (double)report.work.regions;
-        if (c->steps >= TAUGHT && !(share <= c->leftovers[i])) c->leftovers[i] = share;
+        if (c->steps >= LEARNING && !(share <= c->leftovers[i])) c->leftovers[i] = share;
         if (!compare) continue;
         note_worst(&c->phi[i], c, &reference, AW_PHI, 0.0);
         note_worst(&c->psi[i], c, &reference, AW_PSI, 0.0);
@@ -110,16 +114,12 @@ done:
     return status;
 }
 
-/* Check the worst, and say where it is: nodes in sigma from the centre. */
-static aw_status check_worst(aw_validation *v, const contest *c, const char *result,
-                             const char *strategy, const char *start, const worst *w,
-                             double tolerances)
+/* Check the largest error, and print where it is: in sigma from the centre. */
+static aw_status check_worst(aw_validation *v, const contest *c, const char *quantity,
+                             const worst *w, double tolerances)
 {
     const aw_grid_view *g = &c->sim->frame.grid;
     const size_t ns = (size_t)g->ns;
-    char quantity[96];
-    snprintf(quantity, sizeof quantity, "%s of %s, %s, worst step and node", result, strategy,
-             start);
     aw_status status =
         aw_check_add(v, quantity, w->error, 0.0, 1.0, tolerances * c->sim->config->tolerance);
     aw_info("    at S = %.2f m, s = %.2f sigma, x = %.2f sigma", w->S,
@@ -128,6 +128,28 @@ static aw_status check_worst(aw_validation *v, const contest *c, const char *res
     return status;
 }
 
+/* Check phi, psi and the rates of strategy i. */
+static aw_status check_strategy(aw_validation *v, const contest *c, int i, const char *start)
+{
+    const struct {
+        const char *result;
+        const worst *w;
+        double tolerances;
+    } row[3] = {{"phi", &c->phi[i], 1.0},
+                {"psi", &c->psi[i], 1.0},
+                {"rates", &c->rate[i], RATE_TOLERANCES}};
+    aw_status status = AW_OK;
+    char quantity[96];
+    for (int k = 0; k < 3; ++k) {
+        snprintf(quantity, sizeof quantity, "%s of %s, %s, worst step and node", row[k].result,
+                 c->name[i], start);
+        AW_TRY(check_worst(v, c, quantity, row[k].w, row[k].tolerances));
+    }
+done:
+    return status;
+}
+
+/* Through entrance, bend and exit of a short bend. */
 static aw_status edges(aw_validation *v, int quiet, const char *start)
 {
     const aw_element line[] = {{.kind = AW_BEND,
@@ -152,12 +174,9 @@ static aw_status edges(aw_validation *v, int quiet, const char *start)
         AW_TRY(aw_simulation_deposit(c.sim));
     }
     for (int i = 0; i < c.n; ++i) {
-        const char *name = c.name[i];
-        AW_TRY(check_worst(v, &c, "phi", name, start, &c.phi[i], 1.0));
-        AW_TRY(check_worst(v, &c, "psi", name, start, &c.psi[i], 1.0));
-        AW_TRY(check_worst(v, &c, "rates", name, start, &c.rate[i], RATE_TOLERANCES));
-        if (strcmp(name, "predictive") != 0) continue;
-        snprintf(quantity, sizeof quantity, "left over by %s through the edges, %s", name, start);
+        AW_TRY(check_strategy(v, &c, i, start));
+        if (strcmp(c.name[i], "predictive") != 0) continue;
+        snprintf(quantity, sizeof quantity, "left over by predictive through the edges, %s", start);
         AW_TRY(aw_check_add(v, quantity, c.leftovers[i], 0.0, 1.0, 0.15));
     }
 done:
@@ -166,6 +185,7 @@ done:
     return status;
 }
 
+/* In the steady state of the LCLS bend: what `predictive` leaves over. */
 static aw_status steady(aw_validation *v, int quiet, const char *start)
 {
     aw_status status = AW_OK;
@@ -207,4 +227,5 @@ const aw_case aw_case_strategies = {
     .claim = "every strategy agrees with the adaptive rule at a 1000 times smaller tolerance",
     .seconds = 180,
     .full = 1,
-    .run = strategies};
+    .run = strategies,
+};

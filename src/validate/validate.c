@@ -1,32 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/validate/validate.h"
-
+/* `arcwake validate`: runs the cases, collects and prints their checks. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/base/command.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
-#include "src/io/file.h"
+#include "src/io/json.h"
 #include "src/tune/file.h"
 #include "src/validate/cases.h"
 
-static const aw_case *const cases[] = {
-    &aw_case_lcls_bend,      &aw_case_lcls_entrance,  &aw_case_lcls_exit,  &aw_case_lcls_energy,
-    &aw_case_straight_sheet, &aw_case_lone_particle,  &aw_case_mse,        &aw_case_split_bend,
-    &aw_case_step,           &aw_case_solvers,        &aw_case_strategies, &aw_case_threads,
-    &aw_case_charge,         &aw_case_chicane_optics, &aw_case_zeuthen};
-
-enum { AW_CASES = sizeof cases / sizeof cases[0] };
+enum { DIGITS = 17 }; /* of numbers in the JSON file: every bit is kept */
 
 /* -------------------------------------------------------------------------------------- checks */
 
-/* An error or a tolerance in the table: a plain 0 when it is exact. */
+/* An error or a tolerance in the table: a plain 0 if it is exact. */
 static const char *short_number(double value, char text[16])
 {
     if (value == 0.0)
@@ -36,31 +29,31 @@ static const char *short_number(double value, char text[16])
     return text;
 }
 
-static aw_status record(aw_validation *validation, const char *quantity, double ours,
-                        double reference, double error, double tolerance, int pass)
+static void print_check(const aw_check *check)
 {
-    char shown[2][16];
+    char error[16], tolerance[16];
+    if (isnan(check->tolerance))
+        aw_info("  %-58s %12.5g %12.5g  %9s %9s  %s", check->quantity, check->ours,
+                check->reference, "", "", check->pass ? "known value beside it" : "FAIL");
+    else
+        aw_info("  %-58s %12.5g %12.5g  %9s %9s  %s", check->quantity, check->ours,
+                check->reference, short_number(check->error, error),
+                short_number(check->tolerance, tolerance), check->pass ? "pass" : "FAIL");
+}
+
+/* Append a check, to which name, quantity and time are added here, and print it. */
+static aw_status record(aw_validation *validation, const char *quantity, aw_check check)
+{
     aw_status status = AW_OK;
-    double now = aw_now();
+    const double now = aw_now();
     AW_TRY(aw_grow((void **)&validation->check, &validation->capacity, validation->n + 1,
                    sizeof *validation->check));
-    aw_check *check = &validation->check[validation->n++];
-    *check = (aw_check){.name = validation->name,
-                        .ours = ours,
-                        .reference = reference,
-                        .error = error,
-                        .tolerance = tolerance,
-                        .pass = pass,
-                        .seconds = now - validation->mark};
-    snprintf(check->quantity, sizeof check->quantity, "%s", quantity);
+    check.name = validation->name;
+    check.seconds = now - validation->mark;
+    snprintf(check.quantity, sizeof check.quantity, "%s", quantity);
+    validation->check[validation->n++] = check;
     validation->mark = now;
-    if (isnan(tolerance))
-        aw_info("  %-58s %12.5g %12.5g  %9s %9s  %s", quantity, ours, reference, "", "",
-                pass ? "known value beside it" : "FAIL");
-    else
-        aw_info("  %-58s %12.5g %12.5g  %9s %9s  %s", quantity, ours, reference,
-                short_number(error, shown[0]), short_number(tolerance, shown[1]),
-                pass ? "pass" : "FAIL");
+    print_check(&check);
 done:
     return status;
 }
@@ -68,22 +61,32 @@ done:
 aw_status aw_check_add(aw_validation *validation, const char *quantity, double ours,
                        double reference, double scale, double tolerance)
 {
-    double error = fabs(ours - reference) / scale;
-    return record(validation, quantity, ours, reference, error, tolerance, error <= tolerance);
+    const double error = fabs(ours - reference) / scale;
+    return record(validation, quantity,
+                  (aw_check){.ours = ours,
+                             .reference = reference,
+                             .error = error,
+                             .tolerance = tolerance,
+                             .pass = error <= tolerance});
 }
 
 aw_status aw_check_note(aw_validation *validation, const char *quantity, double ours,
                         double reference)
 {
-    return record(validation, quantity, ours, reference, fabs(ours - reference) / fabs(reference),
-                  NAN, isfinite(ours));
+    return record(validation, quantity,
+                  (aw_check){.ours = ours,
+                             .reference = reference,
+                             .error = fabs(ours - reference) / fabs(reference),
+                             .tolerance = NAN,
+                             .pass = isfinite(ours)});
 }
 
-aw_status aw_check_worst(aw_validation *validation, const char *quantity, const double *ours,
-                         const double *reference, size_t n, double scale, double tolerance)
+aw_status aw_check_worst(aw_validation *validation, const char *quantity, aw_pairs pairs,
+                         double scale, double tolerance)
 {
+    const double *ours = pairs.ours, *reference = pairs.reference;
     size_t worst = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < pairs.n; ++i) {
         double error = fabs(ours[i] - reference[i]);
         if (isnan(error))
             return aw_check_add(validation, quantity, ours[i], reference[i], 1.0, 0.0);
@@ -94,84 +97,37 @@ aw_status aw_check_worst(aw_validation *validation, const char *quantity, const 
 
 /* ---------------------------------------------------------------------------------------- JSON */
 
-typedef struct text {
-    char *bytes;
-    size_t n, capacity;
-    int failed;
-} text;
-
-static void put(text *t, const char *format, ...) AW_PRINTF(2, 3);
-static void put(text *t, const char *format, ...)
-{
-    char piece[160];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
-    if (n < 0 || n >= (int)sizeof piece ||
-        aw_grow((void **)&t->bytes, &t->capacity, t->n + (size_t)n + 1, 1) != AW_OK) {
-        t->failed = 1;
-        return;
-    }
-    memcpy(t->bytes + t->n, piece, (size_t)n + 1);
-    t->n += (size_t)n;
-}
-
-static void put_string(text *t, const char *key, const char *value)
-{
-    put(t, "\"%s\": \"", key);
-    for (const char *c = value; *c; ++c) {
-        unsigned char u = (unsigned char)*c;
-        if (u == '"' || u == '\\')
-            put(t, "\\%c", u);
-        else if (u < 0x20)
-            put(t, "\\u%04x", u);
-        else
-            put(t, "%c", u);
-    }
-    put(t, "\"");
-}
-
-/* JSON has no NaN and no infinity: null. */
-static void put_number(text *t, const char *key, double value)
-{
-    if (isfinite(value))
-        put(t, ", \"%s\": %.17g", key, value);
-    else
-        put(t, ", \"%s\": null", key);
-}
-
 static aw_status write_json(const aw_validation *validation, const char *path)
 {
-    text t = {0};
-    put(&t, "[");
+    aw_json json = {.depth = 0};
+    aw_json_begin_array(&json, NULL);
     for (size_t i = 0; i < validation->n; ++i) {
         const aw_check *check = &validation->check[i];
-        put(&t, i ? ",\n  {" : "\n  {");
-        put_string(&t, "case", check->name);
-        put(&t, ", ");
-        put_string(&t, "quantity", check->quantity);
-        put_number(&t, "ours", check->ours);
-        put_number(&t, "reference", check->reference);
-        put_number(&t, "error", check->error);
-        put_number(&t, "tolerance", check->tolerance);
-        put(&t, ", \"pass\": %s", check->pass ? "true" : "false");
-        put_number(&t, "seconds", check->seconds);
-        put(&t, "}");
+        aw_json_begin_object(&json, NULL);
+        aw_json_string(&json, "case", check->name);
+        aw_json_string(&json, "quantity", check->quantity);
+        aw_json_number(&json, "ours", check->ours, DIGITS);
+        aw_json_number(&json, "reference", check->reference, DIGITS);
+        aw_json_number(&json, "error", check->error, DIGITS);
+        aw_json_number(&json, "tolerance", check->tolerance, DIGITS);
+        aw_json_boolean(&json, "pass", check->pass);
+        aw_json_number(&json, "seconds", check->seconds, DIGITS);
+        aw_json_end_object(&json);
     }
-    put(&t, "\n]\n");
-    aw_status status = t.failed ? aw_error(AW_ERR_NOMEM, "out of memory for %s", path)
-                                : aw_file_replace(path, t.bytes, t.n);
-    aw_free(t.bytes);
+    aw_json_end_array(&json);
+    aw_status status = aw_json_save(&json, path);
+    aw_json_free(&json);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------- command */
 
+/* Options of the command; texts are borrowed from argv. */
 typedef struct request {
     const char *json, *directory, *solver;
     int list, full, threads;
-    int chosen[AW_CASES], any;
+    char **name; /* [names]: of the cases to run; none: all, or all but the long ones */
+    int names;
 } request;
 
 static aw_status unknown_case(const char *name)
@@ -179,19 +135,25 @@ static aw_status unknown_case(const char *name)
     char known[512];
     size_t n = 0;
     known[0] = '\0';
-    for (int i = 0; i < AW_CASES && n < sizeof known; ++i)
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", cases[i]->name);
+    for (int i = 0; aw_case_list(i) && n < sizeof known; ++i)
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "",
+                              aw_case_list(i)->name);
     return aw_error(AW_ERR_ARG, "validate: case '%s' is not known (expected %s)", name, known);
 }
 
-static aw_status choose(request *r, const char *name)
+static aw_status check_name(const char *name)
 {
-    for (int i = 0; i < AW_CASES; ++i)
-        if (strcmp(cases[i]->name, name) == 0) {
-            r->chosen[i] = r->any = 1;
-            return AW_OK;
-        }
+    for (int i = 0; aw_case_list(i); ++i)
+        if (strcmp(aw_case_list(i)->name, name) == 0) return AW_OK;
     return unknown_case(name);
+}
+
+static int is_chosen(const request *r, const aw_case *one)
+{
+    if (r->names == 0) return r->full || !one->full;
+    for (int i = 0; i < r->names; ++i)
+        if (strcmp(one->name, r->name[i]) == 0) return 1;
+    return 0;
 }
 
 static aw_status choose_solver(request *r, const char *name)
@@ -232,23 +194,26 @@ static aw_status read_request(int argc, char **argv, request *r)
         case ':': return aw_error(AW_ERR_ARG, "validate: %s needs a value", argv[optind - 1]);
         default:
             return aw_error(AW_ERR_ARG,
-                            "validate: option %s is not known (see: arcwake help "
-                            "validate)",
+                            "validate: option %s is not known (see: arcwake help validate)",
                             argv[optind - 1]);
         }
-    for (int i = optind; i < argc; ++i) AW_TRY(choose(r, argv[i]));
+    r->name = argv + optind;
+    r->names = argc - optind;
+    for (int i = 0; i < r->names; ++i) AW_TRY(check_name(r->name[i]));
 done:
     return status;
 }
 
 static void list_cases(void)
 {
-    for (int i = 0; i < AW_CASES; ++i)
-        aw_info("%-16s %5d s %s  %s", cases[i]->name, cases[i]->seconds,
-                cases[i]->full ? "full" : "    ", cases[i]->claim);
+    for (int i = 0; aw_case_list(i); ++i) {
+        const aw_case *one = aw_case_list(i);
+        aw_info("%-16s %5d s %s  %s", one->name, one->seconds, one->full ? "full" : "    ",
+                one->claim);
+    }
 }
 
-/* Run one case. An error ends the case, not the others: it is a check that failed. */
+/* Run one case. An error ends this case only, and counts as a failed check. */
 static aw_status run_case(aw_validation *validation, const aw_case *one)
 {
     validation->name = one->name;
@@ -265,9 +230,8 @@ static aw_status run_cases(aw_validation *validation, const request *r)
     size_t failed = 0;
     double begin = aw_now();
     aw_info("  %-58s %12s %12s  %9s %9s", "", "ours", "reference", "error", "tolerance");
-    for (int i = 0; i < AW_CASES; ++i)
-        if (r->any ? r->chosen[i] : (r->full || !cases[i]->full))
-            AW_TRY(run_case(validation, cases[i]));
+    for (int i = 0; aw_case_list(i); ++i)
+        if (is_chosen(r, aw_case_list(i))) AW_TRY(run_case(validation, aw_case_list(i)));
     for (size_t i = 0; i < validation->n; ++i) failed += !validation->check[i].pass;
     aw_info("%zu of %zu checks passed in %.0f s", validation->n - failed, validation->n,
             aw_now() - begin);
@@ -279,14 +243,7 @@ done:
     return status;
 }
 
-static const char help[] =
-    "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
-    "              [--solver S]\n"
-    "Runs the cases (all quick ones by default, --full: all), prints ours beside the reference,\n"
-    "and ends with exit status 5 if a check failed. --solver: by which one (projection), where\n"
-    "a case does not compare solvers.\n";
-
-static aw_status validate(int argc, char **argv)
+static aw_status run_command(int argc, char **argv)
 {
     aw_status status = AW_OK;
     aw_validation validation = {0};
@@ -297,7 +254,7 @@ static aw_status validate(int argc, char **argv)
         return AW_OK;
     }
     if (r.directory && mkdir(r.directory, 0777) != 0 && errno != EEXIST)
-        return aw_error(AW_ERR_IO, "%s: cannot be made: %s", r.directory, strerror(errno));
+        return aw_error(AW_ERR_IO, "%s: cannot be created: %s", r.directory, strerror(errno));
     validation.directory = r.directory;
     validation.threads = r.threads;
     validation.solver = r.solver;
@@ -308,8 +265,22 @@ done:
     return status;
 }
 
-const aw_command aw_validate_command = {.name = "validate",
-                                        .usage = "validate [CASE]...",
-                                        .summary = "compare with closed forms and known results",
-                                        .help = help,
-                                        .run = validate};
+static const char help[] =
+    "arcwake validate [CASE]... [--list] [--full] [--json FILE] [--threads N] [-o DIR]\n"
+    "              [--solver S]\n"
+    "Runs the named cases (none named: all quick ones; --full: all), prints each value beside its\n"
+    "reference, and ends with exit status 5 if a check failed.\n"
+    "  --list        the cases: run time, claim\n"
+    "  --full        the long cases, too\n"
+    "  --json FILE   write the checks into FILE\n"
+    "  -o DIR        write tables and pictures into DIR\n"
+    "  --threads N   threads of the CPU device and of everything else\n"
+    "  --solver S    strategy (default projection) of the cases that do not compare strategies\n";
+
+const aw_command aw_validate_command = {
+    .name = "validate",
+    .usage = "validate [CASE]...",
+    .summary = "compare with closed forms and known results",
+    .help = help,
+    .run = run_command,
+};

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a user meets: the exit status, the line on stderr, and the files left behind, of good runs
-# and of every kind of trouble.  usage: command.sh ARCWAKE
+# What a user meets, in runs that succeed and in every kind of failure: exit status, line on stderr,
+# files left behind.  usage: command.sh ARCWAKE
 set -u
 # shellcheck source=tests/app/lattice.sh
 . "$(dirname "$0")/lattice.sh"
 arcwake=$1
+here=$(cd "$(dirname "$0")" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place" || exit 1
-ARCWAKE_TUNING=none # whatever suits this machine
+ARCWAKE_TUNING=none # the same block sizes on every machine
 export ARCWAKE_TUNING
 bad=0
 
@@ -18,7 +19,7 @@ complain() {
     bad=1
 }
 
-# expect STATUS TEXT ARGUMENTS...: arcwake ends with the status and says TEXT on stderr.
+# expect STATUS TEXT ARGUMENTS...: arcwake ends with STATUS and prints TEXT on stderr.
 expect() {
     want=$1
     text=$2
@@ -26,13 +27,14 @@ expect() {
     "$arcwake" "$@" >stdout 2>stderr
     got=$?
     [ "$got" -eq "$want" ] || complain "arcwake $*: exit $got, expected $want: $(cat stderr)"
-    grep -q -F -e "$text" stderr || complain "arcwake $*: stderr lacks '$text': $(cat stderr)"
+    [ -z "$text" ] || grep -q -F -e "$text" stderr ||
+        complain "arcwake $*: stderr lacks '$text': $(cat stderr)"
     if [ "$want" -eq 2 ] && grep -v -q '^arcwake: error: ' stderr; then
         complain "arcwake $*: more than its error lines on stderr: $(cat stderr)"
     fi
 }
 
-# absent PATH: nothing was written there.
+# absent PATH: the file or directory does not exist.
 absent() {
     [ ! -e "$1" ] || complain "$1 was written: $(ls -R "$1")"
 }
@@ -47,8 +49,45 @@ numerics: {grid: [16, 16], step_m: 0.02}
 output: {directory: out, every: 2}
 END
 
+# Help that was asked for: status 0, on stdout alone. No command at all: the same with status 2.
+help_page() {
+    want=$1
+    text=$2
+    shift 2
+    expect "$want" '' "$@"
+    grep -q -F -e "$text" stdout || complain "arcwake $*: stdout lacks '$text': $(cat stdout)"
+    [ ! -s stderr ] || complain "arcwake $*: on stderr: $(cat stderr)"
+}
+help_page 2 '  arcwake run INPUT.yaml'
+help_page 0 '  arcwake run INPUT.yaml' help
+cp stdout list
+help_page 0 '  arcwake run INPUT.yaml' --help
+help_page 0 '  arcwake run INPUT.yaml' -h
+cmp -s list stdout || complain "'arcwake help' and 'arcwake -h' differ"
+help_page 0 'arcwake ' --version
+for command in run inspect validate bench tune devices report help; do
+    grep -q "^  arcwake $command" list || complain "'arcwake help' does not list $command"
+    help_page 0 "arcwake $command" help $command
+    cp stdout page
+    help_page 0 "arcwake $command" $command --help
+    cmp -s page stdout || complain "'help $command' and '$command --help' differ"
+done
+help_page 0 '--solver NAME' run no-such.yaml -h # even if the rest of the line is wrong
+expect 2 "no command 'nonsense' (see: arcwake help)" help nonsense
+[ ! -s stdout ] || complain "help nonsense: on stdout: $(cat stdout)"
+
+# Every validation case has a page, and a line in the list of them.
+validation=$here/../../validation
+expect 0 '' validate --list
+while read -r name rest; do
+    [ -s "$validation/$name/README.md" ] || complain "validation/$name/README.md is missing: $rest"
+    grep -q -F "| [$name]($name/README.md) |" "$validation/README.md" ||
+        complain "validation/README.md does not list $name"
+done <stdout
+
 # Wrong usage and input: status 2, place and remedy, nothing written.
-expect 2 'is not a command' nothing-like-this
+expect 2 "'nonsense' is not a command" nonsense
+[ ! -s stdout ] || complain "nonsense: on stdout: $(cat stdout)"
 expect 2 'no-such.yaml: No such file' run no-such.yaml
 expect 2 'unknown key' run run.yaml --set numerics.stpe_m=0.01
 expect 2 'numerics.grid' run run.yaml --set 'numerics.grid=[16]'
@@ -84,7 +123,7 @@ expect 2 "there is no unit 'cpu:2'" bench --device cpu:0,cpu:1 --slow cpu:2=2
 expect 0 '' inspect run.yaml
 absent out
 
-# A run: the files that it promises, one row a step.
+# A run writes the files that README promises, and one row of monitor.csv for each step.
 expect 0 '' run run.yaml
 for file in resolved.yaml run.log monitor.csv diag/arcwake_00000000.h5 diag/arcwake_00000004.h5; do
     [ -s "out/$file" ] || complain "out/$file is missing after a run"
@@ -94,7 +133,7 @@ expect 0 '' run out/resolved.yaml -o again
 expect 2 'not empty' run run.yaml
 expect 0 '' run run.yaml --force
 
-# Several units: a warning where they share a thread; a list that makes no sense is status 4.
+# Several devices: a warning where they share a thread; a list that makes no sense is status 4.
 expect 0 '' run run.yaml -o pair --device cpu:0,manycore --solver heterogeneous --threads 2
 expect 0 '2 devices share 1 thread' run run.yaml -o crowd --device cpu:0,cpu:1 --threads 1
 expect 4 "'cpu' is given twice" run run.yaml -o twice --device cpu,cpu
@@ -105,26 +144,27 @@ why=$("$arcwake" devices | sed -n 's/^cuda: none, since //p') # nothing where it
 expect 0 '' run run.yaml -o auto --device auto --steps 1
 grep -q -F -e "$why" stdout || complain "auto does not say why: $(cat stdout)"
 
-# Numbers that go wrong: status 3, the step, the place and the remedy.
+# A solve that fails: status 3, the step, its position and the remedy.
 expect 3 'raise numerics.tolerance' run run.yaml -o tight --set numerics.tolerance=1e-12
 grep -q 'step 0, S = ' stderr || complain "the step is not named: $(cat stderr)"
 
 # Files: status 4.
 expect 4 'run.yaml/below' run run.yaml -o run.yaml/below
 
-# Tuning: what cannot be stored is refused before anything is measured; a damaged file is ignored.
+# Tuning: a place where nothing can be stored is refused before anything is measured; a damaged file
+# is ignored.
 expect 2 'not a whole number' tune --threads none
 expect 2 "'now' is not an option" tune now
 expect 2 'nowhere to store' tune
 expect 4 'run.yaml' tune --file run.yaml/below
-expect 4 'is no file' tune --file .
+expect 4 'is not a regular file' tune --file .
 echo 'cpu_unit: {sweep_group: 0}' >tuning.yaml
 export ARCWAKE_TUNING="$place/tuning.yaml"
 expect 0 "arcwake: warning: $place/tuning.yaml:" run run.yaml -o tuned --steps 1
 grep -q 'ignored (run arcwake tune again)' stderr || complain "no remedy is named: $(cat stderr)"
 export ARCWAKE_TUNING=none
 
-# A signal: status 75, between two steps, and what is written is whole.
+# A signal: status 75, between two steps, and the files are complete.
 "$arcwake" run run.yaml -o stopped --set numerics.step_m=0.0002 >stdout 2>stderr &
 run=$!
 tries=0
@@ -136,7 +176,8 @@ kill -TERM $run
 wait $run
 got=$?
 [ $got -eq 75 ] || complain "a stopped run: exit $got, expected 75: $(cat stderr)"
-grep -q 'what is written is whole' stderr || complain "a stopped run says: $(cat stderr)"
+grep -q 'the files written so far are complete' stderr ||
+    complain "a stopped run says: $(cat stderr)"
 rows=$(grep -c '^[0-9]' stopped/monitor.csv)
 fields=$(grep '^[0-9]' stopped/monitor.csv | awk -F, '{ print NF }' | sort -u | wc -l)
 if [ "$rows" -lt 3 ] || [ "$fields" -ne 1 ]; then

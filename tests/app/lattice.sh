@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The lattice of the tests that run the program, one bend.  usage: . lattice.sh
 
-# write_lattice LENGTH: into line.yaml; the bend is in its eighth line.
+# write_lattice LENGTH: write line.yaml, with the bend in its eighth line.
 write_lattice() {
 cat >line.yaml <<END
 PALS:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs under mpirun: the numbers of one rank, whatever the number of ranks; one line for an error.
+# Runs under mpirun: the same results for any number of ranks, and one line for an error.
 # usage: mpi.sh ARCWAKE MPIEXEC
 set -u
 # shellcheck source=tests/app/lattice.sh
@@ -25,7 +25,7 @@ complain() {
     bad=1
 }
 
-# ranks N OPTIONS...: run the case on N ranks of one thread.
+# ranks N OPTIONS...: run the case on N ranks with one thread each.
 ranks() {
     n=$1
     shift
@@ -56,47 +56,49 @@ numerics: {grid: [26, 21], step_m: 0.02, tolerance: 1.0e-5}
 output: {directory: out, every: 0}
 END
 
-# As many units, be they of one rank or of several, cut the work alike: equal to rounding, which the
-# motion carries on from step to step. Another number of them: equal within the tolerance; energies
-# change by what it lets forces change, which is more than 1e-5 of the largest but under 1e-3.
+# With the same number of devices, of one rank or of several, the work is cut in the same way:
+# results agree to rounding, which the motion carries from step to step. With another number they
+# agree within the tolerance: energies differ by more than 1e-5 of the largest, but by less than
+# 1e-3.
 for solver in predictive projection two-phase; do
-    "$arcwake" run run.yaml --solver $solver --device cpu:0,cpu:1 --threads 2 -o "$solver-units" \
+    "$arcwake" run run.yaml --solver $solver --device cpu:0,cpu:1 --threads 2 -o "$solver-devices" \
         >stdout 2>stderr || complain "$solver on two devices: $(cat stderr)"
     for n in 1 2 3; do
         ranks $n --solver $solver -o "$solver-$n"
         same "$solver-1" "$solver-$n" 1e-3
     done
-    same "$solver-units" "$solver-2" 1e-9
+    same "$solver-devices" "$solver-2" 1e-9
 done
 grep -q '3 ranks share the particles' stdout || complain "the ranks are not named: $(cat stdout)"
 
-# Ranks with nothing to do, or without particles; several devices a rank; a run that no solve belongs
-# to, with all particles in its files.
+# Ranks with nothing to do, or without particles; several devices per rank; a run without a solve,
+# with all particles in its files.
 ranks 3 --set 'numerics.grid=[8, 8]' -o few
 ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lonely
 [ -s lonely/diag/arcwake_00000005.h5 ] || complain "no particles of three ranks: $(ls lonely/diag)"
-ranks 2 --device cpu,manycore --solver heterogeneous -o units
+ranks 2 --device cpu,manycore --solver heterogeneous -o devices
 ranks 2 --set motion=external -o external
 
 # Each rank draws its own particles of the same beam.
 set -- --solver predictive --set beam.sampling=random
-"$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o random-units >stdout 2>stderr ||
+"$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o random-devices >stdout 2>stderr ||
     complain "a random beam: $(cat stderr)"
 ranks 2 "$@" -o random
-same random-units random 1e-9
+same random-devices random 1e-9
 
-# Particles that each rank's device keeps go where those of the host go: units of one rank keep none.
-"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o not-kept \
+# Particles resident on the device of each rank move as on the host; with two devices on one rank
+# they stay on the host.
+"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o host \
     >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
-ranks 2 --solver predictive --device emulated -o kept
+ranks 2 --solver predictive --device emulated -o offloaded
 grep -q 'particles are kept by emulated' stdout || complain "no particles are kept: $(cat stdout)"
-same not-kept kept 1e-9
+same host offloaded 1e-9
 
-# Commands that ranks do not share are rank 0's.
+# Commands that are not parallel run on rank 0 alone.
 "$mpiexec" -n 2 "$arcwake" validate charge >stdout 2>stderr || complain "validate: $(cat stderr)"
 [ "$(grep -c 'checks passed' stdout)" -eq 1 ] || complain "validate on two ranks: $(cat stdout)"
 
-# What is wrong on all ranks is said once; what goes wrong ends all of them.
+# A mistake that all ranks find is reported once; a failure ends all ranks.
 "$mpiexec" -n 2 "$arcwake" run no-such.yaml >stdout 2>stderr && complain "a missing file passed"
 [ "$(grep -c '^arcwake: error: ' stderr)" -eq 1 ] || complain "not one line: $(cat stderr)"
 "$mpiexec" -n 2 "$arcwake" run run.yaml -o tight --set numerics.tolerance=1e-12 >stdout 2>stderr &&
@@ -104,6 +106,7 @@ same not-kept kept 1e-9
 grep -q 'raise numerics.tolerance' stderr || complain "no remedy is named: $(cat stderr)"
 "$mpiexec" -n 2 --bind-to core "$arcwake" run run.yaml -o bound --threads 2 --steps 1 \
     >stdout 2>stderr || complain "ranks bound to a core: $(cat stderr)"
-grep -q 'has 2 threads and may use 1 CPU' stderr || complain "no word of threads: $(cat stderr)"
+grep -q 'has 2 threads and may use 1 CPU' stderr ||
+    complain "no warning about threads: $(cat stderr)"
 
 exit $bad

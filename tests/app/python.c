@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lets tests/app/test_<word>.py work in a directory of its own. */
+/* Runs tests/app/test_<word>.py in a scratch directory. */
 #include <stdio.h>
 
 #include "tests/output/scratch.h"

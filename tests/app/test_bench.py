@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `arcwake bench` writes: names, ranges, sums; and that tools/bench_plots.py can draw it.
+"""The files of `arcwake bench`: names, ranges, sums; and that tools/bench_plots.py can draw them.
 
 usage: test_bench.py DIRECTORY   (of python.c; $AW_ARCWAKE is the program)
 """
@@ -18,7 +18,7 @@ SMALL = ["--grid", "16", "--particles", "3000", "--skip", "1", "--threads", "1"]
 
 
 def bench(*arguments):
-    """Standard output of arcwake bench, which must end well."""
+    """Standard output of arcwake bench, which must succeed."""
     done = subprocess.run([ARCWAKE, "bench", *arguments], capture_output=True, text=True,
                           cwd=DIRECTORY, check=False)
     if done.returncode != 0:
@@ -63,30 +63,30 @@ class Tables(unittest.TestCase):
                                                     row["evaluations"] / total), 1.0, 4)
             part = row["seconds"]["refine" if row["solver"] == "adaptive" else "evaluate"]
             self.assertLessEqual(part, total)
-            # one thread: of the time of an evaluation and its operations follows the rate
+            # one thread: the rate follows from time and operations of an evaluation
             operations = row["gflops_kernel"] * row["nanoseconds"]
             want = 324 if row["solver"] == "adaptive" else 63 + 135 * row["kernel_rated"]
             self.assertAlmostEqual(operations / want, 1.0, 4)
             if row["solver"] in ("adaptive", "two-phase"):
                 self.assertEqual((row["rated"], row["kernel_rated"]), (1, 1))
-            else:  # tiles have rates at some nodes
+            else:  # tiles compute rates at some of the nodes
                 self.assertTrue(0 < row["kernel_rated"] < 1, row["kernel_rated"])
             best = row["peak"][row["moments"]]
             self.assertAlmostEqual(row["peak_share"] * best / row["gflops_kernel"], 1.0, 4)
 
-    def test_adaptive_does_its_own_work(self):
-        # a sample of its points: at 16 x 16 nodes all of them, some twice
+    def test_adaptive_agrees_with_its_sample(self):
+        # the sample contains all of the 16 x 16 nodes, some twice
         self.assertAlmostEqual(self.rows[3]["over_adaptive"], 1.0, delta=0.1)
         for row in self.rows[:3]:
             self.assertGreater(row["over_adaptive"], 0.9)
 
-    def test_only_a_forecast_can_be_wrong(self):
+    def test_only_predictive_has_forecast_errors(self):
         for row in self.rows:
             wrong = [row["forecast_cells"], row["forecast_slices"]]
             if row["solver"] != "predictive":
                 self.assertEqual(wrong, [None, None])
                 continue
-            for number in wrong:  # in the steady state; slices sum over cells
+            for number in wrong:  # small in the steady state; slices sum over cells
                 self.assertGreater(number, 0.0)
                 self.assertLess(number, 0.5)
             self.assertLessEqual(wrong[1], wrong[0] * 1.00001)
@@ -104,15 +104,15 @@ class Tables(unittest.TestCase):
 
 
 class Plain(unittest.TestCase):
-    def test_spoilt_forecasts_cost_work(self):
-        learned, spoilt = [], []
-        for rows, how in ((learned, "learned"), (spoilt, "random")):
+    def test_random_forecasts_cost_work(self):
+        learned, random = [], []
+        for rows, how in ((learned, "learned"), (random, "random")):
             bench("--solver", "predictive", "--forecast", how, "--repeat", "1", *SMALL, "--json",
                   "plain.json")
             rows += json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
         self.assertNotIn("peak", learned[0])
         self.assertNotIn("error_phi", learned[0])
-        self.assertGreater(spoilt[0]["leftovers"] + spoilt[0]["evaluations"],
+        self.assertGreater(random[0]["leftovers"] + random[0]["evaluations"],
                            learned[0]["leftovers"] + learned[0]["evaluations"])
 
     def test_verified_errors_are_there(self):
@@ -120,9 +120,9 @@ class Plain(unittest.TestCase):
         (row,) = json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
         for error in (row["error_phi"], row["error_psi"]):
             self.assertGreater(error, 0.0)
-            self.assertLess(error, 1e-3)  # two cells a sigma: the inner rule's
+            self.assertLess(error, 1e-3)  # that of the inner rule, at two cells per sigma
 
-    def test_a_plot_wants_the_figures_of_the_tables(self):
+    def test_roofline_without_the_figures_of_the_tables_is_refused(self):
         (DIRECTORY / "bare.json").write_text('[{"grid": 16}]', encoding="utf-8")
         done = plot("roofline", "bare.json", "-o", "none.png")
         self.assertEqual(done.returncode, 4)
@@ -143,8 +143,7 @@ class Kernel(unittest.TestCase):
             operations = 198 if row["rates"] else 63
             self.assertAlmostEqual(row["gflops"] * row["nanoseconds"] / operations, 1.0, 4)
             self.assertGreater(row["peak_share"], 0.0)
-            # more than the peak is possible only if the operations were miscounted; half as much
-            # again is room for a machine that others use
+            # above the peak, operations are miscounted; up to 1.5 for a machine that others use
             self.assertLess(row["peak_share"], 1.5)
 
 
@@ -177,11 +176,11 @@ class Patterns(unittest.TestCase):
 
     def test_slices_sum_to_the_regions(self):
         for point in self.data["points"]:
-            # all of them are within the stored slices; numbers have four digits
+            # all of them lie within the stored slices; numbers have four digits
             self.assertAlmostEqual(sum(point["slices_adaptive"]) / len(point["leaves_m"]), 1.0, 2)
             self.assertGreater(sum(point["slices_solver"]), 0.9 * len(point["leaves_m"]))
 
-    def test_they_are_drawn(self):
+    def test_patterns_are_drawn(self):
         done = plot("patterns", "patterns.json", "-o", "patterns.png")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("$p_4$", done.stdout)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Particles that a device keeps are written as they are at each step: those of the host's own run.
+"""Particles resident on a device are written as in a run on the host.
 
-usage: test_kept.py DIRECTORY   (of python.c; $AW_ARCWAKE is the program)
+usage: test_offloaded.py DIRECTORY   (of python.c; $AW_ARCWAKE is the program)
 """
 import os
 import subprocess
@@ -20,13 +20,13 @@ ARCWAKE = os.environ["AW_ARCWAKE"]
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = Path(sys.argv[1]).absolute()
 STEPS, EVERY = 24, 8
-# In external fields alone nothing makes more of rounding, of which a step has some 1e-16: of
-# the momentum's turn, and of places some metres from where the lattice begins [m].
+# External fields alone do not amplify rounding, about 1e-16 per step: relative to the momentum, and
+# absolute [m] in positions a few metres from the start of the lattice.
 ROUNDED = {"momentum": 1e-13, "position": 1e-14}
 
 
 def run(device):
-    """What a run said, and the particles of every file that it wrote: {name: array}."""
+    """Standard output of a run, and the particles of all its files: {name: array}."""
     settings = ["motion=external", "beam.particles=5000", "numerics.grid=[16, 16]",
                 "numerics.step_m=0.25", "numerics.tolerance=1e-3",
                 f"output.particles_every={EVERY}"]
@@ -47,17 +47,17 @@ def run(device):
     return done.stdout, found
 
 
-class Kept(unittest.TestCase):
-    def test_the_unit_s_are_the_host_s(self):
-        (_, host), (said, kept) = run("cpu"), run("emulated")
-        self.assertIn("5000 particles are kept by emulated", said)
-        self.assertEqual(set(host), set(kept))
+class Offloaded(unittest.TestCase):
+    def test_offloaded_particles_are_those_of_the_host(self):
+        (_, host), (printed, offloaded) = run("cpu"), run("emulated")
+        self.assertIn("5000 particles are kept by emulated", printed)
+        self.assertEqual(set(host), set(offloaded))
         for name, want in host.items():
             size = 1.0 if name[1] == "position" else np.abs(host[name[0], "momentum", "z"]).max()
-            np.testing.assert_allclose(kept[name], want, rtol=0.0, atol=ROUNDED[name[1]] * size,
-                                       err_msg=str(name))
+            np.testing.assert_allclose(offloaded[name], want, rtol=0.0,
+                                       atol=ROUNDED[name[1]] * size, err_msg=str(name))
         turned = [host[step, "momentum", "x"].mean() for step in (0, STEPS)]
-        self.assertGreater(abs(turned[1]), 1e3 * abs(turned[0]))  # they have been somewhere
+        self.assertGreater(abs(turned[1]), 1e3 * abs(turned[0]))  # the bend has deflected them
 
 
 if __name__ == "__main__":

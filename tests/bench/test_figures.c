@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The arithmetic of the bench on numbers whose results are known, its JSON, and peaks. */
-#include <string.h>
-
+/* Figures of the bench for times and counts with known results, and the measured peaks. */
 #include "kernels/cpu/peak.h"
 #include "src/bench/bench.h"
 #include "tests/assert_close.h"
 
-/* Two solves of two threads: 3e9 evaluations in 2 s, 2e9 of them in the 1.5 s that evaluate. Half
- * of these have rates, and half of all. */
+/* Two solves on two threads, each with 3e9 evaluations in 2 s, 2e9 of them in the 1.5 s of the part
+ * `evaluate`. Half of the evaluations have rates, in that part and overall. */
 static aw_bench_row two_solves(int single)
 {
     aw_bench_row row;
@@ -31,7 +29,7 @@ static aw_bench_row two_solves(int single)
     return row;
 }
 
-static void figures_are_those_of_the_counts(void **state)
+static void figures_follow_from_times_and_counts(void **state)
 {
     (void)state;
     const aw_peak peak = {.threads = 2, .arithmetic = {200.0, 400.0}};
@@ -55,7 +53,7 @@ static void figures_are_those_of_the_counts(void **state)
     assert_close(f.learning, 0.06 / 2.0, 1e-14, 0.0);
 }
 
-static void double_precision_reads_twice_and_has_a_peak_of_its_own(void **state)
+static void double_precision_halves_the_intensity_and_has_a_peak_of_its_own(void **state)
 {
     (void)state;
     const aw_peak peak = {.threads = 2, .arithmetic = {200.0, 400.0}};
@@ -66,8 +64,9 @@ static void double_precision_reads_twice_and_has_a_peak_of_its_own(void **state)
     assert_close(f.peak_share, 130.5 * 2.0 / 1.5 / (2.0 * 200.0), 1e-14, 0.0);
 }
 
-/* A device that does not combine slices reads 27 cells of three numbers, with rates and without. */
-static void slices_may_be_read_one_by_one(void **state)
+/* A device that does not interpolate slices reads 27 cells of three numbers, with and without
+ * rates. */
+static void without_interpolated_slices_27_cells_are_counted(void **state)
 {
     (void)state;
     aw_bench_row row = two_solves(1);
@@ -79,12 +78,12 @@ static void slices_may_be_read_one_by_one(void **state)
     assert_close(f.kernel_rated, 0.5, 1e-14, 0.0);
 }
 
-static void adaptive_is_counted_where_it_works(void **state)
+static void adaptive_is_counted_in_its_refinement(void **state)
 {
     (void)state;
     aw_bench_row row = two_solves(0);
     aw_bench_figures f;
-    row.evaluated = row.evaluate = 0.0; /* all in the part that refines */
+    row.evaluated = row.evaluate = 0.0; /* all of them in the part `refine` */
     aw_bench_figure(&row, NULL, &f);
     assert_close(f.kernel, 324.0 * 3.0 / 0.4, 1e-14, 0.0);
     assert_close(f.intensity, 0.5, 1e-14, 0.0); /* 324 operations on 27 cells of 3 doubles */
@@ -93,28 +92,13 @@ static void adaptive_is_counted_where_it_works(void **state)
     assert_true(isnan(f.over));
 }
 
-static void text_is_json_whatever_the_numbers(void **state)
-{
-    (void)state;
-    aw_text text = {.bytes = NULL};
-    aw_text_add(&text, "{");
-    aw_text_add_number(&text, "a", 1.5);
-    aw_text_add_number(&text, "b", (double)NAN);
-    aw_text_add_number(&text, "c", (double)-INFINITY);
-    aw_text_add(&text, "}%s", "");
-    assert_ok(text.status);
-    assert_string_equal(text.bytes, "{\"a\": 1.5, \"b\": null, \"c\": null}");
-    assert_int_equal(text.n, strlen(text.bytes));
-    aw_text_free(&text);
-}
-
-static void loops_of_every_variant_do_what_they_say(void **state)
+static void measured_peaks_are_plausible(void **state)
 {
     (void)state;
     aw_peak peak;
     assert_ok(aw_peak_measure(NULL, 1, &peak));
-    /* No processor since 1990 is slower than 1e6 a second or, with one core, faster than 1e13:
-     * a loop that the compiler has left out would be. */
+    /* No core since 1990 does fewer than 1e6 operations per second or more than 1e13; a loop that
+     * the compiler had removed would. */
     for (int single = 0; single < 2; ++single) {
         assert_true(peak.arithmetic[single] > 1e-3);
         assert_true(peak.arithmetic[single] < 1e4);
@@ -129,12 +113,11 @@ static void loops_of_every_variant_do_what_they_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_are_those_of_the_counts),
-        cmocka_unit_test(double_precision_reads_twice_and_has_a_peak_of_its_own),
-        cmocka_unit_test(slices_may_be_read_one_by_one),
-        cmocka_unit_test(adaptive_is_counted_where_it_works),
-        cmocka_unit_test(text_is_json_whatever_the_numbers),
-        cmocka_unit_test(loops_of_every_variant_do_what_they_say),
+        cmocka_unit_test(figures_follow_from_times_and_counts),
+        cmocka_unit_test(double_precision_halves_the_intensity_and_has_a_peak_of_its_own),
+        cmocka_unit_test(without_interpolated_slices_27_cells_are_counted),
+        cmocka_unit_test(adaptive_is_counted_in_its_refinement),
+        cmocka_unit_test(measured_peaks_are_plausible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

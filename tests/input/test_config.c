@@ -222,8 +222,8 @@ static void what_is_not_built_yet_is_said_so(void **state)
 {
     (void)state;
     refused_run("solver: adaptive", "solver: magic",
-                "run.yaml:20:11: numerics.solver: 'magic' is not known (expected two-phase, "
-                "predictive, heterogeneous, heuristic, adaptive or projection)");
+                "run.yaml:20:11: numerics.solver: 'magic' is not known (expected adaptive, "
+                "two-phase, heuristic, predictive, heterogeneous, projection)");
     refused_run("distribution: gaussian", "file: beam.h5",
                 "run.yaml:8:3: beam.file: beams from a file are not built yet (expected "
                 "distribution: gaussian)");

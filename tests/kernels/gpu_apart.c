@@ -17,7 +17,8 @@ extern const aw_gpu_runtime aw_emulated_runtime;
 
 /* ------------------------------------------------------------------------------ two memories */
 
-/* Memory with two addresses, each for one side; rooms are taken from it and never given back. */
+/* Memory mapped at two addresses, one for the host and one for the device. Allocations are never
+ * freed. */
 typedef struct arena {
     char *host, *device;
     size_t used;
@@ -25,7 +26,7 @@ typedef struct arena {
 
 enum { ARENA = 1 << 30, ALIGNMENT = 256 };
 
-static arena own, common; /* the device's; pinned memory of the host */
+static arena own, pinned; /* memory of the device; pinned memory of the host */
 
 static void arena_open(arena *a)
 {
@@ -37,8 +38,8 @@ static void arena_open(arena *a)
     close(file);
 }
 
-/* @return the offset of a room filled with anything; ARENA: there is none */
-static size_t arena_take(arena *a, size_t bytes)
+/* @return the offset of uninitialized memory (filled with a pattern); ARENA: there is none left */
+static size_t arena_alloc(arena *a, size_t bytes)
 {
     const size_t at = a->used;
     if (bytes > ARENA - at) return ARENA;
@@ -47,36 +48,36 @@ static size_t arena_take(arena *a, size_t bytes)
     return at;
 }
 
-/* The host's address of a place on the device. */
+/* The host's address of an address on the device. */
 static char *inside(const void *device) { return own.host + ((const char *)device - own.device); }
 
-/* ------------------------------------------------------------------------------ what is queued */
+/* ------------------------------------------------------------------ operations of the streams */
 
-enum { CALL_BYTES = 1024, WAITING = 4096 };
+enum { CALL_BYTES = 1024, QUEUED = 4096 };
 
-typedef struct order {
-    enum { UP, DOWN, LAUNCH } what;
+typedef struct operation {
+    enum { TO_DEVICE, TO_HOST, LAUNCH } what;
     void *to;
     const void *from;
-    size_t bytes; /* of a launch: blocks */
+    size_t bytes; /* of a launch: number of blocks */
     aw_gpu_kernel kernel;
     char call[CALL_BYTES];
-} order;
+} operation;
 
-static order *waiting[AW_GPU_STREAMS]; /* [WAITING] */
-static size_t orders[AW_GPU_STREAMS];
+static operation *queued[AW_GPU_STREAMS]; /* [QUEUED] */
+static size_t operations[AW_GPU_STREAMS];
 
-static order *put(int stream)
+static operation *enqueue(int stream)
 {
-    assert_true(orders[stream] < WAITING);
-    return &waiting[stream][orders[stream]++];
+    assert_true(operations[stream] < QUEUED);
+    return &queued[stream][operations[stream]++];
 }
 
 static aw_status apart_to_device(void *context, int stream, void *device, const void *host,
                                  size_t bytes)
 {
     (void)context;
-    *put(stream) = (order){.what = UP, .to = device, .from = host, .bytes = bytes};
+    *enqueue(stream) = (operation){.what = TO_DEVICE, .to = device, .from = host, .bytes = bytes};
     return AW_OK;
 }
 
@@ -84,7 +85,7 @@ static aw_status apart_to_host(void *context, int stream, void *host, const void
                                size_t bytes)
 {
     (void)context;
-    *put(stream) = (order){.what = DOWN, .to = host, .from = device, .bytes = bytes};
+    *enqueue(stream) = (operation){.what = TO_HOST, .to = host, .from = device, .bytes = bytes};
     return AW_OK;
 }
 
@@ -94,7 +95,7 @@ static aw_status apart_launch(void *context, int stream, aw_gpu_kernel kernel, s
                               const void *arguments)
 {
     static const size_t size[] = {AW_GPU_KERNELS(CALL_SIZE, CALL_SIZE)};
-    order *o = put(stream);
+    operation *o = enqueue(stream);
     (void)context;
     assert_true(size[kernel] <= CALL_BYTES);
     o->what = LAUNCH;
@@ -106,28 +107,28 @@ static aw_status apart_launch(void *context, int stream, aw_gpu_kernel kernel, s
 
 /* ------------------------------------------------------------------------------ the device */
 
-static order launched; /* in the program's own data, which stays readable */
-static gpu_space space;
+static operation launched; /* static data, which stays readable */
+static gpu_shared space;
 static ucontext_t device_thread;
 static char device_stack[1 << 18];
-static _Thread_local int of_this_thread;
+static _Thread_local int thread_local_data;
 
 static void hide(char *begin, char *end)
 {
     if (mprotect(begin, (size_t)(end - begin), PROT_NONE) != 0) _exit(3);
 }
 
-/* Whether a piece of memory has what no function can do without. */
-static int needed(const char *begin, const char *end)
+/* Whether a range of memory holds data that the device's process needs. */
+static int is_needed(const char *begin, const char *end)
 {
-    const char *const keep[] = {(char *)&of_this_thread, (char *)&space, device_stack};
+    const char *const keep[] = {(char *)&thread_local_data, (char *)&space, device_stack};
     for (size_t i = 0; i < sizeof keep / sizeof keep[0]; ++i)
         if (keep[i] >= begin && keep[i] < end) return 1;
     return 0;
 }
 
-/* Hide heap, stack and whatever memory else the host has taken; not data of program and libraries,
- * which what is anonymous right behind a file's data belongs to. */
+/* Make the host's heap, stack and other allocations inaccessible, but not the static data of the
+ * program and its libraries, which include anonymous memory right behind a file's data. */
 static void hide_the_host(void)
 {
     static char maps[1 << 16];
@@ -145,10 +146,10 @@ static void hide_the_host(void)
         const int private = strncmp(at + 1, "rw-p", 4) == 0, file_of = strchr(line, '/') != NULL;
         const int data = file_of || begin == behind;
         behind = data ? end : NULL;
-        if (private && !data && !strstr(line, "[v") && !needed(begin, end)) hide(begin, end);
+        if (private && !data && !strstr(line, "[v") && !is_needed(begin, end)) hide(begin, end);
     }
     hide(own.host, own.host + ARENA);
-    hide(common.host, common.host + ARENA);
+    hide(pinned.host, pinned.host + ARENA);
 }
 
 static void do_blocks(void)
@@ -156,70 +157,70 @@ static void do_blocks(void)
     hide_the_host();
     for (size_t b = 0; b < launched.bytes; ++b) {
         memset(&space, 0xa5, sizeof space);
-        gpu_bodies[launched.kernel](launched.call, (int)b, &space);
+        gpu_blocks[launched.kernel](launched.call, (int)b, &space);
     }
     _exit(0);
 }
 
-/* Blocks of a kernel, by a process that sees the device's memory alone. */
-static aw_status run_kernel(const order *o)
+/* Run the blocks of a kernel in a process that can access the device's memory only. */
+static aw_status run_kernel(const operation *o)
 {
-    int how = 0;
+    int exited = 0;
     launched = *o;
     const pid_t child = fork();
     if (child == 0) {
         mprotect(own.device, ARENA, PROT_READ | PROT_WRITE);
-        mprotect(common.device, ARENA, PROT_READ | PROT_WRITE);
+        mprotect(pinned.device, ARENA, PROT_READ | PROT_WRITE);
         getcontext(&device_thread);
         device_thread.uc_stack.ss_sp = device_stack;
         device_thread.uc_stack.ss_size = sizeof device_stack;
         makecontext(&device_thread, do_blocks, 0);
         setcontext(&device_thread);
     }
-    if (child < 0 || waitpid(child, &how, 0) != child) return AW_ERR_IO;
-    return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? AW_OK : AW_ERR_BACKEND;
+    if (child < 0 || waitpid(child, &exited, 0) != child) return AW_ERR_IO;
+    return WIFEXITED(exited) && WEXITSTATUS(exited) == 0 ? AW_OK : AW_ERR_BACKEND;
 }
 
 static aw_status apart_wait(void *context, int stream)
 {
     aw_status status = AW_OK;
     (void)context;
-    for (size_t i = 0; i < orders[stream] && status == AW_OK; ++i) {
-        const order *o = &waiting[stream][i];
-        if (o->what == UP) memcpy(inside(o->to), o->from, o->bytes);
-        if (o->what == DOWN) memcpy(o->to, inside(o->from), o->bytes);
+    for (size_t i = 0; i < operations[stream] && status == AW_OK; ++i) {
+        const operation *o = &queued[stream][i];
+        if (o->what == TO_DEVICE) memcpy(inside(o->to), o->from, o->bytes);
+        if (o->what == TO_HOST) memcpy(o->to, inside(o->from), o->bytes);
         if (o->what == LAUNCH) status = run_kernel(o);
         if (status != AW_OK) print_error("kernel %d did what a GPU cannot do\n", (int)o->kernel);
     }
-    orders[stream] = 0;
+    operations[stream] = 0;
     return status;
 }
 
-static aw_status apart_alloc(void *context, size_t bytes, void **room)
+static aw_status apart_alloc(void *context, size_t bytes, void **address)
 {
-    const size_t at = arena_take(&own, bytes);
+    const size_t at = arena_alloc(&own, bytes);
     (void)context;
-    *room = at < ARENA ? own.device + at : NULL;
-    return *room ? AW_OK : AW_ERR_NOMEM;
+    *address = at < ARENA ? own.device + at : NULL;
+    return *address ? AW_OK : AW_ERR_NOMEM;
 }
 
-/* CUDA waits for what is queued before it gives memory back. */
-static void apart_free(void *context, void *room)
+/* As in CUDA, freeing memory waits for the operations of all streams. */
+static void apart_free(void *context, void *address)
 {
-    (void)room;
+    (void)address;
     for (int q = 0; q < AW_GPU_STREAMS; ++q) apart_wait(context, q);
 }
 
-static aw_status apart_alloc_host(void *context, size_t bytes, void **room, void **seen)
+static aw_status apart_alloc_host(void *context, size_t bytes, void **address, void **mapped)
 {
-    const size_t at = arena_take(&common, bytes);
+    const size_t at = arena_alloc(&pinned, bytes);
     (void)context;
-    *room = at < ARENA ? common.host + at : NULL;
-    *seen = at < ARENA ? common.device + at : NULL;
-    return *room ? AW_OK : AW_ERR_NOMEM;
+    *address = at < ARENA ? pinned.host + at : NULL;
+    *mapped = at < ARENA ? pinned.device + at : NULL;
+    return *address ? AW_OK : AW_ERR_NOMEM;
 }
 
-static size_t memory; /* that the device says it has */
+static size_t memory; /* that the device reports [bytes] */
 
 static aw_status apart_open(int index, int threads, aw_gpu_info *info, void **context)
 {
@@ -228,21 +229,21 @@ static aw_status apart_open(int index, int threads, aw_gpu_info *info, void **co
     return status;
 }
 
-static void take_all(size_t bytes)
+static void open_arenas(size_t bytes)
 {
     memory = bytes;
     if (own.host) return;
     arena_open(&own);
-    arena_open(&common);
+    arena_open(&pinned);
     for (int q = 0; q < AW_GPU_STREAMS; ++q)
-        assert_non_null(waiting[q] = calloc(WAITING, sizeof **waiting));
+        assert_non_null(queued[q] = calloc(QUEUED, sizeof **queued));
 }
 
 aw_gpu_runtime gpu_apart(size_t bytes)
 {
     aw_gpu_runtime r = aw_emulated_runtime;
-    take_all(bytes);
-    own.used = common.used = 0;
+    open_arenas(bytes);
+    own.used = pinned.used = 0;
     r.open = apart_open;
     r.alloc = apart_alloc;
     r.free = apart_free;

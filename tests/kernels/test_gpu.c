@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A GPU unit against the CPU unit, node by node: what its threads do, done by the host's threads
- * (device `emulated`), the same with the threads of a block in the opposite order (`backwards`: what
- * two threads want at a time would come out otherwise), on a device of its own memory (`apart`:
- * gpu_apart.h), or on a GPU (device `cuda`). */
+/* A GPU device against the CPU device, node by node. The GPU device is one of: `emulated`, whose
+ * threads are loops on the host; `backwards`, the same with the threads of a block in the opposite
+ * order, so that results that depend on the order differ; `apart`, with memory of its own
+ * (gpu_apart.h); `cuda`, a GPU. */
 #include <string.h>
 
 #include "kernels/gpu/device.h"
@@ -17,10 +17,11 @@ enum { NS = 40, NX = 24, ROWS = 3, POINTS = ROWS * NS, SLICES = 6, REGIONS = 12,
 #define H SLICES_CELL
 #define CDT 2e-4
 #define GAMMA 100.0
-/* Sums of some hundred terms in another order, and arcs at positions of some 1e2 cells. */
+/* The devices sum some hundred terms in different orders, at positions of some 1e2 cells. */
 #define ROUNDING 1e-11
-/* Moments in single precision, combined in time before (CPU) or after they are rounded (GPU): seen
- * 4e-8. A rate is what two hundred times larger ones leave of each other: seen 8e-6. */
+/* The CPU interpolates moments in time before it rounds them to single precision, the GPU rounds
+ * first: differences of 4e-8 were seen. A rate is the difference of terms two hundred times larger:
+ * 8e-6 were seen. */
 #define SINGLE 4e-7
 #define SINGLE_RATES 2e-5
 
@@ -30,12 +31,12 @@ extern const aw_device_ops aw_emulated_ops;
 static const aw_orbit_piece arc = {.kappa = 1.0};
 static const aw_scales scales = {1.0, 1.0, 1.0};
 
-/* A beam in an arc of 1 m radius, points on rows of its grid, and both units. */
+/* A beam in an arc of 1 m radius, points on rows of its grid, and both devices. */
 typedef struct bench {
     slices s;
     aw_history_view h;
     aw_field_point point[POINTS];
-    aw_device unit[2]; /* the CPU's, and the one under test */
+    aw_device device[2]; /* the CPU device, and the device under test */
 } bench;
 
 static void open_bench(bench *b, const char *kind, int mixed, int single)
@@ -57,26 +58,25 @@ static void open_bench(bench *b, const char *kind, int mixed, int single)
                                             u * sin(tilt) + w * cos(tilt), GAMMA);
         }
     const aw_device_params params = {.variant = "scalar", .threads = 2, .inner_density = 1.0};
-    assert_ok(aw_device_open("cpu", &params, &b->unit[0]));
+    assert_ok(aw_device_open("cpu", &params, &b->device[0]));
     if (strcmp(kind, "backwards") == 0) {
-        b->unit[1].ops = &aw_emulated_ops;
-        assert_ok(aw_gpu_open(&aw_backwards_runtime, kind, 1, &params, &b->unit[1].state));
+        b->device[1].ops = &aw_emulated_ops;
+        assert_ok(aw_gpu_open(&aw_backwards_runtime, kind, 1, &params, &b->device[1].state));
     } else if (strcmp(kind, "apart") == 0) {
         static aw_gpu_runtime apart;
         apart = gpu_apart((size_t)1 << 30);
-        b->unit[1].ops = &aw_emulated_ops;
-        assert_ok(aw_gpu_open(&apart, kind, 1, &params, &b->unit[1].state));
+        b->device[1].ops = &aw_emulated_ops;
+        assert_ok(aw_gpu_open(&apart, kind, 1, &params, &b->device[1].state));
     } else {
-        assert_ok(aw_device_open(kind, &params, &b->unit[1]));
+        assert_ok(aw_device_open(kind, &params, &b->device[1]));
     }
-    for (int i = 0; i < 2; ++i) {
-        assert_ok(b->unit[i].ops->upload(b->unit[i].state, &b->h, b->point, POINTS));
-    }
+    for (int i = 0; i < 2; ++i)
+        assert_ok(b->device[i].ops->upload(b->device[i].state, &b->h, b->point, POINTS));
 }
 
 static void close_bench(bench *b)
 {
-    for (int i = 0; i < 2; ++i) aw_device_close(&b->unit[i]);
+    for (int i = 0; i < 2; ++i) aw_device_close(&b->device[i]);
     slices_free(&b->s);
 }
 
@@ -105,12 +105,13 @@ static void sweep_both(bench *b, aw_region *region[2], size_t n)
 {
     aw_work work[2] = {{0}};
     for (int i = 0; i < 2; ++i) {
-        const aw_device *d = &b->unit[i];
+        const aw_device *d = &b->device[i];
         assert_ok(d->ops->sweep(d->state, region[i], n, &scales, &work[i]));
         assert_ok(d->ops->wait(d->state));
     }
     assert_int_equal(work[1].regions, work[0].regions);
-    assert_in_range(work[1].nodes, 4 * n - 1, 5 * n); /* some first nodes are not shared */
+    assert_in_range(work[1].nodes, 4 * n - 1,
+                    5 * n); /* some regions compute their first node themselves */
     assert_int_equal(work[1].rated, work[1].evaluations);
 }
 
@@ -123,7 +124,7 @@ static void check_sweep(const char *kind, int mixed, int single)
     for (int i = 0; i < 2; ++i) {
         region[i] = aw_alloc(n, sizeof *region[i]);
         for (uint32_t p = 0; p < POINTS; ++p) fill_regions(&region[i][p * REGIONS], p);
-        region[i][5].known = 1u | 8u; /* what is known stays as it is */
+        region[i][5].known = 1u | 8u; /* known nodes are not computed again */
         for (unsigned k = 0; k < AW_RESULTS; ++k) {
             region[i][5].f[0][k] = 1.0;
             region[i][5].f[3][k] = 2.0;
@@ -144,14 +145,15 @@ static void check_sweep(const char *kind, int mixed, int single)
     aw_free(region[1]);
 }
 
-static void a_sweep_is_the_cpus(void **state) { check_sweep(*state, 0, 0); }
-static void a_sweep_over_spacings_that_change(void **state) { check_sweep(*state, 1, 0); }
-static void a_sweep_over_single_precision(void **state) { check_sweep(*state, 0, 1); }
+static void a_sweep_agrees_with_the_cpu(void **state) { check_sweep(*state, 0, 0); }
+static void a_sweep_agrees_where_spacings_change(void **state) { check_sweep(*state, 1, 0); }
+static void a_sweep_agrees_on_single_precision_slices(void **state) { check_sweep(*state, 0, 1); }
 
 /* ---------------------------------------------------------------------------------- refinement */
 
-/* At a tolerance near rounding two devices do not split quite the same regions: by how much of the
- * regions they may differ. */
+/* @param[in] least   regions that the largest job has at least
+ * @param[in] differ  permitted relative difference of the numbers of regions: at a tolerance near
+ *                    rounding the two devices split slightly different regions */
 static void check_refine(const char *kind, uint32_t jobs, double tolerance, size_t least,
                          double differ)
 {
@@ -166,7 +168,7 @@ static void check_refine(const char *kind, uint32_t jobs, double tolerance, size
     for (int k = 0; k <= CELLS; ++k) edge[k] = edge_of(REGIONS) * k / CELLS;
     for (uint32_t p = 0; p < POINTS; ++p) fill_regions(&region[p * REGIONS], p);
     for (int i = 0; i < 2; ++i) {
-        const aw_device *d = &b.unit[i];
+        const aw_device *d = &b.device[i];
         for (uint32_t p = 0; p < jobs; ++p)
             job[i][p] = (aw_job){.first = p * REGIONS,
                                  .count = REGIONS,
@@ -175,7 +177,7 @@ static void check_refine(const char *kind, uint32_t jobs, double tolerance, size
                                  .edge = edge,
                                  .cells = CELLS,
                                  .leaves = &leaves[((size_t)i * POINTS + p) * CELLS]};
-        leaves[(size_t)i * POINTS * CELLS] = 7.0F; /* it is added to */
+        leaves[(size_t)i * POINTS * CELLS] = 7.0F; /* leaves are added to */
         assert_ok(d->ops->refine(d->state, region, job[i], jobs, &scales, &work[i]));
         assert_ok(d->ops->wait(d->state));
     }
@@ -199,31 +201,39 @@ static void check_refine(const char *kind, uint32_t jobs, double tolerance, size
     aw_free(job);
 }
 
-static void refinement_is_the_cpus(void **state)
+static void refinement_agrees_with_the_cpu(void **state)
 {
     check_refine(*state, POINTS, 3e-8, REGIONS + 4, 0.0);
 }
 
-/* More regions than a job finds room for at first. */
-static void refinement_finds_more_room(void **state) { check_refine(*state, 3, 1e-12, 600, 0.1); }
+/* Jobs of more regions than their first allocation holds. */
+static void refinement_grows_its_heap(void **state) { check_refine(*state, 3, 1e-12, 600, 0.1); }
 
 /* ------------------------------------------------------------------------------------ clusters */
 
 enum { TILES = 3 * ROWS, CLUSTERS = 2 };
 
-/* What an evaluation gives. */
-typedef struct found {
+/* Results of an evaluation. */
+typedef struct results {
     double I[POINTS][AW_RESULTS], error[POINTS], rest[POINTS][AW_RESULTS], rest_error[POINTS];
     float worst[TILES * REGIONS], coarse[TILES];
     uint8_t refused[TILES * REGIONS];
-} found;
+} results;
 
-static void evaluate(const aw_device *d, double (*region)[2], double limit, int fine, int begin,
-                     int single, found *f, aw_work *work)
+typedef struct options {
+    int mixed;    /* 1: slices of two spacings */
+    int single;   /* 1: moments in single precision */
+    int fine;     /* 1: rates at all nodes */
+    double limit; /* of aw_cluster; HUGE_VAL: no region is refused */
+} options;
+
+static void evaluate(const aw_device *d, double (*region)[2], const options *o, int begin,
+                     results *f, aw_work *work)
 {
     aw_tile_ref tile[TILES];
     aw_cluster cluster[CLUSTERS];
-    const aw_clustered out = {f->I, f->error, f->rest, f->rest_error};
+    const aw_cluster_call call = {
+        cluster, CLUSTERS, &scales, o->single, {f->I, f->error, f->rest, f->rest_error}};
     const size_t first[CLUSTERS + 1] = {0, 4, TILES};
     for (uint32_t j = 0; j < TILES; ++j)
         tile[j] =
@@ -232,19 +242,19 @@ static void evaluate(const aw_device *d, double (*region)[2], double limit, int 
         cluster[c] = (aw_cluster){.tile = &tile[first[c]],
                                   .tiles = first[c + 1] - first[c],
                                   .region = (const double(*)[2])region,
-                                  .regions = REGIONS - c, /* a partition of its own */
-                                  .limit = limit,
+                                  .regions = REGIONS - c, /* two different partitions */
+                                  .limit = o->limit,
                                   .part = begin ? 0.5 : 1.0,
-                                  .fine = fine,
+                                  .fine = o->fine,
                                   .begin = begin,
                                   .worst = &f->worst[first[c] * REGIONS],
                                   .coarse = &f->coarse[first[c]],
                                   .refused = &f->refused[first[c] * REGIONS]};
-    assert_ok(d->ops->evaluate(d->state, cluster, CLUSTERS, &scales, single, &out, work));
+    assert_ok(d->ops->evaluate(d->state, &call, work));
     assert_ok(d->ops->wait(d->state));
 }
 
-static void compare(const found *a, const found *b, int refuses, double allowed)
+static void compare(const results *a, const results *b, int refuses, double allowed)
 {
     const double errors = 100.0 * (allowed == SINGLE ? SINGLE_RATES : allowed); /* differences */
     size_t refused = 0;
@@ -265,54 +275,57 @@ static void compare(const found *a, const found *b, int refuses, double allowed)
     assert_int_equal(refused > 0, refuses);
 }
 
-/* All regions, and then the first ones again, to which sums are added. */
-static void check_clusters(const char *kind, int mixed, int single, int fine, double limit)
+/* Evaluate all regions, and then again with the sums of the first evaluation added to. */
+static void check_clusters(const char *kind, const options *o)
 {
-    found *f = aw_alloc(2, sizeof *f);
+    results *f = aw_alloc(2, sizeof *f);
     double region[REGIONS][2];
     aw_work work[2] = {{0}};
     bench b;
-    open_bench(&b, kind, mixed, 0);
+    open_bench(&b, kind, o->mixed, 0);
     for (int k = 0; k < REGIONS; ++k) {
         region[k][0] = edge_of(k);
         region[k][1] = edge_of(k + 1);
     }
     region[6][0] += 0.1 * (region[6][1] - region[6][0]); /* a gap */
     for (int begin = 1; begin >= 0; --begin) {
-        for (int i = 0; i < 2; ++i)
-            evaluate(&b.unit[i], region, limit, fine, begin, single, &f[i], &work[i]);
-        compare(&f[1], &f[0], limit < HUGE_VAL, single ? SINGLE : ROUNDING);
+        for (int i = 0; i < 2; ++i) evaluate(&b.device[i], region, o, begin, &f[i], &work[i]);
+        compare(&f[1], &f[0], o->limit < HUGE_VAL, o->single ? SINGLE : ROUNDING);
     }
     assert_int_equal(work[1].regions, work[0].regions);
     assert_true(work[1].evaluations >= work[0].evaluations && work[1].rated >= work[0].rated);
-    assert_true(fine ? work[1].rated == work[1].evaluations : work[1].rated < work[1].evaluations);
+    assert_true(o->fine ? work[1].rated == work[1].evaluations
+                        : work[1].rated < work[1].evaluations);
     close_bench(&b);
     aw_free(f);
 }
 
-static void clusters_are_the_cpus(void **state) { check_clusters(*state, 0, 0, 1, HUGE_VAL); }
-static void clusters_with_rates_here_and_there(void **state)
+static void clusters_agree_with_the_cpu(void **state)
 {
-    check_clusters(*state, 0, 0, 0, HUGE_VAL);
+    check_clusters(*state, &(options){.fine = 1, .limit = HUGE_VAL});
 }
-static void clusters_over_spacings_that_change(void **state)
+static void clusters_agree_with_rates_at_every_other_node(void **state)
 {
-    check_clusters(*state, 1, 0, 1, HUGE_VAL);
+    check_clusters(*state, &(options){.fine = 0, .limit = HUGE_VAL});
 }
-static void clusters_in_single_precision(void **state)
+static void clusters_agree_where_spacings_change(void **state)
 {
-    check_clusters(*state, 0, 1, 1, HUGE_VAL);
+    check_clusters(*state, &(options){.mixed = 1, .fine = 1, .limit = HUGE_VAL});
 }
-static void clusters_refuse_what_the_cpu_refuses(void **state)
+static void clusters_agree_in_single_precision(void **state)
 {
-    check_clusters(*state, 0, 0, 1, 3e-7);
+    check_clusters(*state, &(options){.single = 1, .fine = 1, .limit = HUGE_VAL});
+}
+static void clusters_refuse_the_regions_that_the_cpu_refuses(void **state)
+{
+    check_clusters(*state, &(options){.fine = 1, .limit = 3e-7});
 }
 
-/* ------------------------------------------------------------------------------- shared nodes */
+/* ------------------------------------------------------------------------------- common nodes */
 
-static void check_shared(const char *kind, int common, int check_rates)
+static void check_common(const char *kind, int one_velocity, int check_rates)
 {
-    enum { NODES = 21 }; /* more than a run, and not a multiple of a block's */
+    enum { NODES = 21 }; /* more than one run, and not a multiple of the warps of a block */
     double(*I)[POINTS][AW_RESULTS] = aw_alloc(2, sizeof *I);
     double(*check)[POINTS] = aw_alloc(2, sizeof *check);
     aw_common_node node[NODES];
@@ -327,17 +340,17 @@ static void check_shared(const char *kind, int common, int check_rates)
                                    .density = 1.0 + i % 2};
     for (int i = 0; i < 2; ++i) {
         aw_work work = {0};
-        aw_common_rule shared = {.node = node,
-                                 .nodes = NODES,
-                                 .columns = NS,
-                                 .moves_as = common ? &b.point[7] : NULL,
-                                 .I = I[i],
-                                 .check = check[i],
-                                 .check_rates = check_rates};
-        const aw_device *d = &b.unit[i];
-        assert_ok(d->ops->integrate(d->state, &shared, &scales, &work));
+        aw_common_rule rule = {.node = node,
+                               .nodes = NODES,
+                               .columns = NS,
+                               .moves_as = one_velocity ? &b.point[7] : NULL,
+                               .I = I[i],
+                               .check = check[i],
+                               .check_rates = check_rates};
+        const aw_device *d = &b.device[i];
+        assert_ok(d->ops->integrate(d->state, &rule, &scales, &work));
         assert_ok(d->ops->wait(d->state));
-        assert_int_equal(shared.tables, 0);
+        assert_int_equal(rule.tables, 0);
         assert_true(work.evaluations > 0);
     }
     for (unsigned k = 0; k < AW_RESULTS; ++k)
@@ -349,15 +362,15 @@ static void check_shared(const char *kind, int common, int check_rates)
     aw_free(check);
 }
 
-static void shared_nodes_are_the_cpus(void **state)
+static void common_nodes_agree_with_the_cpu(void **state)
 {
-    check_shared(*state, 0, 0);
-    check_shared(*state, 1, 1);
+    check_common(*state, 0, 0);
+    check_common(*state, 1, 1);
 }
 
 /* --------------------------------------------------------------------------------- bad numbers */
 
-static void a_nan_is_never_converged(void **state)
+static void a_nan_never_counts_as_converged(void **state)
 {
     aw_region region[REGIONS];
     aw_work work = {0};
@@ -365,7 +378,7 @@ static void a_nan_is_never_converged(void **state)
     open_bench(&b, *state, 0, 0);
     slices_set(&b.s, 0, NS / 2, NX / 2, 0, (double)NAN);
     b.s.slice[0].id = 999;
-    const aw_device *d = &b.unit[1];
+    const aw_device *d = &b.device[1];
     assert_ok(d->ops->upload(d->state, &b.h, b.point, POINTS));
     fill_regions(region, NS + NS / 2);
     aw_job job = {.count = REGIONS, .tolerance = 1e-3};
@@ -381,19 +394,19 @@ static void a_nan_is_never_converged(void **state)
 
 int main(int argc, char **argv)
 {
-    char *kind = unit_of(argc, argv);
+    char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(a_sweep_is_the_cpus, kind),
-        cmocka_unit_test_prestate(a_sweep_over_spacings_that_change, kind),
-        cmocka_unit_test_prestate(a_sweep_over_single_precision, kind),
-        cmocka_unit_test_prestate(refinement_is_the_cpus, kind),
-        cmocka_unit_test_prestate(refinement_finds_more_room, kind),
-        cmocka_unit_test_prestate(clusters_are_the_cpus, kind),
-        cmocka_unit_test_prestate(clusters_with_rates_here_and_there, kind),
-        cmocka_unit_test_prestate(clusters_over_spacings_that_change, kind),
-        cmocka_unit_test_prestate(clusters_in_single_precision, kind),
-        cmocka_unit_test_prestate(clusters_refuse_what_the_cpu_refuses, kind),
-        cmocka_unit_test_prestate(shared_nodes_are_the_cpus, kind),
-        cmocka_unit_test_prestate(a_nan_is_never_converged, kind)};
+        cmocka_unit_test_prestate(a_sweep_agrees_with_the_cpu, kind),
+        cmocka_unit_test_prestate(a_sweep_agrees_where_spacings_change, kind),
+        cmocka_unit_test_prestate(a_sweep_agrees_on_single_precision_slices, kind),
+        cmocka_unit_test_prestate(refinement_agrees_with_the_cpu, kind),
+        cmocka_unit_test_prestate(refinement_grows_its_heap, kind),
+        cmocka_unit_test_prestate(clusters_agree_with_the_cpu, kind),
+        cmocka_unit_test_prestate(clusters_agree_with_rates_at_every_other_node, kind),
+        cmocka_unit_test_prestate(clusters_agree_where_spacings_change, kind),
+        cmocka_unit_test_prestate(clusters_agree_in_single_precision, kind),
+        cmocka_unit_test_prestate(clusters_refuse_the_regions_that_the_cpu_refuses, kind),
+        cmocka_unit_test_prestate(common_nodes_agree_with_the_cpu, kind),
+        cmocka_unit_test_prestate(a_nan_never_counts_as_converged, kind)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

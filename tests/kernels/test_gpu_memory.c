@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a GPU holds from step to step, and what it does where memory is short or a call fails:
+/* GPUs: the slice cache and resident particles, and errors where memory is short or a call fails,
  * on a runtime whose memory and calls are rationed. */
 #include <string.h>
 
@@ -22,17 +22,18 @@ static const aw_scales scales = {1.0, 1.0, 1.0};
 
 /* ------------------------------------------------------------------------------- the runtime */
 
-static size_t room_left, others_left; /* of the device: for slices, and for all else */
-static size_t brought;                /* bytes that went up */
-static int calls_left;                /* launches and transfers until one fails; 0: none does */
+static size_t slices_left,
+    others_left;        /* bytes of the device's memory left: for slices, for all else */
+static size_t uploaded; /* bytes sent to the device */
+static int calls_left;  /* the n-th launch or transfer fails; 0: none does */
 
-static aw_status rationed_take(void *context, size_t bytes, void **room)
+static aw_status rationed_alloc(void *context, size_t bytes, void **memory)
 {
     const int slice = bytes == aw_slice_bytes(NS, NX, 0) || bytes == aw_slice_bytes(NS, NX, 1);
-    size_t *left = slice ? &room_left : &others_left;
+    size_t *left = slice ? &slices_left : &others_left;
     if (bytes > *left) return AW_ERR_NOMEM;
     *left -= bytes;
-    return aw_emulated_runtime.alloc(context, bytes, room);
+    return aw_emulated_runtime.alloc(context, bytes, memory);
 }
 
 static aw_status fails(void)
@@ -40,10 +41,11 @@ static aw_status fails(void)
     return calls_left > 0 && --calls_left == 0 ? AW_ERR_BACKEND : AW_OK;
 }
 
-static aw_status rationed_up(void *context, int stream, void *device, const void *host, size_t n)
+static aw_status rationed_to_device(void *context, int stream, void *device, const void *host,
+                                    size_t n)
 {
     const aw_status status = fails();
-    brought += n;
+    uploaded += n;
     return status == AW_OK ? aw_emulated_runtime.to_device(context, stream, device, host, n)
                            : status;
 }
@@ -67,12 +69,12 @@ static aw_gpu_runtime rationed(void)
 {
     aw_gpu_runtime r = aw_emulated_runtime;
     r.count = one_device;
-    r.alloc = rationed_take;
-    r.to_device = rationed_up;
+    r.alloc = rationed_alloc;
+    r.to_device = rationed_to_device;
     r.launch = rationed_launch;
-    room_left = others_left = (size_t)1 << 40;
+    slices_left = others_left = (size_t)1 << 40;
     calls_left = 0;
-    brought = 0;
+    uploaded = 0;
     return r;
 }
 
@@ -93,7 +95,7 @@ static void upload(bench *b)
     assert_ok(b->gpu.ops->upload(b->gpu.state, &b->h, b->point, POINTS));
 }
 
-/* Give the slices ids, and write those that are new. */
+/* Write slices from .. to - 1, and their ids. */
 static void write_slices(bench *b, int from, int to)
 {
     for (int i = from; i < to; ++i) {
@@ -125,7 +127,7 @@ static void close_bench(bench *b)
     slices_free(&b->s);
 }
 
-/* The next step: slices grow older by one, the oldest's room is the new one's. */
+/* The next step: all slices move by one place; the new slice reuses the memory of the oldest. */
 static void step(bench *b)
 {
     void *cells = b->s.cells[SLICES - 1];
@@ -138,7 +140,8 @@ static void step(bench *b)
     b->s.slice[0].cells = cells;
     for (int i = 0; i < SLICES; ++i) b->s.slice[i].id = b->newest - (uint64_t)i;
     write_slices(b, 0, 1);
-    slices_set(&b->s, 0, NS / 2, NX / 2, 0, (double)b->newest); /* like no other */
+    slices_set(&b->s, 0, NS / 2, NX / 2, 0,
+               (double)b->newest); /* different from all other slices */
 }
 
 static aw_status sweep(const aw_device *d, aw_region *region)
@@ -157,7 +160,7 @@ done:
     return status;
 }
 
-/* Values at all nodes of all points, relative to the largest. */
+/* Compare f_in at all nodes of all points, relative to the largest. */
 static void compare(const bench *b)
 {
     static aw_region ours[POINTS * REGIONS], theirs[POINTS * REGIONS];
@@ -172,7 +175,8 @@ static void compare(const bench *b)
             assert_close(ours[i].f[m][AW_PHI], theirs[i].f[m][AW_PHI], 0.0, 1e-11 * largest);
 }
 
-/* A partition of three regions at the two tiles of the points, moments in single precision. */
+/* Compare sums over a partition of three regions at the two tiles, with moments in single
+ * precision. */
 static void compare_single(const bench *b)
 {
     const aw_tile_ref tile[2] = {{0, AW_TILE}, {AW_TILE, POINTS - AW_TILE}};
@@ -193,17 +197,17 @@ static void compare_single(const bench *b)
                                 .coarse = coarse};
     for (int i = 0; i < 2; ++i) {
         const aw_device *d = i ? &b->gpu : &b->cpu;
-        const aw_clustered out = {I[i], error, rest, left};
+        const aw_cluster_call call = {&cluster, 1, &scales, 1, {I[i], error, rest, left}};
         aw_work work = {0};
-        assert_ok(d->ops->evaluate(d->state, &cluster, 1, &scales, 1, &out, &work));
+        assert_ok(d->ops->evaluate(d->state, &call, &work));
     }
     for (int p = 0; p < POINTS; ++p) assert_close(I[1][p][AW_PHI], I[0][p][AW_PHI], 3e-6, 0.0);
 }
 
 /* --------------------------------------------------------------------------------- the tests */
 
-/* Of a step only the new slice goes up, with the table of slices and the points. */
-static void only_the_new_slice_goes_up(void **state)
+/* A step uploads the new slice, the table of slices and the points. */
+static void a_step_uploads_only_the_new_slice(void **state)
 {
     const size_t slice = aw_slice_bytes(NS, NX, 0);
     const size_t tables =
@@ -212,36 +216,36 @@ static void only_the_new_slice_goes_up(void **state)
     (void)state;
     open_bench(&b);
     upload(&b);
-    assert_int_equal(brought, SLICES * slice + tables);
+    assert_int_equal(uploaded, SLICES * slice + tables);
     compare(&b);
     for (int k = 0; k < 3; ++k) {
         step(&b);
-        brought = 0;
+        uploaded = 0;
         upload(&b);
-        assert_int_equal(brought, slice + tables);
+        assert_int_equal(uploaded, slice + tables);
         compare(&b);
         compare_single(&b);
     }
     close_bench(&b);
 }
 
-/* Three slices fit, or none: the others are read from the host, the newest from the device. */
+/* Three slices fit, or none: the newest are on the device, the others are read from the host. */
 static void slices_that_do_not_fit_stay_on_the_host(void **state)
 {
     (void)state;
     for (size_t fit = 0; fit <= 3; fit += 3) {
         bench b;
         open_bench(&b);
-        room_left = fit * aw_slice_bytes(NS, NX, 0);
+        slices_left = fit * aw_slice_bytes(NS, NX, 0);
         const aw_gpu_state *g = b.gpu.state;
         for (int k = 0; k < 4; ++k) {
             if (k > 0) step(&b);
             upload(&b);
             compare(&b);
-            compare_single(&b); /* as they are: there is no room for other copies */
+            compare_single(&b); /* there is no memory for copies in single precision */
             assert_int_equal(g->on_host, SLICES - fit);
             for (size_t i = 0; i < SLICES; ++i) {
-                assert_int_equal(g->cached[i].room != NULL, i < fit);
+                assert_int_equal(g->cached[i].device != NULL, i < fit);
                 assert_null(g->cached[i].narrow);
             }
         }
@@ -249,7 +253,7 @@ static void slices_that_do_not_fit_stay_on_the_host(void **state)
     }
 }
 
-static void without_room_for_a_step_there_is_an_error(void **state)
+static void a_step_that_does_not_fit_fails(void **state)
 {
     aw_region region[POINTS * REGIONS];
     bench b;
@@ -261,8 +265,8 @@ static void without_room_for_a_step_there_is_an_error(void **state)
     close_bench(&b);
 }
 
-/* Whichever call fails, the operation says so, and nothing is left behind. */
-static void a_call_that_fails_is_reported(void **state)
+/* Whichever launch or transfer fails, the operation returns its error and leaks nothing. */
+static void a_failing_call_is_reported(void **state)
 {
     aw_region region[POINTS * REGIONS];
     int failed = 0;
@@ -273,50 +277,51 @@ static void a_call_that_fails_is_reported(void **state)
         upload(&b);
         calls_left = n;
         const aw_status status = sweep(&b.gpu, region);
-        const int over = calls_left > 0; /* it did not come to the n-th */
+        const int done = calls_left > 0; /* there were fewer than n calls */
         close_bench(&b);
-        if (over) break;
+        if (done) break;
         assert_int_equal(status, AW_ERR_BACKEND);
         failed++;
     }
     assert_true(failed >= 2); /* a transfer and a launch */
 }
 
-static void devices_that_are_not_there_are_refused(void **state)
+static void a_device_beyond_the_last_is_refused(void **state)
 {
     const aw_gpu_runtime r = rationed();
     const aw_device_params params = {.inner_density = 1.0, .index = 1};
-    void *unit = NULL;
+    void *device = NULL;
     (void)state;
-    assert_int_equal(aw_gpu_open(&r, "rationed", 0, &params, &unit), AW_ERR_BACKEND);
-    assert_null(unit);
+    assert_int_equal(aw_gpu_open(&r, "rationed", 0, &params, &device), AW_ERR_BACKEND);
+    assert_null(device);
 }
 
-/* A device that computes something else is refused. */
-static aw_status wrong_down(void *context, int stream, void *host, const void *device, size_t n)
+/* A device that computes wrong numbers. */
+static aw_status wrong_to_host(void *context, int stream, void *host, const void *device, size_t n)
 {
     const aw_status status = aw_emulated_runtime.to_host(context, stream, host, device, n);
     double *number = host;
-    for (size_t i = 0; i < n / sizeof *number; ++i) /* values, and no counts or pointers */
+    for (size_t i = 0; i < n / sizeof *number; ++i) /* values, not counts or pointers */
         if (fabs(number[i]) > 1e-12 && fabs(number[i]) < 1.0) number[i] *= 1.0 + 1e-7;
     return status;
 }
 
-static void devices_are_tried_out(void **state)
+static void a_device_with_wrong_results_is_refused(void **state)
 {
     aw_gpu_runtime r = rationed();
     const aw_device_params params = {.inner_density = 1.0};
-    void *unit = NULL;
+    void *device = NULL;
     (void)state;
-    assert_ok(aw_gpu_open(&r, "rationed", 1, &params, &unit));
-    aw_emulated_ops.close(unit);
-    r.to_host = wrong_down;
-    assert_int_equal(aw_gpu_open(&r, "rationed", 1, &params, &unit), AW_ERR_BACKEND);
-    assert_null(unit);
+    assert_ok(aw_gpu_open(&r, "rationed", 1, &params, &device));
+    aw_emulated_ops.close(device);
+    r.to_host = wrong_to_host;
+    assert_int_equal(aw_gpu_open(&r, "rationed", 1, &params, &device), AW_ERR_BACKEND);
+    assert_null(device);
 }
 
-/* They get half of the memory at most, of which slices then have less; and are dropped whole. */
-static void particles_leave_room_for_slices(void **state)
+/* Resident particles take half of the memory at most, and slices what is left; a failed offload
+ * frees all it has allocated. */
+static void particles_leave_memory_for_slices(void **state)
 {
     enum { N = 1000, BYTES = N * (7 * sizeof(double) + sizeof(int32_t)) };
     static double number[N];
@@ -334,7 +339,7 @@ static void particles_leave_room_for_slices(void **state)
     assert_status(ops->offload(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
     assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES - 1);
     g->info.memory = 2 * BYTES;
-    others_left = BYTES - 1; /* less than the device said */
+    others_left = BYTES - 1; /* less than the device has reported */
     assert_status(ops->offload(g, &beam, &fields, &orbit), AW_ERR_NOMEM);
     assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES);
     others_left = (size_t)1 << 40;
@@ -345,7 +350,7 @@ static void particles_leave_room_for_slices(void **state)
     }
     calls_left = 0;
     assert_ok(ops->offload(g, &beam, &fields, &orbit));
-    assert_ok(ops->offload(g, &beam, &fields, &orbit)); /* instead of the others */
+    assert_ok(ops->offload(g, &beam, &fields, &orbit)); /* replaces the first offload */
     assert_true(g->resident_particles != NULL && g->info.memory == BYTES);
     aw_gpu_particles_free(g);
     assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES);
@@ -354,12 +359,12 @@ static void particles_leave_room_for_slices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_new_slice_goes_up),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_uploads_only_the_new_slice),
                                        cmocka_unit_test(slices_that_do_not_fit_stay_on_the_host),
-                                       cmocka_unit_test(without_room_for_a_step_there_is_an_error),
-                                       cmocka_unit_test(a_call_that_fails_is_reported),
-                                       cmocka_unit_test(devices_that_are_not_there_are_refused),
-                                       cmocka_unit_test(devices_are_tried_out),
-                                       cmocka_unit_test(particles_leave_room_for_slices)};
+                                       cmocka_unit_test(a_step_that_does_not_fit_fails),
+                                       cmocka_unit_test(a_failing_call_is_reported),
+                                       cmocka_unit_test(a_device_beyond_the_last_is_refused),
+                                       cmocka_unit_test(a_device_with_wrong_results_is_refused),
+                                       cmocka_unit_test(particles_leave_memory_for_slices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static void fill_planes(double *d, float *f, const aw_history_view *h)
             }
 }
 
-/* Zeros beyond an ellipse, and where windows of three rows find something else (aw_interpolated_lines.span). */
+/* Zeros beyond an ellipse, and where windows of three rows find something else
+ * (aw_interpolated_lines.span). */
 static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
 {
     int own[NX + 2 * AW_PAD][2];
@@ -173,7 +174,6 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, int 
     aw_device device;
     aw_work work = {0};
     const aw_history_view h = history_of(&s, &piece, gamma, mixed);
-    const aw_clustered out = {I, error, rest, rest_error};
     for (int j = 0; j < 3; ++j) {
         row_of(&h, 4 + 8 * j, gamma, &point[j * NS]);
         for (int i = 0; i < 3; ++i)
@@ -195,10 +195,10 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, int 
                                 .worst = worst,
                                 .coarse = coarse,
                                 .refused = refused};
+    const aw_cluster_call call = {&cluster, 1, &scales, single, {I, error, rest, rest_error}};
     assert_int_equal(aw_device_open("cpu", &params, &device), AW_OK);
     assert_int_equal(device.ops->upload(device.state, &h, point, 3 * NS), AW_OK);
-    assert_int_equal(device.ops->evaluate(device.state, &cluster, 1, &scales, single, &out, &work),
-                     AW_OK);
+    assert_int_equal(device.ops->evaluate(device.state, &call, &work), AW_OK);
     for (int i = 0; i < 9 * REGIONS; ++i) assert_int_equal(refused[i], 0);
     for (int p = 0; p < 3 * NS; ++p) {
         by_itself(variant, &h, &point[p], (const double(*)[2])region, &scales, fine, ref[p]);

@@ -1,6 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fail on files over 800 lines, lines over 100 characters and tabs.  usage: limits.sh ROOT
+# Fail on files over 800 lines, lines over 100 characters, tabs, folders that are too large, and
+# functions of the program of more than six parameters.  usage: limits.sh ROOT
+#
+# A folder holds at most 15 modules (a .c with its .h) and 4,000 lines of its own, tests aside.
 # Functions of C over 60 lines are reported, not refused.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -40,5 +43,21 @@ for file in $files; do
             }
             !/^[ {}]/ { before = $0 }' "$file" ;;
     esac
+    case $file in
+    tests/*) ;;
+    *.c | *.h | *.cu | *.cuh) awk -v file="$file" -f "$here/parameters.awk" "$file" || bad=1 ;;
+    esac
+done
+
+folders=$(aw_c_files | grep -v '^tests/' | sed 's|/[^/]*$||' | sort -u)
+for folder in $folders; do
+    own=$(aw_c_files | grep "^$folder/[^/]*$")
+    # shellcheck disable=SC2086
+    lines=$(cat $own | wc -l)
+    modules=$(printf '%s\n' "$own" | sed 's|\.[a-z]*$||' | sort -u | wc -l)
+    if [ "$lines" -gt 4000 ] || [ "$modules" -gt 15 ]; then
+        echo "$folder: $lines lines in $modules modules (at most 4000 and 15: divide it)"
+        bad=1
+    fi
 done
 exit $bad

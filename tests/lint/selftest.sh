@@ -16,8 +16,8 @@ write() {
 clean_tree() {
     rm -rf "$tree"
     mkdir -p "$tree"
-    for folder in src/base src/io src/input src/output src/solvers src/simulation src/bench src/app \
-        kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle quadrature \
+    for folder in src/base src/io src/input src/output src/solvers src/simulation src/bench \
+        src/app kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle quadrature \
         quadrature/rules predictor; do
         guard=$(echo "$folder" | tr 'a-z/' 'A-Z_')
         write "$folder/a.h" \
@@ -121,6 +121,19 @@ write pic/b.h "$spdx\n/* Long. */\n$(printf '/* %099d */' 0)\n"
 expect limits pic/b.h:3 "a long line"
 write pic/b.h "$spdx\n/* Many. */\n$(seq -s '\n' 800 | sed 's/[0-9]//g')\n"
 expect limits pic/b.h: "a long file"
+seven='int a, int b, int c, int d, int e, int f, int g'
+four='int a, int b[2][3], int (*c)(int, int, int, int), int d'
+write pic/b.h "$spdx\n/* Wide. */\nint f($seven)\n{\n}\n"
+expect limits pic/b.h:3 "a function of seven parameters"
+write pic/b.h "$spdx\n/* Not so wide. */\nint f($four)\n{\n}\n"
+sh "$lint/limits.sh" "$tree" || {
+    echo "limits refused a function of four parameters"
+    bad=1
+}
+for module in a b c d e f g h i j k l m n o p; do
+    write "pic/$module.h" "$spdx\n/* One of many. */\n"
+done
+expect limits pic: "a folder of too many modules"
 
 clean_tree "$root"
 write pic/CMakeLists.txt "# pic: a part of the tree.\nadd_compile_options(-ffast-""math)\n"

@@ -83,7 +83,8 @@ static void check_self_force(void **state, double hs, double hx, double a, doubl
     stage_open(g, hs, hx, a, b);
     solve(g, *state);
     aw_forces_from_potentials(&g->frame.grid, g->point, g->result, &forces);
-    aw_gather_run(&g->frame.grid, &forces, GAMMA, g->p, &Fz, &Fx, NULL, NULL);
+    const aw_gather_params params = {&g->frame.grid, &forces, GAMMA, 0.0};
+    aw_gather_run(&params, g->p, &Fz, &Fx, NULL, NULL);
     for (int i = 0; i < POINTS; ++i) {
         most_s = fmax(most_s, fabs(forces.Fs[i]));
         most_x = fmax(most_x, fabs(forces.Fx[i]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles that a device keeps go the same way as those of the host, through every kind of field and
- * from one into the other, and give the same grids, forces and statistics. */
+/* Particles that a device keeps go the same way as those of the host, through every kind of field
+ * and from one into the other, and give the same grids, forces and statistics. */
 #include <math.h>
 #include <string.h>
 
@@ -397,7 +397,7 @@ static void one_unit_alone_keeps_them(void **state)
 
 int main(int argc, char **argv)
 {
-    char *kind = unit_of(argc, argv);
+    char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(they_go_the_way_of_the_hosts, kind),
         cmocka_unit_test_prestate(so_do_many, kind),

@@ -170,8 +170,10 @@ static void blocks_gather_what_particles_do(void **state)
             aw_particles *p = cloud(sizes[k]);
             if (sizes[k] > 1) put(p, 3, 9.7, -6.2, GAMMA, THETA);
             if (sizes[k] > 1) p->x[5] = NAN;
-            aw_gather_run(&grid, &f->forces, GAMMA, p, want[0], want[1], want[2], want[3]);
-            lanes->gather(p, 0, sizes[k], &g, f->packed[0], got[0], got[1], got[2], got[3]);
+            aw_gather_run(&(aw_gather_params){&grid, &f->forces, GAMMA, 0.0}, p, want[0], want[1],
+                          want[2], want[3]);
+            lanes->gather(p, 0, sizes[k], &g, f->packed[0],
+                          &(aw_block_forces){got[0], got[1], got[2], got[3]});
             for (size_t i = 0; i < sizes[k]; ++i)
                 for (int c = 0; c < 4; ++c)
                     if (i == 5 && sizes[k] > 1)
@@ -201,8 +203,10 @@ static void gathers_agree_to_rounding_on_an_exact_grid(void **state)
         p->z[i] = exact.hs * uniform(&random, -9.4, 9.4);
         p->x[i] = exact.hx * uniform(&random, -5.9, 5.9);
     }
-    aw_gather_run(&exact, &f->forces, GAMMA, p, want[0], want[1], want[2], want[3]);
-    lanes->gather(p, 0, AW_BLOCK, &g, f->packed[0], got[0], got[1], got[2], got[3]);
+    aw_gather_run(&(aw_gather_params){&exact, &f->forces, GAMMA, 0.0}, p, want[0], want[1], want[2],
+                  want[3]);
+    lanes->gather(p, 0, AW_BLOCK, &g, f->packed[0],
+                  &(aw_block_forces){got[0], got[1], got[2], got[3]});
     for (size_t i = 0; i < AW_BLOCK; ++i)
         for (int c = 0; c < 4; ++c) assert_close(got[c][i], want[c][i], 0.0, 2e-14);
     aw_free(f);
@@ -260,7 +264,7 @@ static void neighbours_hold_the_velocity_of_the_node(void **state)
             node->az[r][l] = uniform(&random, -1.0, 1.0);
             node->ax[r][l] = uniform(&random, -1.0, 1.0);
         }
-    assert_int_equal(lanes->neighbours(node, 3, 5, -2, N, 0.5, out), 0);
+    assert_int_equal(lanes->neighbours(node, &(aw_simd_line){3, 5, -2, N}, 0.5, out), 0);
     for (int l = 0; l < AW_STRIP; ++l) {
         const int p = l + AW_HALO, q = p - 2;
         const double dz = node->ct[5][q] - node->ct[3][p], dx = node->st[5][q] - node->st[3][p];
@@ -271,9 +275,9 @@ static void neighbours_hold_the_velocity_of_the_node(void **state)
         assert_close(out[2][l], l < N ? 0.5 * node->ax[5][q] : 0.0, 0.0, 0.0);
     }
     node->theta[5][AW_HALO + 17] += 0.3; /* too large a turn is noticed, in any lane */
-    assert_int_equal(lanes->neighbours(node, 3, 5, 0, N, 0.5, out), 1);
+    assert_int_equal(lanes->neighbours(node, &(aw_simd_line){3, 5, 0, N}, 0.5, out), 1);
     node->theta[5][AW_HALO + 17] = NAN;
-    assert_int_equal(lanes->neighbours(node, 3, 5, 0, N, 0.5, out), 1);
+    assert_int_equal(lanes->neighbours(node, &(aw_simd_line){3, 5, 0, N}, 0.5, out), 1);
     aw_free(node);
 }
 
@@ -293,7 +297,8 @@ static void a_gather_step_is_a_gather_and_a_kick(void **state)
     (void)state;
     for (int k = 0; k < 6; ++k) assert_non_null(F[k] = aw_alloc(N, sizeof(double)));
     assert_ok(aw_gather_new(NS, NX, &gather));
-    aw_gather_run(&grid, &f->forces, GAMMA, plain, F[0], F[1], F[2], F[3]);
+    aw_gather_run(&(aw_gather_params){&grid, &f->forces, GAMMA, 0.0}, plain, F[0], F[1], F[2],
+                  F[3]);
     assert_ok(aw_push_kick(plain, F[0], F[1], kick));
     for (int threads = 1; threads <= 3; ++threads) {
         aw_particles *p = cloud(N);

@@ -55,7 +55,8 @@ static aw_kmeans *kmeans_new(void)
 
 static void run(aw_kmeans *w, set *s, int warm, int iterations, int threads)
 {
-    assert_ok(aw_kmeans_run(w, s->row, s->n, s->dim, s->k, warm, iterations, threads, s->label,
+    assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){s->row, s->n, s->dim},
+                            &(aw_kmeans_how){s->k, warm, iterations, threads}, s->label,
                             &s->inertia));
     memcpy(s->centroid, aw_kmeans_centroids(w), s->k * s->dim * sizeof *s->centroid);
 }
@@ -297,7 +298,8 @@ static void a_row_that_is_not_finite_is_named(void **state)
         run(w, &s, 0, 5, 1);
         s.row[123 * 20 + 5 * i] = s.row[140 * 20] = s.row[200 * 20] = wrong[i];
         scratch_stderr_begin(directory);
-        assert_status(aw_kmeans_run(w, s.row, s.n, s.dim, s.k, 1, 5, 2, s.label, &s.inertia),
+        assert_status(aw_kmeans_run(w, &(aw_kmeans_rows){s.row, s.n, s.dim},
+                                    &(aw_kmeans_how){s.k, 1, 5, 2}, s.label, &s.inertia),
                       AW_ERR_NONFINITE);
         char *said = scratch_stderr_end();
         assert_non_null(strstr(said, "row 123 "));
@@ -334,9 +336,11 @@ static void nothing_to_cluster_is_refused(void **state)
     uint32_t label[4];
     (void)state;
     for (int i = 0; i < 4; ++i)
-        assert_status(aw_kmeans_run(w, row, i != 0, i != 1, i != 2, 0, i != 3, 1, label, NULL),
+        assert_status(aw_kmeans_run(w, &(aw_kmeans_rows){row, i != 0, i != 1},
+                                    &(aw_kmeans_how){i != 2, 0, i != 3, 1}, label, NULL),
                       AW_ERR_ARG);
-    assert_ok(aw_kmeans_run(w, row, 1, 1, 1, 0, 1, 0, label, NULL));
+    assert_ok(
+        aw_kmeans_run(w, &(aw_kmeans_rows){row, 1, 1}, &(aw_kmeans_how){1, 0, 1, 0}, label, NULL));
     aw_kmeans_free(w);
     aw_kmeans_free(NULL);
 }

@@ -123,7 +123,7 @@ static void what_cannot_be_is_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    char *kind = unit_of(argc, argv);
+    char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(families_are_the_hosts, kind),
         cmocka_unit_test_prestate(a_single_queue_grows, kind),

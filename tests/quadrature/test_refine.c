@@ -70,7 +70,7 @@ static aw_job refine(bench_space *b, double (*f)(double), double from, double to
     b->g->f = f;
     b->g->calls = 0;
     memset(&b->work, 0, sizeof b->work);
-    aw_refine_job(start, &job, node, b->g, &one, &b->space, &b->work);
+    aw_refine_job(start, &job, &(aw_nodes){node, b->g}, &one, &b->space, &b->work);
     return job;
 }
 
@@ -174,7 +174,7 @@ static void regions_known_from_before_cost_nothing(void **state)
     b->g->f = wave;
     aw_region_complete(&q, node, b->g, &one);
     b->g->calls = 0;
-    aw_refine_job(&q, &job, node, b->g, &one, &b->space, &b->work);
+    aw_refine_job(&q, &job, &(aw_nodes){node, b->g}, &one, &b->space, &b->work);
     assert_int_equal(b->g->calls, 0);
     assert_status(job.status, AW_OK);
     assert_close(job.I[0], q.I[0], 0.0, 0.0);

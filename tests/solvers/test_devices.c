@@ -120,7 +120,8 @@ static void so_are_those_of_gpus(void **state)
     check_answers("cpu,emulated:0,emulated:1");
 }
 
-/* ------------------------------------------------------------------------------- devices that die */
+/* ------------------------------------------------------------------------------- devices that
+ * die */
 
 /* A CPU device that is lost with its n-th operation, and leaves nonsense behind. */
 typedef struct mortal {
@@ -174,21 +175,18 @@ static aw_status mortal_refine(void *state, aw_region *region, aw_job *job, size
     return AW_ERR_BACKEND;
 }
 
-static aw_status mortal_evaluate(void *state, const aw_cluster *cluster, size_t n,
-                                 const aw_scales *scales, int single, const aw_clustered *out,
-                                 aw_work *work)
+static aw_status mortal_evaluate(void *state, const aw_cluster_call *call, aw_work *work)
 {
     mortal *m = state;
-    const aw_status status =
-        m->cpu.ops->evaluate(m->cpu.state, cluster, n, scales, single, out, work);
+    const aw_status status = m->cpu.ops->evaluate(m->cpu.state, call, work);
     if (!dies(m)) return status;
     work->regions += NONSENSE;
-    for (size_t c = 0; c < n; ++c) {
-        memset(cluster[c].worst, 255, cluster[c].tiles * cluster[c].regions * sizeof(float));
-        memset(cluster[c].refused, 1, cluster[c].tiles * cluster[c].regions);
-        for (size_t i = 0; i < cluster[c].tiles; ++i)
-            out->I[cluster[c].tile[i].first][AW_PSI] = out->rest_error[cluster[c].tile[i].first] =
-                NAN;
+    for (size_t i = 0; i < call->n; ++i) {
+        const aw_cluster *c = &call->cluster[i];
+        memset(c->worst, 255, c->tiles * c->regions * sizeof *c->worst);
+        memset(c->refused, 1, c->tiles * c->regions);
+        for (size_t k = 0; k < c->tiles; ++k)
+            call->out.I[c->tile[k].first][AW_PSI] = call->out.rest_error[c->tile[k].first] = NAN;
     }
     return AW_ERR_BACKEND;
 }

@@ -179,11 +179,13 @@ static void panels_are_shortened_where_points_need_it(void **state)
     assert_ok(aw_solver_new("projection", &device, &solver));
     assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
     aw_rules_begin(&zone->rules, 1);
+    zone->from = 0.01;
+    zone->to = 2.0;
     for (int i = 0; i < 2; ++i) {
-        int sharper = 0;
-        assert_ok(
-            aw_zone_sharpen(solver, &problem, zone, 0.01, 2.0, point, 3, &work, &sharper, &off[i]));
-        if (i == 0) assert_true(sharper);
+        aw_panel_check check = {.point = point, .points = 3};
+        assert_ok(aw_zone_sharpen(solver, &problem, zone, &check, &work));
+        if (i == 0) assert_true(check.shortened);
+        off[i] = check.off;
     }
     assert_true(off[0] > 2e-6 && off[1] < 0.2 * off[0]);
     aw_solver_free(solver);
@@ -195,16 +197,17 @@ static void panels_are_shortened_where_points_need_it(void **state)
 /* Error of psi of a far range at one point, in scales, by a sample that believes any error. */
 static double careless_error(aw_solver *solver, const aw_problem *problem, aw_sample_how *how)
 {
-    const size_t point = problem->points / 2 + problem->columns / 2, first = 0;
-    const int stratum = AW_CORE;
+    const size_t first = 0;
+    const aw_sample_point point = {problem->points / 2 + problem->columns / 2, AW_CORE};
     const double tolerance[2] = {1e6, 1e-10};
     double psi[2];
     aw_work work = {0};
     for (int i = 0; i < 2; ++i) {
         aw_sample sample = {.at = NULL};
         how->tolerance = tolerance[i];
-        assert_ok(aw_sample_add(&sample, solver, problem, how, &point, &stratum, 1, &work));
-        assert_ok(aw_sample_again(&sample, solver, problem, how, &first, 1, &work));
+        how->work = &work;
+        assert_ok(aw_sample_add(&sample, solver, problem, how, &point, 1));
+        assert_ok(aw_sample_again(&sample, solver, problem, how, &first, 1));
         assert_int_equal(sample.n, 1);
         psi[i] = sample.at[0].I[AW_FAR][AW_PSI];
         aw_sample_free(&sample);

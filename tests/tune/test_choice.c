@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How `arcwake tune` decides: what stands is left only for a gain above the noise. */
+/* How `arcwake tune` decides: the present value is replaced only for a gain above the noise. */
 #include <string.h>
 
 #include "src/tune/choice.h"
@@ -22,7 +22,7 @@ static aw_choice choose(const aw_timings *t)
     return choice;
 }
 
-static void the_fastest_is_chosen(void **state)
+static void fastest_candidate_is_chosen(void **state)
 {
     const double seconds[] = {1.0, 0.9, 0.8, 1.1};
     aw_timings t = steady(4, seconds);
@@ -32,7 +32,7 @@ static void the_fastest_is_chosen(void **state)
     assert_true(choose(&t).best[3] == 1.1);
 }
 
-static void disturbed_rounds_do_not_count(void **state)
+static void disturbed_rounds_do_not_change_the_choice(void **state)
 {
     const double seconds[] = {1.0, 0.9};
     aw_timings t = steady(2, seconds);
@@ -44,13 +44,13 @@ static void disturbed_rounds_do_not_count(void **state)
     assert_true(choose(&t).noise == 0.0);
 }
 
-static void a_gain_within_the_noise_is_none(void **state)
+static void gain_within_the_noise_is_ignored(void **state)
 {
     const double seconds[] = {1.0, 0.9, 1.2};
     aw_timings t = steady(3, seconds);
     (void)state;
-    /* One candidate's even rounds are 12 % off its odd ones, though it is not the one in question:
-     * then 10 % may be luck. */
+    /* The even rounds of one candidate, though not of the fastest, are 12 % off its odd ones: then
+     * a gain of 10 % may be luck. */
     for (int i = 0; i < ROUNDS; i += 2) t.seconds[i][2] = 1.2 * 1.12;
     assert_int_equal(choose(&t).chosen, 0);
     assert_close(choose(&t).noise, 0.12, 1e-12, 0.0); /* a few roundings */
@@ -58,7 +58,7 @@ static void a_gain_within_the_noise_is_none(void **state)
     assert_int_equal(choose(&t).chosen, 1);
 }
 
-static void a_hundredth_is_not_worth_it(void **state)
+static void gain_below_one_percent_is_ignored(void **state)
 {
     const double seconds[] = {1.0, 0.995};
     aw_timings t = steady(2, seconds);
@@ -68,13 +68,13 @@ static void a_hundredth_is_not_worth_it(void **state)
     assert_int_equal(choose(&t).chosen, 1);
 }
 
-static void without_enough_to_go_by_all_stays(void **state)
+static void with_one_round_a_nan_or_one_candidate_the_present_value_stays(void **state)
 {
     const double seconds[] = {1.0, 0.5};
     aw_timings t = steady(2, seconds);
     (void)state;
     for (t.rounds = 0; t.rounds < 2; ++t.rounds) assert_int_equal(choose(&t).chosen, 0);
-    assert_int_equal(choose(&t).chosen, 1); /* two rounds: one of each kind */
+    assert_int_equal(choose(&t).chosen, 1); /* two rounds: an even one and an odd one */
     t.rounds = ROUNDS;
     t.seconds[4][1] = (double)NAN;
     assert_int_equal(choose(&t).chosen, 0);
@@ -85,11 +85,11 @@ static void without_enough_to_go_by_all_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fastest_is_chosen),
-        cmocka_unit_test(disturbed_rounds_do_not_count),
-        cmocka_unit_test(a_gain_within_the_noise_is_none),
-        cmocka_unit_test(a_hundredth_is_not_worth_it),
-        cmocka_unit_test(without_enough_to_go_by_all_stays),
+        cmocka_unit_test(fastest_candidate_is_chosen),
+        cmocka_unit_test(disturbed_rounds_do_not_change_the_choice),
+        cmocka_unit_test(gain_within_the_noise_is_ignored),
+        cmocka_unit_test(gain_below_one_percent_is_ignored),
+        cmocka_unit_test(with_one_round_a_nan_or_one_candidate_the_present_value_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

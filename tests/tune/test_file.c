@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The file of `arcwake tune`: what is written is read again; what is stale or damaged is ignored
- * with one line; where the file is. */
+/* The file of `arcwake tune`: what is written is read again; a stale or damaged file is ignored
+ * with one line; the path of the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void what_is_written_is_read_again(void **state)
+static void written_values_are_read_again(void **state)
 {
     const fixture *f = *state;
     const char *path = scratch_path(f->dir, "below/this/tuning.yaml");
@@ -45,14 +45,14 @@ static void what_is_written_is_read_again(void **state)
     assert_ok(aw_tuning_read(path, &key, &got));
     assert_memory_equal(&got, &tuned, sizeof got);
     assert_int_equal(scratch_count(scratch_path(f->dir, "below/this")), 1); /* no .tmp */
-    /* Another number of threads is no reason: results would depend on it. */
+    /* Another number of threads does not make it stale, or results would depend on it. */
     aw_tuning_key more = key;
     more.threads = 64;
     assert_ok(aw_tuning_read(path, &more, &got));
     assert_memory_equal(&got, &tuned, sizeof got);
 }
 
-static void the_key_of_this_machine_survives_the_file(void **state)
+static void key_of_this_machine_is_read_as_it_was_written(void **state)
 {
     const fixture *f = *state;
     const char *path = scratch_path(f->dir, "tuning.yaml");
@@ -66,7 +66,7 @@ static void the_key_of_this_machine_survives_the_file(void **state)
     assert_memory_equal(&got, &tuned, sizeof got);
 }
 
-/* Reading the file says one line with its path, `why` and the remedy, and gives the defaults. */
+/* Reading the file prints one line with its path, `why` and the remedy, and gives the defaults. */
 static void assert_ignored(const fixture *f, const char *path, const char *why)
 {
     aw_tuning got = tuned;
@@ -95,7 +95,7 @@ static void another_version_cpu_or_variant_is_stale(void **state)
         assert_ok(aw_tuning_write(path, &other[i], &tuned));
         assert_ignored(f, path, "is stale");
     }
-    /* Of a file of an older version nothing else is read: its parameters may be others. */
+    /* Nothing else is read from a file of another version: its parameters may be different ones. */
     scratch_write(path, "key: {version: \"1\", cpu: \"A CPU (tm) @ 2.0GHz: #1\", variant: avx2, "
                         "threads: 2}\nwhatever: 3\n");
     assert_ignored(f, path, "made for '1', this is '1.2.3'");
@@ -107,7 +107,7 @@ static void another_version_cpu_or_variant_is_stale(void **state)
     "cpu_unit: {sweep_group: 64, sweep_pieces: 8, blend_points: 6, cluster_tiles: 64, " \
     "cluster_batch: 32}\n"
 
-static void a_damaged_file_is_ignored(void **state)
+static void damaged_file_is_ignored(void **state)
 {
     static const struct {
         const char *text, *why;
@@ -154,13 +154,13 @@ static void a_damaged_file_is_ignored(void **state)
         scratch_write(path, bad[i].text);
         assert_ignored(f, path, bad[i].why);
     }
-    scratch_write(path, GOOD_KEY GOOD_UNIT); /* nothing else is wrong with these */
+    scratch_write(path, GOOD_KEY GOOD_UNIT); /* these two have no other mistakes */
     assert_ok(aw_tuning_read(path, &key, &got));
     assert_int_equal(got.sweep_group, 64);
     assert_ignored(f, f->dir, "is a directory");
 }
 
-static void no_file_is_no_trouble(void **state)
+static void missing_file_gives_the_defaults_without_a_message(void **state)
 {
     const fixture *f = *state;
     aw_tuning got = tuned;
@@ -173,7 +173,7 @@ static void no_file_is_no_trouble(void **state)
     free(text);
 }
 
-static void the_environment_says_where_the_file_is(void **state)
+static void environment_determines_the_path(void **state)
 {
     const fixture *f = *state;
     char path[SCRATCH_PATH], tiny[8];
@@ -194,7 +194,7 @@ static void the_environment_says_where_the_file_is(void **state)
     setenv("ARCWAKE_TUNING", scratch_path(f->dir, "mine.yaml"), 1);
     assert_true(aw_tuning_path(path, sizeof path));
     assert_string_equal(path, scratch_path(f->dir, "mine.yaml"));
-    /* What a run does with all that. */
+    /* The same as a run does it. */
     got = tuned;
     aw_tuning_load(&got);
     assert_memory_equal(&got, &zeros, sizeof got);
@@ -210,12 +210,14 @@ static void the_environment_says_where_the_file_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_written_is_read_again, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_key_of_this_machine_survives_the_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(written_values_are_read_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(key_of_this_machine_is_read_as_it_was_written, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(another_version_cpu_or_variant_is_stale, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_damaged_file_is_ignored, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_file_is_no_trouble, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_environment_says_where_the_file_is, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_file_is_ignored, setup, teardown),
+        cmocka_unit_test_setup_teardown(missing_file_gives_the_defaults_without_a_message, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(environment_determines_the_path, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

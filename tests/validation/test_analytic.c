@@ -12,10 +12,10 @@ static const aw_line_bunch lcls = {.charge = 1e-9, .sigma = 50e-6};
 static const double R = 25.13, PHI = 0.198968;
 static const double S = 50e-6; /* one sigma */
 
-/* Numbers given to n digits are good to half of the last one; of the largest for a row of them. */
+/* Numbers given to n digits are good to half of the last digit, in a row to that of the largest. */
 #define LAST_OF_5 1e-4
 
-static void lcls_steady_forces_are_the_known_ones(void **state)
+static void lcls_steady_forces_agree_with_published_values(void **state)
 {
     static const double Fs[7] = {-6.902e3, -7.430e4, -2.7593e5, -3.1639e5,
                                  -3.381e4, 1.0223e5, 7.543e4};
@@ -29,7 +29,7 @@ static void lcls_steady_forces_are_the_known_ones(void **state)
     }
 }
 
-static void steady_force_in_units_of_k(void **state)
+static void steady_force_in_units_of_k_has_the_known_mean_rms_and_extremes(void **state)
 {
     const double k = aw_line_unit(&lcls, R);
     (void)state;
@@ -43,7 +43,7 @@ static void steady_force_in_units_of_k(void **state)
     assert_close(aw_steady_force(&lcls, R, 1.1322 * S) / k, 0.0, 0.0, 2e-5);
 }
 
-static void extremes_of_the_steady_force_are_extremes(void **state)
+static void steady_force_is_extreme_where_it_should_be(void **state)
 {
     static const double place[2] = {-0.3816, 2.0966};
     (void)state;
@@ -60,14 +60,15 @@ static void closed_mean_is_the_mean_of_the_force(void **state)
 {
     double sum = 0.0;
     (void)state;
-    /* the trapezoid rule on a Gaussian converges faster than any power */
+    /* the trapezoidal rule for a Gaussian converges faster than any power */
     for (int i = -80; i <= 80; ++i)
         sum +=
             0.1 * S * aw_line_density(&lcls, 0.1 * i * S) * aw_steady_force(&lcls, R, 0.1 * i * S);
     assert_close(sum, aw_steady_mean(&lcls, R), 1e-9, 0.0);
 }
 
-/* A rule that shares nothing with the one under test: the substitution u = t^(3/2), midpoints. */
+/* A rule that shares nothing with the one under test: midpoints after the substitution u =
+ * t^(3/2). */
 static void steady_force_agrees_with_a_midpoint_sum(void **state)
 {
     const int n = 200000;
@@ -82,14 +83,14 @@ static void steady_force_agrees_with_a_midpoint_sum(void **state)
     }
 }
 
-static void entrance_forces_are_the_known_ones(void **state)
+static void entrance_forces_agree_with_known_values(void **state)
 {
     static const double d[4] = {0.2, 0.5, 0.8, 1.2};
     static const double F[4][3] = {{-4.151e4, -1.45e3, 4.134e4},
                                    {-2.319e5, -1.138e5, 2.219e5},
                                    {-2.882e5, -3.647e5, -6.23e4},
                                    {-2.760e5, -3.172e5, -4.08e4}};
-    /* what these numbers are good to; test_retarded_line.c is the sharper test */
+    /* the accuracy of these numbers; test_retarded_line.c is sharper */
     const double tolerance = 1e-3 * aw_line_unit(&lcls, R);
     (void)state;
     for (int i = 0; i < 4; ++i)
@@ -120,7 +121,7 @@ static void entrance_mean_is_the_mean_of_the_force(void **state)
     }
 }
 
-static void entrance_tends_to_nothing_and_to_the_steady_state(void **state)
+static void entrance_force_grows_from_zero_to_the_steady_state(void **state)
 {
     const double k = aw_line_unit(&lcls, R);
     (void)state;
@@ -148,7 +149,7 @@ static void whole_bend_costs_0_887_MeV(void **state)
     assert_close(aw_entrance_energy(&lcls, R, L), sum, 1e-7, 0.0);
 }
 
-static void exit_forces_are_the_known_ones(void **state)
+static void exit_forces_agree_with_known_values(void **state)
 {
     static const double F[3] = {-1.142e5, -1.673e5, -7.00e4};
     (void)state;
@@ -156,11 +157,12 @@ static void exit_forces_are_the_known_ones(void **state)
         assert_close(aw_exit_force(&lcls, R, PHI, 0.5, (j - 1) * S), F[j], 0.0, 100.0);
 }
 
-static void exit_begins_as_the_bend_ends(void **state)
+static void exit_force_begins_with_the_force_in_the_bend(void **state)
 {
     (void)state;
     for (int i = -3; i <= 3; ++i)
-        for (int j = 1; j <= 4; ++j) { /* short bends too: the entrance's transient is in it */
+        for (int j = 1; j <= 4;
+             ++j) { /* also bends that end within the transient of the entrance */
             double phi = 0.01 * j * j;
             assert_close(aw_exit_force(&lcls, R, phi, 0.0, i * S),
                          aw_entrance_force(&lcls, R, R * phi, i * S), 0.0,
@@ -175,8 +177,8 @@ static void far_behind_the_exit_the_force_is_minus_2_lambda_over_d(void **state)
         double d = 3e4, lambda = aw_line_density(&lcls, i * S);
         double far = -2.0 * AW_K_COULOMB * lcls.charge * lambda / d;
         double peak = -2.0 * AW_K_COULOMB * lcls.charge * aw_line_density(&lcls, 0.0) / d;
-        /* psi beside 2x: corrections of order (sigma R/d^2)^(1/2) R/d, 1e-6 here, and more where
-         * they are first order in psi/x: 1e-3 is seen at d = 300 m and falls as d^(-3/2) */
+        /* psi next to 2x: corrections of order (sigma R/d^2)^(1/2) R/d, 1e-6 here, and larger where
+         * they are of first order in psi/x: 1e-3 at d = 300 m, which falls as d^(-3/2) */
         assert_close(aw_exit_force(&lcls, R, PHI, d, i * S), far, 0.0, 1e-4 * fabs(peak));
     }
 }
@@ -191,8 +193,9 @@ static void forces_have_the_right_sign(void **state)
     assert_true(aw_exit_force(&lcls, R, PHI, 0.5, 0.0) < 0.0);
 }
 
-/* A round disc of the rest frame: phi' = (Q/4 pi eps0) sqrt(pi/2)/sigma, by elementary means. */
-static void sheet_round_at_rest_has_the_discs_potential(void **state)
+/* The potential of a disc that is round in its rest frame: phi' = (Q/4 pi eps0)
+ * sqrt(pi/2)/sigma. */
+static void sheet_that_is_round_at_rest_has_the_potential_of_a_disc(void **state)
 {
     const aw_sheet sheet = {.charge = 1e-9, .sigma_s = 1e-6, .sigma_x = 1e-4, .gamma = 100.0};
     (void)state;
@@ -204,7 +207,7 @@ static void sheet_round_at_rest_has_the_discs_potential(void **state)
     assert_close(aw_sheet_phi(&sheet, 0.0, 1e-3), 100.0 * AW_K_COULOMB * 1e-9 / 0.1, 1e-5, 0.0);
 }
 
-/* By the plain sum over the charge in the rest frame, polar coordinates about the field point. */
+/* A direct sum over the charge in the rest frame, in polar coordinates about the field point. */
 static void sheet_agrees_with_a_sum_over_its_charge(void **state)
 {
     const aw_sheet sheet = {.charge = 1e-9, .sigma_s = 50e-6, .sigma_x = 50e-6, .gamma = 10.0};
@@ -230,21 +233,21 @@ static void sheet_agrees_with_a_sum_over_its_charge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lcls_steady_forces_are_the_known_ones),
-        cmocka_unit_test(steady_force_in_units_of_k),
-        cmocka_unit_test(extremes_of_the_steady_force_are_extremes),
+        cmocka_unit_test(lcls_steady_forces_agree_with_published_values),
+        cmocka_unit_test(steady_force_in_units_of_k_has_the_known_mean_rms_and_extremes),
+        cmocka_unit_test(steady_force_is_extreme_where_it_should_be),
         cmocka_unit_test(closed_mean_is_the_mean_of_the_force),
         cmocka_unit_test(steady_force_agrees_with_a_midpoint_sum),
-        cmocka_unit_test(entrance_forces_are_the_known_ones),
+        cmocka_unit_test(entrance_forces_agree_with_known_values),
         cmocka_unit_test(entrance_mean_overshoots_and_settles),
         cmocka_unit_test(entrance_mean_is_the_mean_of_the_force),
-        cmocka_unit_test(entrance_tends_to_nothing_and_to_the_steady_state),
+        cmocka_unit_test(entrance_force_grows_from_zero_to_the_steady_state),
         cmocka_unit_test(whole_bend_costs_0_887_MeV),
-        cmocka_unit_test(exit_forces_are_the_known_ones),
-        cmocka_unit_test(exit_begins_as_the_bend_ends),
+        cmocka_unit_test(exit_forces_agree_with_known_values),
+        cmocka_unit_test(exit_force_begins_with_the_force_in_the_bend),
         cmocka_unit_test(far_behind_the_exit_the_force_is_minus_2_lambda_over_d),
         cmocka_unit_test(forces_have_the_right_sign),
-        cmocka_unit_test(sheet_round_at_rest_has_the_discs_potential),
+        cmocka_unit_test(sheet_that_is_round_at_rest_has_the_potential_of_a_disc),
         cmocka_unit_test(sheet_agrees_with_a_sum_over_its_charge),
     };
     gsl_set_error_handler_off();

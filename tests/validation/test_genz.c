@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Genz's integrals against Gauss-Legendre rules on many panels, and their difficulties. */
+/* Genz's integrals against Gauss-Legendre rules on many panels; the difficulty of the
+ * integrands. */
 #include <gsl/gsl_integration.h>
 #include <math.h>
 
@@ -8,8 +9,8 @@
 
 enum { ORDER = 20, NODES_MAX = 33 * ORDER };
 
-/* Nodes and weights on [0, 1]: equal panels, of which one is cut at `at`, for kinks and jumps.
- * @return their number. */
+/* Nodes and weights on [0, 1]: equal panels, one of them cut at `at`, where a kink or jump may be.
+ * @return the number of nodes. */
 static int panel_rule(int panels, double at, double *x, double *w)
 {
     gsl_integration_glfixed_table *table = gsl_integration_glfixed_table_alloc(ORDER);
@@ -27,7 +28,7 @@ static int panel_rule(int panels, double at, double *x, double *w)
     return n;
 }
 
-/* The integral over all axes from `axis` on, by the product of the rules. */
+/* The integral over axes axis, axis + 1, ..., by the product of one-dimensional rules. */
 static double product_rule(aw_genz *g, int axis, int panels, double *at)
 {
     double x[NODES_MAX], w[NODES_MAX], sum = 0.0;
@@ -40,7 +41,7 @@ static double product_rule(aw_genz *g, int axis, int panels, double *at)
     return sum;
 }
 
-static void integrals_are_those_of_a_product_rule(void **state)
+static void integrals_agree_with_a_product_rule(void **state)
 {
     uint64_t random = 1;
     double at[AW_GENZ_DIMENSIONS];
@@ -49,7 +50,7 @@ static void integrals_are_those_of_a_product_rule(void **state)
         for (int i = 0; i < 4; ++i) {
             aw_genz g = aw_genz_draw((aw_genz_family)family, 2, &random);
             /* rules of order 20 on panels of 1/32: 1e-12 for the sharpest peak (1/150), whose poles
-             * are nearest; the oscillating one cancels to some 1e-4 of its amplitude */
+             * are nearest; the oscillatory family cancels to about 1e-4 of its amplitude */
             assert_close(product_rule(&g, 0, 32, at), aw_genz_integral(&g), 1e-11, 1e-14);
         }
     for (int family = 0; family < AW_GENZ_FAMILIES; ++family) {
@@ -59,7 +60,7 @@ static void integrals_are_those_of_a_product_rule(void **state)
     }
 }
 
-/* Inclusion and exclusion: 1/(n! prod a) sum over v of (-1)^|v|/(1 + v.a). */
+/* By inclusion and exclusion: 1/(n! prod a) sum over v of (-1)^|v|/(1 + v.a). */
 static long double corner_sum(const aw_genz *g, long double *largest)
 {
     long double sum = 0.0L, factor = 1.0L;
@@ -79,7 +80,7 @@ static long double corner_sum(const aw_genz *g, long double *largest)
     return sum / factor;
 }
 
-static void corner_peak_is_the_sum_over_corners(void **state)
+static void corner_peak_agrees_with_the_sum_over_corners(void **state)
 {
     uint64_t random = 2;
     double worst = 0.0;
@@ -93,10 +94,10 @@ static void corner_peak_is_the_sum_over_corners(void **state)
             assert_close(aw_genz_integral(&g), (double)sum, 1e-13 + rounding, 0.0);
             worst = fmax(worst, rounding);
         }
-    assert_true(worst > 1e-11 && worst < 1e-9); /* why the program does not use the sum */
+    assert_true(worst > 1e-11 && worst < 1e-9); /* why the program does not use this sum */
 }
 
-static void difficulties_are_those_of_the_package(void **state)
+static void parameters_have_the_difficulties_of_genz_s_package(void **state)
 {
     static const double h[AW_GENZ_FAMILIES] = {110.0, 600.0, 600.0, 100.0, 150.0, 100.0};
     static const double e[AW_GENZ_FAMILIES] = {1.5, 2.0, 2.0, 1.0, 2.0, 2.0};
@@ -119,9 +120,9 @@ static void difficulties_are_those_of_the_package(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integrals_are_those_of_a_product_rule),
-        cmocka_unit_test(corner_peak_is_the_sum_over_corners),
-        cmocka_unit_test(difficulties_are_those_of_the_package),
+        cmocka_unit_test(integrals_agree_with_a_product_rule),
+        cmocka_unit_test(corner_peak_agrees_with_the_sum_over_corners),
+        cmocka_unit_test(parameters_have_the_difficulties_of_genz_s_package),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Entrance, steady and exit forces against a plain sum of the retarded fields of a line bunch.
+/* Entrance, steady and exit forces against a direct sum of the retarded fields of a line bunch.
  *
- * On the orbit, with y the arc length back to the emitting place, rho the straight distance, rho^
- * the unit vector from there and t' the tangent there, the field along the tangent t is (Jefimenko)
+ * With y the arc length back to the emitting point, rho the straight distance, rho^ the unit vector
+ * from that point and t' the tangent there, the field along the tangent t is (Jefimenko)
  *   E_s/(Q/4 pi eps0) = int dy { lambda (rho^.t)/rho^2 + lambda' (beta^2 t'.t - beta rho^.t)/rho }
- * with lambda at s - (y - rho) - (1 - beta) rho. The same integral on a straight line, which holds
- * the field of uniform motion and all that is singular at y = 0, is taken off under the integral.
- * No paraxial expansion is made, so it shares nothing with the closed forms but the physics. */
+ * with lambda at s - (y - rho) - (1 - beta) rho. The same integrand for a straight line, which is
+ * the field of uniform motion and contains everything singular at y = 0, is subtracted. There is no
+ * paraxial expansion, so the sum shares nothing with the closed forms but the physics. */
 #include <gsl/gsl_errno.h>
 #include <math.h>
 
@@ -19,7 +19,7 @@ static const aw_line_bunch lcls = {.charge = 1e-9, .sigma = 50e-6};
 static const double R = 25.13, PHI = 0.198968;
 static const double S = 50e-6, GAMMA = 1e5; /* (R/sigma)^(1/3) = 80 is far below */
 
-/* The integrand at y, the straight line's taken off. */
+/* The integrand at y, less that of the straight line. */
 static double density(const aw_orbit_view *orbit, const aw_orbit_point *at, double s, double y)
 {
     const double omb = 0.5 / (GAMMA * GAMMA), beta = 1.0 - omb;
@@ -34,7 +34,7 @@ static double density(const aw_orbit_view *orbit, const aw_orbit_point *at, doub
     return bent - straight;
 }
 
-/* Force [eV/m] on the particle at s, at arc length place + s, of a bunch centred at `place`. */
+/* Force [eV/m] on the particle at arc length place + s, in a bunch centred at `place`. */
 static double direct(const aw_orbit_view *orbit, double place, double s)
 {
     /* 5-point Gauss-Legendre on panels of equal ratio from 0.1 mm to 2 gamma^2 * 40 sigma */
@@ -67,11 +67,11 @@ static void lcls_line(aw_orbit_piece piece[3], aw_orbit_view *orbit)
     orbit->n = 3;
 }
 
-/* The closed forms are paraxial: their relative error is the square of an angle, 1e-3 and less. The
- * sum's own is 1e-5 (twice the panels change it by less). In all, of k. */
+/* Tolerance, in units of k: the closed forms are paraxial, with a relative error of the square of
+ * an angle, 1e-3 and less; the sum has 1e-5 (doubling the panels changes it by less). */
 #define PARAXIAL 5e-4
 
-static void entrance_is_the_sum_of_the_retarded_fields(void **state)
+static void entrance_force_agrees_with_the_sum_of_retarded_fields(void **state)
 {
     static const double d[5] = {0.2, 0.5, 0.8, 1.2, 2.0};
     aw_orbit_piece piece[3];
@@ -79,12 +79,13 @@ static void entrance_is_the_sum_of_the_retarded_fields(void **state)
     (void)state;
     lcls_line(piece, &orbit);
     for (int i = 0; i < 5; ++i)
-        for (int j = -1; j <= 1; ++j) /* the edge behind the particle, not behind the centre */
+        for (int j = -1; j <= 1;
+             ++j) /* distances from the edge to the particle, not to the centre */
             assert_close(aw_entrance_force(&lcls, R, d[i] + j * S, j * S),
                          direct(&orbit, d[i], j * S), 0.0, PARAXIAL * aw_line_unit(&lcls, R));
 }
 
-static void steady_state_is_the_sum_of_the_retarded_fields(void **state)
+static void steady_force_agrees_with_the_sum_of_retarded_fields(void **state)
 {
     aw_orbit_piece piece[3];
     aw_orbit_view orbit;
@@ -95,7 +96,7 @@ static void steady_state_is_the_sum_of_the_retarded_fields(void **state)
                      PARAXIAL * aw_line_unit(&lcls, R));
 }
 
-static void exit_is_the_sum_of_the_retarded_fields(void **state)
+static void exit_force_agrees_with_the_sum_of_retarded_fields(void **state)
 {
     static const double d[4] = {0.05, 0.2, 0.5, 0.9};
     aw_orbit_piece piece[3];
@@ -112,9 +113,9 @@ static void exit_is_the_sum_of_the_retarded_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entrance_is_the_sum_of_the_retarded_fields),
-        cmocka_unit_test(steady_state_is_the_sum_of_the_retarded_fields),
-        cmocka_unit_test(exit_is_the_sum_of_the_retarded_fields),
+        cmocka_unit_test(entrance_force_agrees_with_the_sum_of_retarded_fields),
+        cmocka_unit_test(steady_force_agrees_with_the_sum_of_retarded_fields),
+        cmocka_unit_test(exit_force_agrees_with_the_sum_of_retarded_fields),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake validate` with cases made up here: what passes, what fails, and what the JSON says. */
+/* `arcwake validate` with cases of this test: what passes, what fails, and what the JSON says. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/command.h"
 #include "src/base/log.h"
 #include "src/validate/cases.h"
-#include "src/validate/validate.h"
 #include "tests/assert_close.h"
 
 static aw_status good(aw_validation *v)
@@ -42,34 +42,35 @@ static aw_status lost(aw_validation *v) { return aw_check_note(v, "lost", INFINI
 static aw_status one_of_many(aw_validation *v)
 {
     const double ours[4] = {1.0, NAN, 1.0, 1.0}, reference[4] = {1.0, 1.0, 1.0, 5.0};
-    return aw_check_worst(v, "one of many", ours, reference, 4, 1.0, 1e9);
+    return aw_check_worst(v, "one of many", (aw_pairs){ours, reference, 4}, 1.0, 1e9);
 }
 
 static aw_status worst_place(aw_validation *v)
 {
     const double ours[4] = {1.0, 2.0, 2.5, 4.0}, reference[4] = {1.1, 2.0, 3.0, 4.2};
-    return aw_check_worst(v, "worst place", ours, reference, 4, 1.0, 0.5);
+    return aw_check_worst(v, "worst place", (aw_pairs){ours, reference, 4}, 1.0, 0.5);
 }
 
-/* The table of validate.c, filled with ours. */
-const aw_case aw_case_lcls_bend = {.name = "good", .claim = "", .run = good};
-const aw_case aw_case_lcls_entrance = {.name = "beyond", .claim = "", .full = 1, .run = beyond};
-const aw_case aw_case_lcls_exit = {.name = "no-number", .claim = "", .full = 1, .run = no_number};
-const aw_case aw_case_lcls_energy = {
-    .name = "no-reference", .claim = "", .full = 1, .run = no_reference};
-const aw_case aw_case_straight_sheet = {
-    .name = "no-scale", .claim = "", .full = 1, .run = no_scale};
-const aw_case aw_case_lone_particle = {
-    .name = "breaks-off", .claim = "", .full = 1, .run = breaks_off};
-const aw_case aw_case_mse = {.name = "known", .claim = "", .run = known};
-const aw_case aw_case_split_bend = {.name = "lost", .claim = "", .full = 1, .run = lost};
-const aw_case aw_case_step = {.name = "one-of-many", .claim = "", .full = 1, .run = one_of_many};
-const aw_case aw_case_solvers = {.name = "worst-place", .claim = "", .run = worst_place};
-const aw_case aw_case_threads = {.name = "t", .claim = "", .run = good};
-const aw_case aw_case_charge = {.name = "c", .claim = "", .run = good};
-const aw_case aw_case_chicane_optics = {.name = "o", .claim = "", .run = good};
-const aw_case aw_case_zeuthen = {.name = "z", .claim = "", .run = good};
-const aw_case aw_case_strategies = {.name = "n", .claim = "", .run = good};
+/* Cases in place of those of the program. */
+static const aw_case cases[] = {
+    {.name = "good", .claim = "", .run = good},
+    {.name = "beyond", .claim = "", .full = 1, .run = beyond},
+    {.name = "no-number", .claim = "", .full = 1, .run = no_number},
+    {.name = "no-reference", .claim = "", .full = 1, .run = no_reference},
+    {.name = "no-scale", .claim = "", .full = 1, .run = no_scale},
+    {.name = "breaks-off", .claim = "", .full = 1, .run = breaks_off},
+    {.name = "known", .claim = "", .run = known},
+    {.name = "lost", .claim = "", .full = 1, .run = lost},
+    {.name = "one-of-many", .claim = "", .full = 1, .run = one_of_many},
+    {.name = "worst-place", .claim = "", .run = worst_place},
+};
+
+const aw_case *aw_case_list(int i)
+{
+    return i < (int)(sizeof cases / sizeof cases[0]) ? &cases[i] : NULL;
+}
+
+extern const aw_command aw_validate_command;
 
 static aw_status validate(char *a, char *b, char *c)
 {
@@ -79,7 +80,7 @@ static aw_status validate(char *a, char *b, char *c)
     return aw_validate_command.run(argc, argv);
 }
 
-static void a_failed_check_gives_its_own_status(void **state)
+static void failed_check_has_an_exit_status_of_its_own(void **state)
 {
     static char *const bad[] = {"beyond",     "no-number", "no-reference", "no-scale",
                                 "breaks-off", "lost",      "one-of-many"};
@@ -89,16 +90,16 @@ static void a_failed_check_gives_its_own_status(void **state)
     assert_status(validate("good", "no-number", "known"), AW_ERR_CHECK);
 }
 
-static void what_is_right_passes(void **state)
+static void correct_results_pass(void **state)
 {
     (void)state;
     assert_ok(validate("good", NULL, NULL));
     assert_ok(validate("known", "worst-place", NULL));
-    assert_ok(validate(NULL, NULL, NULL)); /* the default leaves out what is marked full */
+    assert_ok(validate(NULL, NULL, NULL)); /* by default without the long cases */
     assert_status(validate("--full", NULL, NULL), AW_ERR_CHECK);
 }
 
-static void wrong_usage_is_refused(void **state)
+static void unknown_cases_and_options_are_refused(void **state)
 {
     (void)state;
     assert_status(validate("goood", NULL, NULL), AW_ERR_ARG);
@@ -120,8 +121,8 @@ static char *read_all(const char *path)
     return text;
 }
 
-/* What --json writes of the cases (the second may be NULL), which end with this status; the caller
- * frees it. */
+/* The file of --json for one or two cases (the second may be NULL) that end with this status; the
+ * caller frees the text. */
 static char *json_of(aw_status status, char *first, char *second)
 {
     char path[] = "validate_XXXXXX", json[64];
@@ -135,7 +136,7 @@ static char *json_of(aw_status status, char *first, char *second)
     return text;
 }
 
-static void json_is_whole_and_exact(void **state)
+static void json_keeps_every_bit_and_escapes_names(void **state)
 {
     char *text = json_of(AW_ERR_CHECK, "good", "no-number");
     (void)state;
@@ -152,7 +153,7 @@ static void json_is_whole_and_exact(void **state)
     free(text);
 }
 
-static void the_worst_place_is_the_one_reported(void **state)
+static void pair_that_differs_most_is_the_one_reported(void **state)
 {
     char *text = json_of(AW_OK, "worst-place", NULL);
     (void)state;
@@ -163,11 +164,11 @@ static void the_worst_place_is_the_one_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failed_check_gives_its_own_status),
-        cmocka_unit_test(what_is_right_passes),
-        cmocka_unit_test(wrong_usage_is_refused),
-        cmocka_unit_test(json_is_whole_and_exact),
-        cmocka_unit_test(the_worst_place_is_the_one_reported),
+        cmocka_unit_test(failed_check_has_an_exit_status_of_its_own),
+        cmocka_unit_test(correct_results_pass),
+        cmocka_unit_test(unknown_cases_and_options_are_refused),
+        cmocka_unit_test(json_keeps_every_bit_and_escapes_names),
+        cmocka_unit_test(pair_that_differs_most_is_the_one_reported),
     };
     aw_log_quiet(1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,66 +1,68 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU kernels for clusters: the rule on each region of a shared partition at each tile, with the
- * partition's pieces shared between blocks (dissertation 4.2.1), and what is accepted of it. */
+/* GPU kernels for clusters. The first applies the rule to each region of a cluster's partition at
+ * each of its tiles; the chunks of the partition are distributed over the blocks (dissertation
+ * 4.2.1). The second accepts or refuses the regions. */
 #ifndef AW_KERNELS_GPU_BLOCKS_CLUSTERS_H
 #define AW_KERNELS_GPU_BLOCKS_CLUSTERS_H
 #include "kernels/device/device.h"
 #include "kernels/gpu/blocks/tiles.h"
 
-/* Regions of a piece: it computes its first node itself. */
+/* Regions of a chunk. Each chunk computes the first node of its first region anew. */
 #define AW_GPU_CHUNK_REGIONS 8
-/* Tiles of a block that accepts. */
-#define AW_GPU_ACCEPTS (AW_GPU_THREADS / AW_TILE)
-/* Sums of a point: of accepted and of refused regions, and the sum of their errors after each. */
+/* Tiles of a block of the kernel `accept`. */
+#define AW_GPU_ACCEPT_TILES (AW_GPU_THREADS / AW_TILE)
+/* Sums of a point: the results of the accepted regions and the sum of their errors; then the same
+ * of the refused regions. */
 #define AW_GPU_SUMS (2 * ((int)AW_RESULTS + 1))
 
 /** A tile of a cluster. */
 typedef struct aw_gpu_tile {
     aw_tile_ref ref;
-    uint32_t region, regions; /* first in the list of regions, and how many */
-    uint32_t result;          /* its first region's in the list of results */
+    uint32_t region, regions; /* first in the list of regions, and number */
+    uint32_t result;          /* first in the list of results */
     int fine, begin;
     double limit, part;
 } aw_gpu_tile;
 
-/** What the rule gives of a region at a tile. */
+/** Integrals and errors of a region at the points of a tile. */
 typedef struct aw_gpu_result {
     double I[AW_RESULTS][AW_TILE], error[AW_TILE], coarse[AW_TILE];
 } aw_gpu_result;
 
-/** Regions of a tile that are one block's. */
+/** Regions of a tile that one block evaluates. */
 typedef struct aw_gpu_chunk {
-    uint32_t tile, first, count; /* first: of the tile's regions */
+    uint32_t tile, first, count; /* first: counted from the tile's first region */
 } aw_gpu_chunk;
 
-/** Both kernels. */
+/** Arguments of both kernels. */
 typedef struct aw_gpu_evaluate {
     aw_history_view history;
     const aw_field_point *point;
     const double (*region)[2];
     const aw_gpu_tile *tile; /* [tiles] */
     uint32_t tiles;
-    const aw_gpu_chunk *piece; /* [pieces] */
+    const aw_gpu_chunk *chunk; /* [chunks] */
     double density;
     int rounded; /* 1: sums in single precision (aw_gpu_tiles) */
     aw_scales scales;
     aw_gpu_result *result;                /* [sum of the tiles' regions] */
-    double (*sums)[AW_GPU_SUMS][AW_TILE]; /* [tiles]: out, of accepted and refused regions; in: the
-                                           * errors so far, in the place of the accepted ones */
+    double (*sums)[AW_GPU_SUMS][AW_TILE]; /* [tiles]: in: the sums of errors before the call, in row
+                                           * AW_RESULTS; out: all sums */
     float *worst;                         /* [sum of the tiles' regions] */
     uint8_t *refused;                     /* likewise */
     float *coarse;                        /* [tiles] */
-    aw_work *work;                        /* [pieces] */
+    aw_work *work;                        /* [chunks] */
 } aw_gpu_evaluate;
 
-typedef struct aw_gpu_evaluate_space {
+typedef struct aw_gpu_evaluate_shared {
     aw_gpu_tiles tiles;
     double f[5][AW_RESULTS][AW_TILE];
-} aw_gpu_evaluate_space;
+} aw_gpu_evaluate_shared;
 
-/* Nodes first .. last of a region into f; called by all threads. */
+/* Evaluate nodes first .. last of a region into s->f. Called by all threads. */
 AW_GPU_FN void aw_gpu_region_nodes(const aw_gpu_evaluate *c, const aw_gpu_tile *tile,
                                    const double region[2], int first, int last,
-                                   aw_gpu_evaluate_space *s)
+                                   aw_gpu_evaluate_shared *s)
 {
     const double a = region[0], b = region[1];
     AW_GPU_EACH(t)
@@ -77,18 +79,18 @@ AW_GPU_FN void aw_gpu_region_nodes(const aw_gpu_evaluate *c, const aw_gpu_tile *
     aw_gpu_tiles_run(&c->history, &s->tiles);
     AW_GPU_EACH(t)
     {
-        const int g = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
-        if (l < AW_TILE && first + g <= last)
+        const int warp = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
+        if (l < AW_TILE && first + warp <= last)
             for (unsigned k = 0; k < AW_RESULTS; ++k)
-                s->f[first + g][k][l] = s->tiles.f_in[g][k][l];
+                s->f[first + warp][k][l] = s->tiles.f_in[warp][k][l];
     }
     AW_GPU_BARRIER();
 }
 
-AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_space *s, int block)
+AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_shared *s, int block)
 {
-    const aw_gpu_chunk *piece = &c->piece[block];
-    const aw_gpu_tile *tile = &c->tile[piece->tile];
+    const aw_gpu_chunk *chunk = &c->chunk[block];
+    const aw_gpu_tile *tile = &c->tile[chunk->tile];
     aw_gpu_work_begin(s->tiles.work);
     AW_GPU_EACH(t)
     {
@@ -98,9 +100,9 @@ AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_s
         }
     }
     AW_GPU_BARRIER();
-    for (uint32_t k = piece->first; k < piece->first + piece->count; ++k) {
+    for (uint32_t k = chunk->first; k < chunk->first + chunk->count; ++k) {
         const double *region = c->region[tile->region + k];
-        if (k > piece->first && region[-1] == region[0]) {
+        if (k > chunk->first && region[-1] == region[0]) {
             AW_GPU_EACH(t)
             {
                 if (t < AW_TILE)
@@ -124,65 +126,67 @@ AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_s
     AW_GPU_EACH(t)
     {
         if (t == 0)
-            aw_gpu_work_end(s->tiles.work, (uint64_t)piece->count * tile->ref.count,
+            aw_gpu_work_end(s->tiles.work, (uint64_t)chunk->count * tile->ref.count,
                             &c->work[block]);
     }
 }
 
-typedef struct aw_gpu_accept_space {
+typedef struct aw_gpu_accept_shared {
     double error[AW_GPU_THREADS], coarse[AW_GPU_THREADS];
     int within[AW_GPU_THREADS];
-    int accepted[AW_GPU_ACCEPTS];
-    uint32_t most; /* regions of one of the tiles */
-} aw_gpu_accept_space;
+    int accepted[AW_GPU_ACCEPT_TILES];
+    uint32_t max_regions; /* largest number of regions of a tile of the block */
+} aw_gpu_accept_shared;
 
-/* Region k at a tile, of which lane 0 decides for all (device.h, aw_cluster). */
+/* Accept or refuse region k at a tile (device.h, aw_cluster). Called by the thread of lane 0, which
+ * decides for all lanes. */
 AW_GPU_FN void aw_gpu_accept_one(const aw_gpu_evaluate *c, const aw_gpu_tile *tile, uint32_t k,
-                                 aw_gpu_accept_space *s, int t, float *coarse)
+                                 aw_gpu_accept_shared *s, int t, float *coarse)
 {
-    double worst = 0.0, more = 0.0;
+    double worst = 0.0, increase = 0.0;
     int accepted = 1;
     for (uint32_t l = 0; l < tile->ref.count; ++l) {
         const double error = s->error[t + (int)l];
         if (!(error <= worst) && !isnan(worst)) worst = error;
-        if (s->coarse[t + (int)l] > more) more = s->coarse[t + (int)l];
+        if (s->coarse[t + (int)l] > increase) increase = s->coarse[t + (int)l];
         accepted = accepted && s->within[t + (int)l];
     }
     s->accepted[t / AW_TILE] = accepted;
     c->worst[tile->result + k] = (float)worst;
     c->refused[tile->result + k] = !accepted;
-    *coarse += (float)more;
+    *coarse += (float)increase;
 }
 
-/* What the rule gives at a lane, and its error after it. */
+/* Add the results of a region at lane l, and its error, to the sums of a point. */
 AW_GPU_FN void aw_gpu_accept_add(const aw_gpu_result *r, int l, double *sum)
 {
     for (unsigned j = 0; j < AW_RESULTS; ++j) sum[j] += r->I[j][l];
     sum[AW_RESULTS] += r->error[l];
 }
 
-/** Accept or refuse the regions of AW_GPU_ACCEPTS tiles, one after the other; a thread a lane. */
-AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space *s, int block)
+/** Accept or refuse the regions of AW_GPU_ACCEPT_TILES tiles, in order, with one thread per
+ *  lane. */
+AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_shared *s, int block)
 {
-    double own[AW_GPU_OWN][AW_GPU_SUMS], start[AW_GPU_OWN];
-    float coarse[AW_GPU_OWN];
-    const uint32_t first = (uint32_t)block * AW_GPU_ACCEPTS;
+    double own[AW_GPU_PRIVATE][AW_GPU_SUMS], start[AW_GPU_PRIVATE];
+    float coarse[AW_GPU_PRIVATE];
+    const uint32_t first = (uint32_t)block * AW_GPU_ACCEPT_TILES;
     AW_GPU_EACH(t)
     {
         const uint32_t i = first + (uint32_t)(t / AW_TILE);
-        for (int j = 0; j < AW_GPU_SUMS; ++j) own[AW_GPU_MINE(t)][j] = 0.0;
-        coarse[AW_GPU_MINE(t)] = 0.0F;
-        start[AW_GPU_MINE(t)] =
+        for (int j = 0; j < AW_GPU_SUMS; ++j) own[AW_GPU_INDEX(t)][j] = 0.0;
+        coarse[AW_GPU_INDEX(t)] = 0.0F;
+        start[AW_GPU_INDEX(t)] =
             i < c->tiles && !c->tile[i].begin ? c->sums[i][AW_RESULTS][t % AW_TILE] : 0.0;
-        own[AW_GPU_MINE(t)][AW_RESULTS] = start[AW_GPU_MINE(t)];
+        own[AW_GPU_INDEX(t)][AW_RESULTS] = start[AW_GPU_INDEX(t)];
         if (t == 0) {
-            s->most = 0;
-            for (uint32_t n = first; n < first + AW_GPU_ACCEPTS && n < c->tiles; ++n)
-                if (c->tile[n].regions > s->most) s->most = c->tile[n].regions;
+            s->max_regions = 0;
+            for (uint32_t n = first; n < first + AW_GPU_ACCEPT_TILES && n < c->tiles; ++n)
+                if (c->tile[n].regions > s->max_regions) s->max_regions = c->tile[n].regions;
         }
     }
     AW_GPU_BARRIER();
-    for (uint32_t k = 0; k < s->most; ++k) {
+    for (uint32_t k = 0; k < s->max_regions; ++k) {
         AW_GPU_EACH(t)
         {
             const uint32_t i = first + (uint32_t)(t / AW_TILE);
@@ -191,10 +195,10 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space
                 const aw_gpu_result *r = &c->result[tile->result + k];
                 const double share = aw_accept_share(k, tile->regions);
                 const double budget =
-                    aw_accept_budget(tile->limit, tile->part, start[AW_GPU_MINE(t)], share);
+                    aw_accept_budget(tile->limit, tile->part, start[AW_GPU_INDEX(t)], share);
                 s->error[t] = r->error[t % AW_TILE];
                 s->coarse[t] = r->coarse[t % AW_TILE];
-                s->within[t] = own[AW_GPU_MINE(t)][AW_RESULTS] + s->error[t] <= budget;
+                s->within[t] = own[AW_GPU_INDEX(t)][AW_RESULTS] + s->error[t] <= budget;
             }
         }
         AW_GPU_BARRIER();
@@ -202,7 +206,7 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space
         {
             const uint32_t i = first + (uint32_t)(t / AW_TILE);
             if (t % AW_TILE == 0 && i < c->tiles && k < c->tile[i].regions)
-                aw_gpu_accept_one(c, &c->tile[i], k, s, t, &coarse[AW_GPU_MINE(t)]);
+                aw_gpu_accept_one(c, &c->tile[i], k, s, t, &coarse[AW_GPU_INDEX(t)]);
         }
         AW_GPU_BARRIER();
         AW_GPU_EACH(t)
@@ -210,7 +214,7 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space
             const uint32_t i = first + (uint32_t)(t / AW_TILE);
             if (i < c->tiles && k < c->tile[i].regions) {
                 const aw_gpu_result *r = &c->result[c->tile[i].result + k];
-                double *sum = own[AW_GPU_MINE(t)];
+                double *sum = own[AW_GPU_INDEX(t)];
                 if (s->accepted[t / AW_TILE])
                     aw_gpu_accept_add(r, t % AW_TILE, sum);
                 else
@@ -224,8 +228,8 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_space
         const uint32_t i = first + (uint32_t)(t / AW_TILE);
         if (i < c->tiles) {
             for (int j = 0; j < AW_GPU_SUMS; ++j)
-                c->sums[i][j][t % AW_TILE] = own[AW_GPU_MINE(t)][j];
-            if (t % AW_TILE == 0) c->coarse[i] = coarse[AW_GPU_MINE(t)];
+                c->sums[i][j][t % AW_TILE] = own[AW_GPU_INDEX(t)][j];
+            if (t % AW_TILE == 0) c->coarse[i] = coarse[AW_GPU_INDEX(t)];
         }
     }
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU kernels for nodes in r' that all points of a grid share: each is evaluated at every tile (no
- * tables of projections: at a node the beam is read by thousands of threads at once, and what
- * tables save a CPU is less than what a GPU has to spare). */
+/* GPU kernels for nodes in r' that all points of a grid have in common. Every node is evaluated at
+ * every tile, without tables of projections: thousands of threads read the beam at a node at the
+ * same time, and a GPU's spare arithmetic exceeds the work that tables save a CPU. */
 #ifndef AW_KERNELS_GPU_BLOCKS_COMMON_NODES_H
 #define AW_KERNELS_GPU_BLOCKS_COMMON_NODES_H
 #include "kernels/gpu/blocks/clusters.h"
 
-/* Nodes of a run, which is one block's at a tile. */
+/* Nodes of a run: one block evaluates a run at a tile. */
 #define AW_GPU_COMMON_RUN 16
-/* Sums of a point: AW_RESULTS, and the check. */
+/* Sums of a point: AW_RESULTS results, and the check. */
 #define AW_GPU_COMMON_SUMS ((int)AW_RESULTS + 1)
 
-/** Both kernels. */
+/** Arguments of both kernels. */
 typedef struct aw_gpu_common {
     aw_history_view history;
     const aw_field_point *point;
-    aw_field_point moves_as; /* whose velocity all points take, if `moves` */
+    aw_field_point moves_as; /* if `moves` is 1: all points have the velocity of this point */
     int moves, check_rates;
     const aw_common_node *node;
     size_t nodes;
@@ -23,20 +23,20 @@ typedef struct aw_gpu_common {
     size_t tiles, runs;
     double density;
     aw_scales scales;
-    double (*partial)[AW_GPU_COMMON_SUMS][AW_TILE]; /* [tiles][runs]: of one run */
+    double (*partial)[AW_GPU_COMMON_SUMS][AW_TILE]; /* [tiles][runs] */
     double (*sums)[AW_GPU_COMMON_SUMS][AW_TILE];    /* [tiles] */
     aw_work *work;                                  /* [tiles][runs] */
 } aw_gpu_common;
 
-typedef struct aw_gpu_common_space {
+typedef struct aw_gpu_common_shared {
     aw_gpu_tiles tiles;
     aw_field_point point[AW_TILE];
     double sum[AW_GPU_COMMON_SUMS][AW_TILE];
-} aw_gpu_common_space;
+} aw_gpu_common_shared;
 
-/* The points of a tile, with the velocity of `common` if they take it. */
-AW_GPU_FN void aw_gpu_common_take(const aw_gpu_common *c, const aw_tile_ref *ref,
-                                  aw_gpu_common_space *s)
+/* Load the points of a tile. Called by one thread. */
+AW_GPU_FN void aw_gpu_common_load(const aw_gpu_common *c, const aw_tile_ref *ref,
+                                  aw_gpu_common_shared *s)
 {
     for (uint32_t l = 0; l < ref->count; ++l) {
         const aw_field_point *p = &c->point[ref->first + l];
@@ -47,9 +47,10 @@ AW_GPU_FN void aw_gpu_common_take(const aw_gpu_common *c, const aw_tile_ref *ref
     aw_tile_take(s->point, (int)ref->count, &s->tiles.tile);
 }
 
-/* Nodes first .. first + AW_GPU_WARPS - 1, before `end`; called by all threads. */
+/* Add nodes first .. first + AW_GPU_WARPS - 1, as far as they are before `end`, to the sums. Called
+ * by all threads. */
 AW_GPU_FN void aw_gpu_common_nodes(const aw_gpu_common *c, size_t first, size_t end,
-                                   aw_gpu_common_space *s)
+                                   aw_gpu_common_shared *s)
 {
     AW_GPU_EACH(t)
     {
@@ -66,11 +67,12 @@ AW_GPU_FN void aw_gpu_common_nodes(const aw_gpu_common *c, size_t first, size_t 
     aw_gpu_tiles_run(&c->history, &s->tiles);
     AW_GPU_EACH(l)
     {
-        for (int g = 0; l < AW_TILE && g < AW_GPU_WARPS && first + (size_t)g < end; ++g) {
-            const aw_common_node *q = &c->node[first + (size_t)g];
+        for (int warp = 0; l < AW_TILE && warp < AW_GPU_WARPS && first + (size_t)warp < end;
+             ++warp) {
+            const aw_common_node *q = &c->node[first + (size_t)warp];
             double f_in[AW_RESULTS];
             for (unsigned k = 0; k < AW_RESULTS; ++k) {
-                f_in[k] = s->tiles.f_in[g][k][l];
+                f_in[k] = s->tiles.f_in[warp][k][l];
                 s->sum[k][l] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k];
             }
             s->sum[AW_RESULTS][l] += aw_common_check(c->check_rates, q, &c->scales, f_in[AW_PHI],
@@ -80,7 +82,7 @@ AW_GPU_FN void aw_gpu_common_nodes(const aw_gpu_common *c, size_t first, size_t 
     AW_GPU_BARRIER();
 }
 
-AW_GPU_FN void aw_gpu_common_block(const aw_gpu_common *c, aw_gpu_common_space *s, int block)
+AW_GPU_FN void aw_gpu_common_block(const aw_gpu_common *c, aw_gpu_common_shared *s, int block)
 {
     const size_t tile = (size_t)block / c->runs, run = (size_t)block % c->runs;
     const size_t first = run * AW_GPU_COMMON_RUN;
@@ -90,7 +92,7 @@ AW_GPU_FN void aw_gpu_common_block(const aw_gpu_common *c, aw_gpu_common_space *
     {
         if (t == 0) {
             s->tiles.rounded = 1;
-            aw_gpu_common_take(c, &c->tile[tile], s);
+            aw_gpu_common_load(c, &c->tile[tile], s);
         }
         for (int k = 0; t < AW_TILE && k < AW_GPU_COMMON_SUMS; ++k) s->sum[k][t] = 0.0;
     }
@@ -104,12 +106,12 @@ AW_GPU_FN void aw_gpu_common_block(const aw_gpu_common *c, aw_gpu_common_space *
     }
 }
 
-/** Sums of the runs of AW_GPU_ACCEPTS tiles, in their order; a thread a lane. */
+/** Add up the runs of AW_GPU_ACCEPT_TILES tiles, in order, with one thread per lane. */
 AW_GPU_FN void aw_gpu_common_add_block(const aw_gpu_common *c, int block)
 {
     AW_GPU_EACH(t)
     {
-        const size_t tile = (size_t)block * AW_GPU_ACCEPTS + (size_t)(t / AW_TILE);
+        const size_t tile = (size_t)block * AW_GPU_ACCEPT_TILES + (size_t)(t / AW_TILE);
         for (int k = 0; tile < c->tiles && k < AW_GPU_COMMON_SUMS; ++k) {
             double sum = 0.0;
             for (size_t run = 0; run < c->runs; ++run)

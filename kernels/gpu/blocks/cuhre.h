@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU kernels for integrals in several dimensions: the rule on boxes (phase one: a warp for a box),
- * and queues that cut their worst ones (phase two: a block for a queue, half of it for each piece).
- */
+/* GPU kernels for integrals in several dimensions. Phase one applies the rule to boxes, one warp
+ * per box; phase two cuts the worst boxes of queues, one block per queue and half of its threads
+ * per half of the box. */
 #ifndef AW_KERNELS_GPU_BLOCKS_CUHRE_H
 #define AW_KERNELS_GPU_BLOCKS_CUHRE_H
 #include "kernels/gpu/blocks/block.h"
@@ -13,51 +13,52 @@ typedef struct aw_gpu_cuhre {
     aw_cuhre_rule rule;
     aw_genz f;
     aw_cuhre_region *region; /* [n] */
-    aw_cuhre_queue *queue;   /* [n]; their pointers are the device's */
+    aw_cuhre_queue *queue;   /* [n]; their pointers are addresses on the device */
     size_t n;
 } aw_gpu_cuhre;
 
-/* One application of the rule: values at its points, and shares of the sums over them. */
+/* One application of the rule: the integrand at its points, and partial sums over them. */
 typedef struct aw_gpu_cuhre_sample {
     double value[AW_CUHRE_POINTS];
     aw_cuhre_share share[AW_CUHRE_SHARES];
 } aw_gpu_cuhre_sample;
 
-/* The rule on so many regions, each with `team` threads; called by all threads of a block. */
+/* Apply the rule to `regions` regions with `team` threads each. Called by all threads of a
+ * block. */
 AW_GPU_FN void aw_gpu_cuhre_rule(const aw_gpu_cuhre *c, aw_cuhre_region *region, int regions,
                                  int team, aw_gpu_cuhre_sample *sample)
 {
     AW_GPU_EACH(t)
     {
-        const int g = t / team;
+        const int r = t / team;
         double x[AW_CUHRE_DIMENSIONS];
-        for (int i = t % team; g < regions && i < c->rule.points; i += team) {
-            aw_cuhre_point(&region[g], c->rule.n, i, x);
-            sample[g].value[i] = aw_genz_at(&c->f, x);
+        for (int i = t % team; r < regions && i < c->rule.points; i += team) {
+            aw_cuhre_point(&region[r], c->rule.n, i, x);
+            sample[r].value[i] = aw_genz_at(&c->f, x);
         }
     }
     AW_GPU_BARRIER();
     AW_GPU_EACH(t)
     {
-        const int g = t / team, i = t % team;
-        if (g < regions && i < aw_cuhre_shares(c->rule.n))
-            aw_cuhre_share_of(&c->rule, sample[g].value, i, &sample[g].share[i]);
+        const int r = t / team, i = t % team;
+        if (r < regions && i < aw_cuhre_shares(c->rule.n))
+            aw_cuhre_share_of(&c->rule, sample[r].value, i, &sample[r].share[i]);
     }
     AW_GPU_BARRIER();
     AW_GPU_EACH(t)
     {
-        const int g = t / team;
-        if (g < regions && t % team == 0)
-            aw_cuhre_judge(&c->rule, sample[g].value[0], sample[g].share, &region[g]);
+        const int r = t / team;
+        if (r < regions && t % team == 0)
+            aw_cuhre_judge(&c->rule, sample[r].value[0], sample[r].share, &region[r]);
     }
     AW_GPU_BARRIER();
 }
 
-typedef struct aw_gpu_cuhre_apply_space {
+typedef struct aw_gpu_cuhre_apply_shared {
     aw_gpu_cuhre_sample sample[AW_GPU_WARPS];
-} aw_gpu_cuhre_apply_space;
+} aw_gpu_cuhre_apply_shared;
 
-AW_GPU_FN void aw_gpu_cuhre_apply_block(const aw_gpu_cuhre *c, aw_gpu_cuhre_apply_space *s,
+AW_GPU_FN void aw_gpu_cuhre_apply_block(const aw_gpu_cuhre *c, aw_gpu_cuhre_apply_shared *s,
                                         int block)
 {
     const size_t first = (size_t)block * AW_GPU_WARPS, left = c->n - first;
@@ -65,14 +66,14 @@ AW_GPU_FN void aw_gpu_cuhre_apply_block(const aw_gpu_cuhre *c, aw_gpu_cuhre_appl
     aw_gpu_cuhre_rule(c, &c->region[first], regions, AW_GPU_WARP, s->sample);
 }
 
-typedef struct aw_gpu_cuhre_cut_space {
+typedef struct aw_gpu_cuhre_cut_shared {
     aw_cuhre_queue queue;
     aw_cuhre_region half[2];
     aw_gpu_cuhre_sample sample[2];
     int goes_on;
-} aw_gpu_cuhre_cut_space;
+} aw_gpu_cuhre_cut_shared;
 
-AW_GPU_FN void aw_gpu_cuhre_cut_block(const aw_gpu_cuhre *c, aw_gpu_cuhre_cut_space *s, int block)
+AW_GPU_FN void aw_gpu_cuhre_cut_block(const aw_gpu_cuhre *c, aw_gpu_cuhre_cut_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {

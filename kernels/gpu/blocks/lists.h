@@ -5,12 +5,13 @@
 #include "kernels/gpu/blocks/nodes.h"
 #include "quadrature/rules/refine.h"
 
-/* Regions of a list that are one block's: a region takes its first node from the one before it. */
-#define AW_GPU_RUN 8
+/* Consecutive regions of a list that one block evaluates: a region takes its first node from its
+ * predecessor. */
+#define AW_GPU_BLOCK_REGIONS 8
 
-/** Sweep: a block takes AW_GPU_RUN regions, one after the other, a warp for each of their nodes:
- *  at a node there are some hundred angles, enough for a warp, and as many as a thread would take
- *  one after the other while its neighbours, with other arcs, go other ways. */
+/** Sweep: a block evaluates AW_GPU_BLOCK_REGIONS regions one after the other, with one warp per
+ *  node. A node has some hundred angles, enough for a warp. One thread per node would be slower:
+ *  threads with different arcs diverge. */
 typedef struct aw_gpu_sweep {
     aw_history_view history;
     const aw_field_point *point;
@@ -21,36 +22,37 @@ typedef struct aw_gpu_sweep {
     aw_work *work; /* [blocks] */
 } aw_gpu_sweep;
 
-typedef struct aw_gpu_sweep_space {
+typedef struct aw_gpu_sweep_shared {
     aw_gpu_nodes nodes;
-    int which[AW_GPU_WARPS]; /* node of each warp */
-    int first;               /* the next pass begins with this node of the region; 5: none */
-} aw_gpu_sweep_space;
+    int node[AW_GPU_WARPS]; /* node of the region that each warp evaluates */
+    int first;              /* node with which the next pass begins; 5: there is none */
+} aw_gpu_sweep_shared;
 
-/* Hand out the region's unknown nodes from `from` on. @return with which to go on; 5: none */
-AW_GPU_FN int aw_gpu_hand_out(const aw_region *q, int from, aw_gpu_sweep_space *s)
+/* Assign the region's unknown nodes, from node `from` on, to the warps.
+ * @return the node with which the next pass begins; 5: none is left */
+AW_GPU_FN int aw_gpu_assign_nodes(const aw_region *q, int from, aw_gpu_sweep_shared *s)
 {
-    int g = 0, k = from;
-    for (; k < 5 && g < AW_GPU_WARPS; ++k) {
+    int warp = 0, k = from;
+    for (; k < 5 && warp < AW_GPU_WARPS; ++k) {
         if (q->known & (1u << k)) continue;
-        s->which[g] = k;
-        s->nodes.r[g] = aw_region_node(q, k);
-        s->nodes.wanted[g++] = 1;
+        s->node[warp] = k;
+        s->nodes.r[warp] = aw_region_node(q, k);
+        s->nodes.wanted[warp++] = 1;
     }
-    for (; g < AW_GPU_WARPS; ++g) s->nodes.wanted[g] = 0;
+    for (; warp < AW_GPU_WARPS; ++warp) s->nodes.wanted[warp] = 0;
     while (k < 5 && (q->known & (1u << k))) ++k;
     return k;
 }
 
-/* Evaluate what a region does not know, then its estimate and error; called by all threads. `q` is
- * in memory that all of them see. */
+/* Evaluate a region's unknown nodes, then its estimate and error. `q` is in memory that all threads
+ * of the block share. Called by all threads. */
 AW_GPU_FN void aw_gpu_complete(const aw_history_view *h, const aw_field_point *point,
                                double density, const aw_scales *scales, aw_region *q,
-                               aw_gpu_sweep_space *s)
+                               aw_gpu_sweep_shared *s)
 {
     AW_GPU_EACH(t)
     {
-        if (t == 0) s->first = aw_gpu_hand_out(q, 0, s);
+        if (t == 0) s->first = aw_gpu_assign_nodes(q, 0, s);
     }
     AW_GPU_BARRIER();
     for (int more = s->nodes.wanted[0]; more;) {
@@ -58,15 +60,15 @@ AW_GPU_FN void aw_gpu_complete(const aw_history_view *h, const aw_field_point *p
         aw_gpu_nodes_run(h, &point[q->point], density, &s->nodes);
         AW_GPU_EACH(t)
         {
-            const int g = t / AW_GPU_WARP, k = t % AW_GPU_WARP;
-            if (s->nodes.wanted[g] && k < (int)AW_RESULTS)
-                q->f[s->which[g]][k] = s->nodes.f_in[g][k];
+            const int warp = t / AW_GPU_WARP, k = t % AW_GPU_WARP;
+            if (s->nodes.wanted[warp] && k < (int)AW_RESULTS)
+                q->f[s->node[warp]][k] = s->nodes.f_in[warp][k];
         }
         AW_GPU_BARRIER();
         more = next < 5;
         AW_GPU_EACH(t)
         {
-            if (t == 0 && more) s->first = aw_gpu_hand_out(q, next, s);
+            if (t == 0 && more) s->first = aw_gpu_assign_nodes(q, next, s);
         }
         AW_GPU_BARRIER();
     }
@@ -80,10 +82,10 @@ AW_GPU_FN void aw_gpu_complete(const aw_history_view *h, const aw_field_point *p
     AW_GPU_BARRIER();
 }
 
-AW_GPU_FN void aw_gpu_sweep_block(const aw_gpu_sweep *c, aw_gpu_sweep_space *s, int block)
+AW_GPU_FN void aw_gpu_sweep_block(const aw_gpu_sweep *c, aw_gpu_sweep_shared *s, int block)
 {
-    const size_t first = (size_t)block * AW_GPU_RUN;
-    const size_t end = first + AW_GPU_RUN < c->n ? first + AW_GPU_RUN : c->n;
+    const size_t first = (size_t)block * AW_GPU_BLOCK_REGIONS;
+    const size_t end = first + AW_GPU_BLOCK_REGIONS < c->n ? first + AW_GPU_BLOCK_REGIONS : c->n;
     aw_gpu_work_begin(s->nodes.work);
     AW_GPU_BARRIER();
     for (size_t i = first; i < end; ++i) {
@@ -101,32 +103,33 @@ AW_GPU_FN void aw_gpu_sweep_block(const aw_gpu_sweep *c, aw_gpu_sweep_space *s, 
     }
 }
 
-/** Refinement: a block takes a job after the other. Of the two halves of a region four nodes are
- *  not known: one for each of its warps. */
+/** Refinement: a block refines one job after the other. The two halves of a region have four
+ *  unknown nodes: one for each warp. */
 typedef struct aw_gpu_refine {
     aw_history_view history;
     const aw_field_point *point;
     const aw_region *start; /* regions of the jobs */
-    aw_job *job;            /* [jobs]; their pointers are the device's */
+    aw_job *job;            /* [jobs]; their pointers are addresses on the device */
     size_t jobs;
     int blocks;
-    uint32_t room;     /* regions of a job for which there is room */
-    aw_region *region; /* [blocks][room + 2]: two more, for halves */
-    uint32_t *heap;    /* [blocks][room] */
+    uint32_t capacity; /* regions of a job at most */
+    aw_region *region; /* [blocks][capacity + 2]: two more for the halves */
+    uint32_t *heap;    /* [blocks][capacity] */
     double density;
     aw_scales scales;
     aw_work *work; /* [blocks] */
 } aw_gpu_refine;
 
-typedef struct aw_gpu_refine_space {
-    aw_gpu_sweep_space sweep;
+typedef struct aw_gpu_refine_shared {
+    aw_gpu_sweep_shared sweep;
     aw_refine_space job;
     int goes_on;
-} aw_gpu_refine_space;
+} aw_gpu_refine_shared;
 
-/* The four unknown nodes of both halves, a warp for each; then their rules. */
+/* Evaluate the four unknown nodes of both halves, one warp per node; then apply the rule to
+ * both. */
 AW_GPU_FN void aw_gpu_complete_halves(const aw_gpu_refine *c, double density, aw_region *half,
-                                      aw_gpu_refine_space *s)
+                                      aw_gpu_refine_shared *s)
 {
     aw_gpu_nodes *nodes = &s->sweep.nodes;
     AW_GPU_EACH(t)
@@ -140,8 +143,8 @@ AW_GPU_FN void aw_gpu_complete_halves(const aw_gpu_refine *c, double density, aw
     aw_gpu_nodes_run(&c->history, &c->point[half->point], density, nodes);
     AW_GPU_EACH(t)
     {
-        const int g = t / AW_GPU_WARP, k = t % AW_GPU_WARP;
-        if (k < (int)AW_RESULTS) half[g / 2].f[g % 2 ? 3 : 1][k] = nodes->f_in[g][k];
+        const int warp = t / AW_GPU_WARP, k = t % AW_GPU_WARP;
+        if (k < (int)AW_RESULTS) half[warp / 2].f[warp % 2 ? 3 : 1][k] = nodes->f_in[warp][k];
     }
     AW_GPU_BARRIER();
     AW_GPU_EACH(t)
@@ -155,10 +158,10 @@ AW_GPU_FN void aw_gpu_complete_halves(const aw_gpu_refine *c, double density, aw
     AW_GPU_BARRIER();
 }
 
-/* One job; where there is too little room, and there could be more, its status is AW_ERR_NOMEM and
- * nothing of it is filled. @return regions to which the rule was applied */
+/* Refine one job. If it exceeds a capacity below AW_REFINE_MAX, its status becomes AW_ERR_NOMEM and
+ * its results are not filled. @return the number of regions to which the rule was applied */
 AW_GPU_FN uint64_t aw_gpu_refine_one(const aw_gpu_refine *c, aw_job *job, aw_region *half,
-                                     aw_gpu_refine_space *s)
+                                     aw_gpu_refine_shared *s)
 {
     const double density = c->density * (job->density > 0.0 ? job->density : 1.0);
     uint64_t regions = job->count;
@@ -204,8 +207,8 @@ AW_GPU_FN uint64_t aw_gpu_refine_one(const aw_gpu_refine *c, aw_job *job, aw_reg
     AW_GPU_EACH(t)
     {
         if (t == 0) {
-            const int more = job->status == AW_ERR_MAXEVAL && c->room < AW_REFINE_MAX;
-            if (more && s->job.n >= c->room)
+            const int more = job->status == AW_ERR_MAXEVAL && c->capacity < AW_REFINE_MAX;
+            if (more && s->job.n >= c->capacity)
                 job->status = AW_ERR_NOMEM;
             else
                 aw_refine_end(&s->job, job);
@@ -215,22 +218,22 @@ AW_GPU_FN uint64_t aw_gpu_refine_one(const aw_gpu_refine *c, aw_job *job, aw_reg
     return regions;
 }
 
-AW_GPU_FN void aw_gpu_refine_block(const aw_gpu_refine *c, aw_gpu_refine_space *s, int block)
+AW_GPU_FN void aw_gpu_refine_block(const aw_gpu_refine *c, aw_gpu_refine_shared *s, int block)
 {
-    aw_region *own = &c->region[(size_t)block * (c->room + 2)];
+    aw_region *own = &c->region[(size_t)block * (c->capacity + 2)];
     uint64_t regions = 0;
     AW_GPU_EACH(t)
     {
         if (t == 0) {
             s->job.region = own;
-            s->job.heap = &c->heap[(size_t)block * c->room];
-            s->job.room = c->room;
+            s->job.heap = &c->heap[(size_t)block * c->capacity];
+            s->job.room = c->capacity;
         }
     }
     aw_gpu_work_begin(s->sweep.nodes.work);
     AW_GPU_BARRIER();
     for (size_t i = (size_t)block; i < c->jobs; i += (size_t)c->blocks)
-        regions += aw_gpu_refine_one(c, &c->job[i], &own[c->room], s);
+        regions += aw_gpu_refine_one(c, &c->job[i], &own[c->capacity], s);
     AW_GPU_EACH(t)
     {
         if (t == 0) aw_gpu_work_end(s->sweep.nodes.work, regions, &c->work[block]);

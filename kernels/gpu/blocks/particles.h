@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Work of GPU blocks on particles: a thread takes every so-manieth of them (neighbouring threads
- * neighbouring ones), and what a block finds is added up in an order that is always the same. */
+/* GPU kernels for particles. The threads of all blocks take the particles in turn, neighbouring
+ * threads neighbouring particles, and each block reduces its results in a fixed order. */
 #ifndef AW_KERNELS_GPU_BLOCKS_PARTICLES_H
 #define AW_KERNELS_GPU_BLOCKS_PARTICLES_H
 #include "kernels/device/particle_ops.h"
 #include "kernels/gpu/blocks/block.h"
 
-/* Blocks at most: of these, eight or so are a multiprocessor's, and the host adds up what each has
- * found. */
+/* Most blocks of a launch: some eight per multiprocessor. The host reduces their results. */
 #define AW_GPU_PARTICLE_BLOCKS 1024
 
-/* Numbers that a block finds, as rows of the space in which its threads add them up: sums first,
- * and then what is the largest of all. A particle is told by its distance from the end, so that the
- * largest is the first. */
-enum { AW_GPU_PLACES = 5, AW_GPU_REACH = 2 };
-enum { AW_GPU_LATE, AW_GPU_PERP, AW_GPU_OFF, AW_GPU_LOOK };
+/* Results of a block, as rows of the shared memory in which its threads reduce them: first the rows
+ * that are summed, then those of which the largest value counts. A particle is represented by its
+ * distance from the end, so that the largest distance is the first particle. */
+enum { AW_GPU_MOMENTS = 5, AW_GPU_REACH = 2 };
+enum { AW_GPU_LATE, AW_GPU_PERP, AW_GPU_OFF, AW_GPU_BOUNDS };
 enum {
     AW_GPU_SUM_S,
     AW_GPU_SUM_N,
-    AW_GPU_LEAST_S,
-    AW_GPU_MOST_S,
-    AW_GPU_LEAST_N,
-    AW_GPU_MOST_N,
-    AW_GPU_HOT,
+    AW_GPU_MIN_S,
+    AW_GPU_MAX_S,
+    AW_GPU_MIN_N,
+    AW_GPU_MAX_N,
+    AW_GPU_KICK_LOST,
     AW_GPU_GATHER
 };
 enum { AW_GPU_KICKED, AW_GPU_TURNED, AW_GPU_NONFINITE, AW_GPU_PUSH };
@@ -34,28 +33,28 @@ enum { AW_GPU_DEPOSITED = 3 };
 typedef struct aw_gpu_particles {
     aw_particles_view beam; /* on the device, as all that follows */
     double *Fz, *Fx;        /* [n]: forces of the last gather [eV/m] */
-    double *found;          /* [blocks][rows]: what each block has found */
+    double *found;          /* [blocks][rows]: results of each block */
     size_t stride;          /* threads of all blocks */
     aw_particle_grid grid;  /* deposit, gather */
     const double *field;    /* gather: [nx][ns][4] */
-    uint64_t *cells; /* deposit: padded grid, AW_GPU_DEPOSITED numbers a cell, whole multiples */
-    double unit[AW_GPU_DEPOSITED]; /* of these: how many are 1 */
-    double place[4];               /* places: z, x; reach: and an axis */
-    double factor, cdt;            /* gather, push */
-    aw_fields_view fields;         /* push */
-    aw_orbit_view orbit;           /* stats */
-    aw_orbit_point ref;            /* stats */
-    double gamma;                  /* stats */
+    uint64_t *cells;        /* deposit: padded grid, AW_GPU_DEPOSITED scaled integers per cell */
+    double scale[AW_GPU_DEPOSITED]; /* deposit: the integer that represents 1 */
+    double frame[4];                /* moments: origin z, x [m]; reach: also an axis (cos, sin) */
+    double factor, cdt;             /* gather, push */
+    aw_fields_view fields;          /* push */
+    aw_orbit_view orbit;            /* stats */
+    aw_orbit_point ref;             /* stats */
+    double gamma;                   /* stats */
 } aw_gpu_particles;
 
-/* Whole numbers are added in any order to the same sum. */
+/* Integers add up to the same sum in any order. */
 #if defined(__CUDACC__)
-AW_GPU_FN void aw_gpu_count(uint64_t *to, int64_t more)
+AW_GPU_FN void aw_gpu_add_integer(uint64_t *to, int64_t more)
 {
     atomicAdd((unsigned long long *)to, (unsigned long long)more);
 }
 #else
-AW_GPU_FN void aw_gpu_count(uint64_t *to, int64_t more)
+AW_GPU_FN void aw_gpu_add_integer(uint64_t *to, int64_t more)
 {
     __atomic_fetch_add(to, (uint64_t)more, __ATOMIC_RELAXED);
 }
@@ -63,7 +62,8 @@ AW_GPU_FN void aw_gpu_count(uint64_t *to, int64_t more)
 
 AW_GPU_FN double aw_gpu_larger(double a, double b) { return a > b ? a : b; }
 
-/* Add up the columns of v, one for each thread. Called by all threads. */
+/* Reduce the columns of v, one per thread, and write the results of the block. Called by all
+ * threads. */
 AW_GPU_FN void aw_gpu_particles_reduce(const aw_gpu_particles *c, double (*v)[AW_GPU_THREADS],
                                        int sums, int rows, int block)
 {
@@ -84,11 +84,11 @@ AW_GPU_FN void aw_gpu_particles_reduce(const aw_gpu_particles *c, double (*v)[AW
     }
 }
 
-/* The particles of a thread. */
+/* Loop over the particles of a thread. */
 #define AW_GPU_PARTICLES(c, i, block, t) \
     for (size_t i = (size_t)(block)*AW_GPU_THREADS + (size_t)(t); i < (c)->beam.n; i += (c)->stride)
 
-/* A particle as its distance from the end. */
+/* Distance of a particle from the end of the arrays. */
 AW_GPU_FN double aw_gpu_from_end(const aw_gpu_particles *c, size_t i)
 {
     return (double)(c->beam.n - i);
@@ -97,49 +97,49 @@ AW_GPU_FN double aw_gpu_from_end(const aw_gpu_particles *c, size_t i)
 AW_GPU_FN aw_particle aw_gpu_particle(const aw_gpu_particles *c, size_t i)
 {
     const aw_particles_view *b = &c->beam;
-    const aw_particle body = {b->z[i], b->x[i], b->pz[i], b->px[i], b->element[i]};
-    return body;
+    const aw_particle particle = {b->z[i], b->x[i], b->pz[i], b->px[i], b->element[i]};
+    return particle;
 }
 
-typedef struct aw_gpu_particles_places_space {
-    double v[AW_GPU_PLACES][AW_GPU_THREADS];
-} aw_gpu_particles_places_space;
+typedef struct aw_gpu_particles_moments_shared {
+    double v[AW_GPU_MOMENTS][AW_GPU_THREADS];
+} aw_gpu_particles_moments_shared;
 
-AW_GPU_FN void aw_gpu_particles_places_block(const aw_gpu_particles *c,
-                                             aw_gpu_particles_places_space *s, int block)
+AW_GPU_FN void aw_gpu_particles_moments_block(const aw_gpu_particles *c,
+                                              aw_gpu_particles_moments_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {
-        double sum[AW_GPU_PLACES] = {0.0, 0.0, 0.0, 0.0, 0.0};
+        double sum[AW_GPU_MOMENTS] = {0.0, 0.0, 0.0, 0.0, 0.0};
         AW_GPU_PARTICLES(c, i, block, t)
         {
-            const double dz = c->beam.z[i] - c->place[0], dx = c->beam.x[i] - c->place[1];
+            const double dz = c->beam.z[i] - c->frame[0], dx = c->beam.x[i] - c->frame[1];
             sum[0] += dz;
             sum[1] += dx;
             sum[2] += dz * dz;
             sum[3] += dz * dx;
             sum[4] += dx * dx;
         }
-        for (int k = 0; k < AW_GPU_PLACES; ++k) s->v[k][t] = sum[k];
+        for (int k = 0; k < AW_GPU_MOMENTS; ++k) s->v[k][t] = sum[k];
     }
-    aw_gpu_particles_reduce(c, s->v, AW_GPU_PLACES, AW_GPU_PLACES, block);
+    aw_gpu_particles_reduce(c, s->v, AW_GPU_MOMENTS, AW_GPU_MOMENTS, block);
 }
 
-typedef struct aw_gpu_particles_reach_space {
+typedef struct aw_gpu_particles_reach_shared {
     double v[AW_GPU_REACH][AW_GPU_THREADS];
-} aw_gpu_particles_reach_space;
+} aw_gpu_particles_reach_shared;
 
 AW_GPU_FN void aw_gpu_particles_reach_block(const aw_gpu_particles *c,
-                                            aw_gpu_particles_reach_space *s, int block)
+                                            aw_gpu_particles_reach_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {
         double u = 0.0, w = 0.0;
         AW_GPU_PARTICLES(c, i, block, t)
         {
-            const double dz = c->beam.z[i] - c->place[0], dx = c->beam.x[i] - c->place[1];
-            u = aw_gpu_larger(fabs(dz * c->place[2] + dx * c->place[3]), u);
-            w = aw_gpu_larger(fabs(dx * c->place[2] - dz * c->place[3]), w);
+            const double dz = c->beam.z[i] - c->frame[0], dx = c->beam.x[i] - c->frame[1];
+            u = aw_gpu_larger(fabs(dz * c->frame[2] + dx * c->frame[3]), u);
+            w = aw_gpu_larger(fabs(dx * c->frame[2] - dz * c->frame[3]), w);
         }
         s->v[0][t] = u;
         s->v[1][t] = w;
@@ -147,17 +147,18 @@ AW_GPU_FN void aw_gpu_particles_reach_block(const aw_gpu_particles *c,
     aw_gpu_particles_reduce(c, s->v, 0, AW_GPU_REACH, block);
 }
 
-typedef struct aw_gpu_particles_look_space {
-    double v[AW_GPU_LOOK][AW_GPU_THREADS];
-} aw_gpu_particles_look_space;
+typedef struct aw_gpu_particles_bounds_shared {
+    double v[AW_GPU_BOUNDS][AW_GPU_THREADS];
+} aw_gpu_particles_bounds_shared;
 
-/* Before a deposit: the largest that a particle deposits, and whether all are on the grid. */
-AW_GPU_FN void aw_gpu_particles_look_block(const aw_gpu_particles *c,
-                                           aw_gpu_particles_look_space *s, int block)
+/* Before a deposit: the largest moments of a particle, and whether all particles are on the
+ * grid. */
+AW_GPU_FN void aw_gpu_particles_bounds_block(const aw_gpu_particles *c,
+                                             aw_gpu_particles_bounds_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {
-        double most[AW_GPU_LOOK] = {0.0, 0.0, 0.0};
+        double bound[AW_GPU_BOUNDS] = {0.0, 0.0, 0.0};
         AW_GPU_PARTICLES(c, i, block, t)
         {
             const aw_particle b = aw_gpu_particle(c, i);
@@ -166,16 +167,16 @@ AW_GPU_FN void aw_gpu_particles_look_block(const aw_gpu_particles *c,
             const int off = aw_particle_nodes_find(&c->grid, b.z, b.x, &at);
             aw_particle_moments(b.pz, b.px, c->grid.ct, c->grid.st, &late, &perp);
             if (off || !(late <= DBL_MAX))
-                most[AW_GPU_OFF] = aw_gpu_larger(aw_gpu_from_end(c, i), most[AW_GPU_OFF]);
-            most[AW_GPU_LATE] = aw_gpu_larger(late, most[AW_GPU_LATE]);
-            most[AW_GPU_PERP] = aw_gpu_larger(fabs(perp), most[AW_GPU_PERP]);
+                bound[AW_GPU_OFF] = aw_gpu_larger(aw_gpu_from_end(c, i), bound[AW_GPU_OFF]);
+            bound[AW_GPU_LATE] = aw_gpu_larger(late, bound[AW_GPU_LATE]);
+            bound[AW_GPU_PERP] = aw_gpu_larger(fabs(perp), bound[AW_GPU_PERP]);
         }
-        for (int k = 0; k < AW_GPU_LOOK; ++k) s->v[k][t] = most[k];
+        for (int k = 0; k < AW_GPU_BOUNDS; ++k) s->v[k][t] = bound[k];
     }
-    aw_gpu_particles_reduce(c, s->v, 0, AW_GPU_LOOK, block);
+    aw_gpu_particles_reduce(c, s->v, 0, AW_GPU_BOUNDS, block);
 }
 
-/* Deposit. Particles come in any order, so that threads meet at a node by chance only. */
+/* Deposit. Particles are in no spatial order, so that two threads rarely add to the same node. */
 AW_GPU_FN void aw_gpu_particles_deposit_block(const aw_gpu_particles *c, int block)
 {
     const size_t row = (size_t)(c->grid.ns + 2 * AW_PAD);
@@ -189,18 +190,18 @@ AW_GPU_FN void aw_gpu_particles_deposit_block(const aw_gpu_particles *c, int blo
             aw_particle_nodes_find(&c->grid, b.z, b.x, &at);
             m[0] = 1.0;
             aw_particle_moments(b.pz, b.px, c->grid.ct, c->grid.st, &m[1], &m[2]);
-            for (int k = 0; k < AW_GPU_DEPOSITED; ++k) m[k] *= c->unit[k];
+            for (int k = 0; k < AW_GPU_DEPOSITED; ++k) m[k] *= c->scale[k];
             uint64_t *to = c->cells + ((size_t)(at.j + AW_PAD) * row + (size_t)(at.i + AW_PAD)) *
                                           AW_GPU_DEPOSITED;
-            for (int q = 0; q < 3; ++q, to += row * AW_GPU_DEPOSITED)
-                for (int p = 0; p < 3 * AW_GPU_DEPOSITED; ++p)
-                    aw_gpu_count(&to[p], llrint(at.wv[q] * at.wu[p / AW_GPU_DEPOSITED] *
-                                                m[p % AW_GPU_DEPOSITED]));
+            for (int q = 0; q < AW_SHAPE_NODES; ++q, to += row * AW_GPU_DEPOSITED)
+                for (int p = 0; p < AW_SHAPE_NODES * AW_GPU_DEPOSITED; ++p)
+                    aw_gpu_add_integer(&to[p], llrint(at.wv[q] * at.wu[p / AW_GPU_DEPOSITED] *
+                                                      m[p % AW_GPU_DEPOSITED]));
         }
     }
 }
 
-/* Put p += factor F of a particle. @return 1: its momentum is not finite now */
+/* p += factor F for one particle. @return 1: its momentum is not finite afterwards */
 AW_GPU_FN int aw_gpu_particles_kick(const aw_gpu_particles *c, size_t i, aw_particle *b)
 {
     b->pz += c->factor * c->Fz[i];
@@ -210,25 +211,25 @@ AW_GPU_FN int aw_gpu_particles_kick(const aw_gpu_particles *c, size_t i, aw_part
     return !(fabs(b->pz) <= DBL_MAX && fabs(b->px) <= DBL_MAX);
 }
 
-/* Four numbers of a node of the grid's field at a particle. */
-AW_GPU_FN void aw_gpu_particles_take(const aw_gpu_particles *c, const aw_particle *b,
-                                     double taken[4])
+/* Interpolate the four components of the grid's field to a particle. */
+AW_GPU_FN void aw_gpu_particles_interpolate(const aw_gpu_particles *c, const aw_particle *b,
+                                            double value[4])
 {
     aw_particle_nodes at;
     aw_particle_nodes_find(&c->grid, b->z, b->x, &at);
     const double *from = c->field + 4 * ((size_t)at.j * (size_t)c->grid.ns + (size_t)at.i);
-    for (int k = 0; k < 4; ++k) taken[k] = 0.0;
-    for (int q = 0; q < 3; ++q, from += 4 * (size_t)c->grid.ns)
-        for (int p = 0; p < 3; ++p)
-            for (int k = 0; k < 4; ++k) taken[k] += at.wv[q] * at.wu[p] * from[4 * p + k];
+    for (int k = 0; k < 4; ++k) value[k] = 0.0;
+    for (int q = 0; q < AW_SHAPE_NODES; ++q, from += 4 * (size_t)c->grid.ns)
+        for (int p = 0; p < AW_SHAPE_NODES; ++p)
+            for (int k = 0; k < 4; ++k) value[k] += at.wv[q] * at.wu[p] * from[4 * p + k];
 }
 
-typedef struct aw_gpu_particles_gather_space {
+typedef struct aw_gpu_particles_gather_shared {
     double v[AW_GPU_GATHER][AW_GPU_THREADS];
-} aw_gpu_particles_gather_space;
+} aw_gpu_particles_gather_shared;
 
 AW_GPU_FN void aw_gpu_particles_gather_block(const aw_gpu_particles *c,
-                                             aw_gpu_particles_gather_space *s, int block)
+                                             aw_gpu_particles_gather_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {
@@ -236,31 +237,31 @@ AW_GPU_FN void aw_gpu_particles_gather_block(const aw_gpu_particles *c,
         AW_GPU_PARTICLES(c, i, block, t)
         {
             aw_particle b = aw_gpu_particle(c, i);
-            double taken[4];
-            aw_gpu_particles_take(c, &b, taken);
-            const aw_particle_force f = aw_particle_force_of(taken, b.pz, b.px, c->grid.beta);
+            double value[4];
+            aw_gpu_particles_interpolate(c, &b, value);
+            const aw_particle_force f = aw_particle_force_of(value, b.pz, b.px, c->grid.beta);
             c->Fz[i] = f.z;
             c->Fx[i] = f.x;
             v[AW_GPU_SUM_S] += f.s;
             v[AW_GPU_SUM_N] += f.n;
-            v[AW_GPU_LEAST_S] = aw_gpu_larger(-f.s, v[AW_GPU_LEAST_S]);
-            v[AW_GPU_MOST_S] = aw_gpu_larger(f.s, v[AW_GPU_MOST_S]);
-            v[AW_GPU_LEAST_N] = aw_gpu_larger(-f.n, v[AW_GPU_LEAST_N]);
-            v[AW_GPU_MOST_N] = aw_gpu_larger(f.n, v[AW_GPU_MOST_N]);
+            v[AW_GPU_MIN_S] = aw_gpu_larger(-f.s, v[AW_GPU_MIN_S]);
+            v[AW_GPU_MAX_S] = aw_gpu_larger(f.s, v[AW_GPU_MAX_S]);
+            v[AW_GPU_MIN_N] = aw_gpu_larger(-f.n, v[AW_GPU_MIN_N]);
+            v[AW_GPU_MAX_N] = aw_gpu_larger(f.n, v[AW_GPU_MAX_N]);
             if (c->factor != 0.0 && aw_gpu_particles_kick(c, i, &b))
-                v[AW_GPU_HOT] = aw_gpu_larger(aw_gpu_from_end(c, i), v[AW_GPU_HOT]);
+                v[AW_GPU_KICK_LOST] = aw_gpu_larger(aw_gpu_from_end(c, i), v[AW_GPU_KICK_LOST]);
         }
         for (int k = 0; k < AW_GPU_GATHER; ++k) s->v[k][t] = v[k];
     }
-    aw_gpu_particles_reduce(c, s->v, AW_GPU_LEAST_S, AW_GPU_GATHER, block);
+    aw_gpu_particles_reduce(c, s->v, AW_GPU_MIN_S, AW_GPU_GATHER, block);
 }
 
-typedef struct aw_gpu_particles_push_space {
+typedef struct aw_gpu_particles_push_shared {
     double v[AW_GPU_PUSH][AW_GPU_THREADS];
-} aw_gpu_particles_push_space;
+} aw_gpu_particles_push_shared;
 
 AW_GPU_FN void aw_gpu_particles_push_block(const aw_gpu_particles *c,
-                                           aw_gpu_particles_push_space *s, int block)
+                                           aw_gpu_particles_push_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {
@@ -270,12 +271,12 @@ AW_GPU_FN void aw_gpu_particles_push_block(const aw_gpu_particles *c,
             aw_particle b = aw_gpu_particle(c, i);
             if (c->factor != 0.0 && aw_gpu_particles_kick(c, i, &b)) {
                 lost[AW_GPU_KICKED] = aw_gpu_larger(aw_gpu_from_end(c, i), lost[AW_GPU_KICKED]);
-                continue; /* the message is to say where it met the force */
+                continue; /* leave it where the kick failed, for the message */
             }
-            const aw_track_status trouble = aw_particle_track(&c->fields, &b, c->cdt);
-            if (trouble != AW_TRACK_OK) {
+            const aw_track_status tracked = aw_particle_track(&c->fields, &b, c->cdt);
+            if (tracked != AW_TRACK_OK) {
                 double *first =
-                    &lost[trouble == AW_TRACK_TURNED ? AW_GPU_TURNED : AW_GPU_NONFINITE];
+                    &lost[tracked == AW_TRACK_TURNED ? AW_GPU_TURNED : AW_GPU_NONFINITE];
                 *first = aw_gpu_larger(aw_gpu_from_end(c, i), *first);
             }
             c->beam.z[i] = b.z;
@@ -289,13 +290,13 @@ AW_GPU_FN void aw_gpu_particles_push_block(const aw_gpu_particles *c,
     aw_gpu_particles_reduce(c, s->v, 0, AW_GPU_PUSH, block);
 }
 
-typedef struct aw_gpu_particles_stats_space {
+typedef struct aw_gpu_particles_stats_shared {
     double v[AW_GPU_STATS][AW_GPU_THREADS];
-} aw_gpu_particles_stats_space;
+} aw_gpu_particles_stats_shared;
 
-/* Means, and then products row by row. */
+/* Sums of the coordinates, then of their products row by row. */
 AW_GPU_FN void aw_gpu_particles_stats_block(const aw_gpu_particles *c,
-                                            aw_gpu_particles_stats_space *s, int block)
+                                            aw_gpu_particles_stats_shared *s, int block)
 {
     AW_GPU_EACH(t)
     {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU kernels that do nothing else than what they are named after, for rooflines (peak.h). */
+/* GPU kernels that only multiply and add, or only read, for rooflines (peak.h). */
 #ifndef AW_KERNELS_GPU_BLOCKS_PEAK_H
 #define AW_KERNELS_GPU_BLOCKS_PEAK_H
 #include <stddef.h>
 
 #include "kernels/gpu/blocks/block.h"
 
-/* Chains of multiply-adds of a thread: a few warps of them hide the latency. */
+/* Independent chains of multiply-adds of a thread: with a few warps they hide the latency. */
 #define AW_GPU_CHAINS 8
 
-/** Multiply-adds. */
+/** Arguments of `multiply`. */
 typedef struct aw_gpu_multiply {
     size_t turns;
     int single;
-    double *out; /* [1]: where what is never the case is written, so that the work is done */
+    double *out; /* [1]: written if a sum is negative, which it never is: keeps the compiler from
+                  * removing the loop */
 } aw_gpu_multiply;
 
-/* x <- 0.999 x + 0.001 nears one, each chain from a number of its own. */
+/* x <- 0.999 x + 0.001 tends to one; each chain has its own initial value. */
 #define AW_GPU_MULTIPLY(name, real)                                                          \
     AW_GPU_FN double name(size_t turns, int thread)                                          \
     {                                                                                        \
@@ -41,11 +42,11 @@ AW_GPU_FN void aw_gpu_multiply_block(const aw_gpu_multiply *c, int block)
     }
 }
 
-/** Reading. */
+/** Arguments of `read_all`. */
 typedef struct aw_gpu_read_all {
     const double *from; /* [n] */
     size_t n, passes, blocks;
-    int each;    /* 1: every block reads all of it, 0: they share it */
+    int each;    /* 1: every block reads all of it, 0: each block reads a part */
     double *out; /* as in aw_gpu_multiply */
 } aw_gpu_read_all;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU kernel for slices that have come to the device. */
+/* GPU kernel for uploaded slices. */
 #ifndef AW_KERNELS_GPU_BLOCKS_UPLOAD_H
 #define AW_KERNELS_GPU_BLOCKS_UPLOAD_H
 #include <stddef.h>
 
 #include "kernels/gpu/blocks/block.h"
 
-/** Cells rounded to single precision. */
+/** Arguments of `narrow`, which rounds cells to single precision. */
 typedef struct aw_gpu_narrow {
     const double *from; /* [n] */
     float *to;          /* [n] */
     size_t n;
 } aw_gpu_narrow;
 
-/* Numbers of a block. */
+/* Numbers that a block rounds. */
 #define AW_GPU_NARROW (AW_GPU_THREADS * 32)
 
 AW_GPU_FN void aw_gpu_narrow_block(const aw_gpu_narrow *c, int block)
