@@ -68,10 +68,12 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
     const double share = aw_accept_share(k, c->regions);
     for (size_t i = 0; i < c->tiles; ++i) {
         const uint32_t first = c->tile[i].first, n = c->tile[i].count;
-        double I[AW_RESULTS][AW_TILE], error[AW_TILE], coarse[AW_TILE], worst = 0.0, more = 0.0;
+        aw_tile_estimate estimate;
+        const double *error = estimate.error, *coarse = estimate.coarse;
+        double worst = 0.0, more = 0.0;
         int accepted = 1;
         cpu->variant->tile_rule((const double(*)[AW_RESULTS][AW_TILE])space->f[i], length, scales,
-                                c->fine, I, error, coarse);
+                                c->fine, &estimate);
         for (uint32_t l = 0; l < n; ++l) {
             const double budget = aw_accept_budget(c->limit, c->part, space->start[i][l], share);
             if (!(error[l] <= worst) && !isnan(worst)) worst = error[l];
@@ -81,7 +83,7 @@ static void cluster_rule(const aw_cpu_state *cpu, const aw_cluster *c, size_t k,
         double(*sum)[AW_RESULTS] = accepted ? out->I : out->rest;
         double *errors = accepted ? out->error : out->rest_error;
         for (uint32_t l = 0; l < n; ++l) {
-            for (unsigned j = 0; j < AW_RESULTS; ++j) sum[first + l][j] += I[j][l];
+            for (unsigned j = 0; j < AW_RESULTS; ++j) sum[first + l][j] += estimate.I[j][l];
             errors[first + l] += error[l];
         }
         c->worst[i * c->regions + k] = (float)worst;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shape of a particle on the grid: a quadratic B-spline (TSC). Weights, slopes, width, reach, and
- * the padding around a slice that it requires. */
+/* The shape of a particle on the grid, a quadratic B-spline (TSC): weights, slopes, width, reach,
+ * and the padding around a slice that it requires. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
-/* Width: nodes along each axis on which a particle deposits and from which it gathers; and the first
- * of them, counted from the nearest node. */
+/* Width: nodes along each axis to which a particle deposits and from which it gathers; and the
+ * first of them, counted from the nearest node. */
 #define AW_SHAPE_NODES 3
 #define AW_SHAPE_FIRST (-1)
 /* Reach: a deposit on the outermost node vanishes this many cells beyond that node. */
@@ -25,7 +25,7 @@ AW_FN void aw_spline(double f, double w[AW_SHAPE_NODES])
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
 
-/** The same for deposit and gather of particles; pic/simd/grid.h has it for vectors of particles. */
+/** The same, for deposit and gather of particles; pic/simd/grid.h has it for vectors of them. */
 AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
 
 /** Derivatives of these weights with respect to the coordinate [1/cell]. */

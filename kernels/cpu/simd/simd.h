@@ -39,8 +39,7 @@ typedef struct aw_variant {
                     double sum[AW_LINE_COMPONENTS][AW_TILE]);
     /** aw_tile_rule, which see. */
     void (*tile_rule)(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                      int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
-                      double coarse[AW_TILE]);
+                      int fine, aw_tile_estimate *out);
     /** Add a table (kernels/math/projection.h) at AW_TILE points to sum.
      *  @param[in] table  [n][order + 1][AW_PROJECTION_WIDTH] */
     void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],

@@ -198,7 +198,8 @@ static void tile(const aw_history_view *h, const aw_retarded *f,
         for (int t = 0; t < planes->n; ++t) {
             double sum[AW_LINE_COMPONENTS][AW_TILE];
             aw_tile_arc arc;
-            aw_tile_arc_of(h, f, place, i, how->density, planes->shape[t], &arc);
+            const aw_arc_slice part = aw_arc_slice_of(h, planes->shape[t]);
+            aw_tile_arc_of(f, place, i, how->density, &part, &arc);
             const uint64_t done =
                 (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], how, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
@@ -219,10 +220,9 @@ static void combine(const void *const slice[3], int single, const double w[3], c
 }
 
 static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                      int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
-                      double coarse[AW_TILE])
+                      int fine, aw_tile_estimate *out)
 {
-    aw_tile_rule(f, h, scales, fine, I, error, coarse);
+    aw_tile_rule(f, h, scales, fine, out);
 }
 
 static void blend(const aw_history_view *h, const aw_retarded *f, double *room,
