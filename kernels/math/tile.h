@@ -93,7 +93,7 @@ typedef struct aw_tile_estimate {
  * the shift [rad]. */
 #define AW_LINE_UP_TURN 0.5
 #define AW_LINE_UP_SHIFT 0.1
-/* Uncertainty factor of an arc's direction before it is known: its middle is not that of the box. */
+/* Uncertainty factor of an arc's direction before it is known: arc and box differ in the middle. */
 #define AW_SHIFT_MARGIN 1.2
 
 /** Numbers of one line. */
@@ -312,7 +312,7 @@ AW_FN int aw_window_is_empty(const int (*span)[2], int row, int column, int colu
  *  form: sum[0..2] the moments, sum[3..5] their rates along the path; overwritten.
  *  @param[in] lines  of one part (aw_interpolated_lines.cells)
  *  @param[in] span   of that part, or NULL
- *  @return number of evaluations; a node of a lane whose cells are known to be zero is not counted */
+ *  @return number of evaluations, without those whose cells are known to be zero */
 AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *lines,
                              const int (*span)[2], const aw_tile_how *how,
                              double sum[AW_LINE_COMPONENTS][AW_TILE])
