@@ -170,14 +170,14 @@ static void find_spans(const aw_history_view *h, const int (*const slice[3])[2],
     const int rows = h->nx + 2 * AW_PAD;
     for (int j = row[0]; j <= row[1]; ++j) {
         span[j][0] = span[j][1] = 0;
-        for (int q = j; q < j + AW_SHAPE_NODES && q < rows; ++q)
+        for (int q = j; q < j + AW_SPLINE_NODES && q < rows; ++q)
             for (int t = 0; t < 3; ++t) widen(slice[t][q][0], slice[t][q][1], span[j]);
     }
     for (int j = row[0]; j <= row[1]; ++j) {
         int all[2] = {0, 0};
-        for (int q = j - (AW_SHAPE_NODES - 1); q <= j; ++q) /* windows that read this row */
+        for (int q = j - (AW_SPLINE_NODES - 1); q <= j; ++q) /* windows that read this row */
             if (q >= row[0]) widen(span[q][0], span[q][1], all);
-        const int reach = AW_TILE + AW_SHAPE_NODES - 1;
+        const int reach = AW_TILE + AW_SPLINE_NODES - 1;
         all[0] = all[0] > column[0] + reach ? all[0] - reach : column[0];
         all[1] = all[1] + reach < column[1] ? all[1] + reach : column[1];
         columns[j][0] = all[0] / 16 * 16; /* whole vectors */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The list of devices. */
+/* The list of the kinds of devices. */
 #include "kernels/device/device.h"
 
 extern const aw_device_ops aw_cpu_ops, aw_manycore_ops, aw_cuda_ops, aw_emulated_ops;

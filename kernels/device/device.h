@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A device: the small table of operations on which every strategy runs.
- * A new device is one file with such a table, and one line in device.c; it inherits every test. */
+/* A device: the table of operations on which every strategy runs.
+ * A new device is one file with such a table and one line in device.c; it inherits every test. */
 #ifndef AW_KERNELS_DEVICE_DEVICE_H
 #define AW_KERNELS_DEVICE_DEVICE_H
 #include <stddef.h>
@@ -20,11 +20,12 @@ AW_BEGIN_DECLS
 
 typedef struct aw_device_params {
     const char *variant;  /* SIMD variant of a CPU device; NULL: the fastest */
-    int threads;          /* 0: as many as OpenMP gives */
-    int index;            /* of a GPU, from 0 on */
+    int threads;          /* 0: OpenMP's default */
+    int index;            /* number of the GPU, from 0 */
     double inner_density; /* nodes of the inner rule per cell crossed */
     aw_tuning tuning;     /* of a CPU device; zeros: the defaults */
-    const char *slow;     /* devices that are made slower, "cpu:1=2.0,manycore=1.5"; or NULL */
+    const char *slow;     /* factors by which devices are slowed down, "cpu:1=2.0,manycore=1.5";
+                           * or NULL */
 } aw_device_params;
 
 /** Neighbouring points of a row of the grid: points first .. first + count - 1 of the upload. */
@@ -32,11 +33,11 @@ typedef struct aw_tile_ref {
     uint32_t first, count; /* count is at most AW_TILE (kernels/math/tile.h) */
 } aw_tile_ref;
 
-/** Points whose regions or jobs a list has: as many as share frames and combined slices on a CPU
- *  (kernels/cpu/sweep.c). */
+/** Number of points whose regions or jobs form one list: those that share frames and interpolated
+ *  slices on a CPU (kernels/cpu/sweep.c). */
 #define AW_LIST_POINTS 256
 
-/** And a list for a GPU. */
+/** The same for a GPU. */
 #define AW_GPU_LIST_POINTS 1024
 
 /** Tiles whose points share one partition of r'. All pointers are borrowed. */
@@ -75,34 +76,36 @@ typedef struct aw_cluster_call {
     aw_clustered out;
 } aw_cluster_call;
 
-/** A node of the outer integral that all points share. */
+/** A common node: a node of the outer integral that is the same for all points. */
 typedef struct aw_common_node {
-    double r, weight;  /* [m]; the weight is that of f_in(r) in the sums of phi, A and psi */
-    double rate;       /* the same in the sums of the rates; 0: they are not wanted here */
-    double check;      /* weight of f_in(r) in the check of phi and psi, */
-    double check_rate; /* and in that of the rates */
-    double density;    /* of the inner rule's nodes, times the device's (aw_arc_rate) */
-    double step; /* how much further ahead of the beam than at the node before the circle is [m] */
+    double r;          /* r' [m] */
+    double weight;     /* of f_in(r) in the sums of phi, A and psi [m] */
+    double rate;       /* of f_in(r) in the sums of the rates [m]; 0: no rates at this node */
+    double check;      /* of f_in(r) in the check of phi and psi [m] */
+    double check_rate; /* of f_in(r) in the check of the rates [m] */
+    double density;    /* factor on the device's density of inner nodes (aw_arc_rate) */
+    double step;       /* distance by which the circle gains on the beam from node to node [m] */
 } aw_common_node;
 
-/** A rule on nodes that all points of a grid share. Everything is borrowed. */
+/** A rule on common nodes. All pointers are borrowed. */
 typedef struct aw_common_rule {
     const aw_common_node *node; /* [nodes], in any order */
     size_t nodes;
     size_t columns;                 /* points per row of the grid */
-    const aw_field_point *moves_as; /* whose velocity all points take, or NULL: each its own. What
-                                    * the beam looks like from a node is tabulated only with one */
-    double table_error;             /* of one node's table in the sums, in scales; 0: no tables */
-    double (*I)[AW_RESULTS];        /* [points]: to which the sums are added */
-    double
-        *check; /* [points] or NULL: to which sums with the nodes' weights `check`, in scales, are
-                      * added: where they are large the nodes may be too few */
-    int check_rates;           /* 1: a check of the rate of phi, 0: of phi and psi */
-    size_t tables, directions; /* out: nodes that were tabulated, and directions in all */
-    size_t offsets;            /* out: offsets in all of the tables */
+    const aw_field_point *moves_as; /* its velocity is taken for all points; NULL: every point has
+                                     * its own, and nothing is tabulated */
+    double table_error;      /* permitted error of one node's table in the sums, in scales; 0: no
+                              * tables */
+    double (*I)[AW_RESULTS]; /* [points]: the sums, added to */
+    double *check;           /* [points] or NULL: sums with the nodes' weights `check`, in scales,
+                              * added to; where they are large, there may be too few nodes */
+    int check_rates;         /* 1: check the rate of phi, 0: check phi and psi */
+    size_t tables;           /* out: nodes that were tabulated */
+    size_t directions;       /* out: directions, summed over the tables */
+    size_t offsets;          /* out: offsets, summed over the tables */
 } aw_common_rule;
 
-/** What a node adds to the check of a point, of its f_in of phi, psi and the rate of phi. */
+/** Contribution of a node to the check of a point, from f_in of phi, psi and the rate of phi. */
 AW_FN double aw_common_check(int check_rates, const aw_common_node *node, const aw_scales *scales,
                              double phi, double psi, double rate)
 {
@@ -110,47 +113,48 @@ AW_FN double aw_common_check(int check_rates, const aw_common_node *node, const 
                        : node->check * (phi / scales->phi + psi / scales->psi);
 }
 
-/** Operations of a kind of device. Optional ones may be NULL. A call may return before the work is
- *  done; what it fills is valid after `wait`, which also reports errors of the calls before it. */
+/** Operations of a kind of device. Optional operations may be NULL. A call may return before the
+ *  work is done; its results are valid after `wait`, which also reports errors of earlier calls. */
 typedef struct aw_device_ops {
     const char *kind; /* "cpu", ... */
-    int heavy;        /* 1: an accelerator: of work in bins it takes the heaviest first */
-    int on_host;      /* 1: it works with threads of this processor, which such devices share */
-    int interpolates; /* 1: of clusters it combines slices in time, and reads those */
+    int heavy;        /* 1: an accelerator; it takes the heaviest bins of work first */
+    int on_host;      /* 1: it runs on threads of the host, which such devices share */
+    int interpolates; /* 1: for clusters it interpolates the slices in time before reading them */
 
-    /** How many there are: a number after the kind ("cuda:1") says which. If none, `why` says why
-     *  [n], unless the kind is not built in. NULL: as many as one likes, on the same processor. */
+    /** Number of devices of this kind; a number after the kind ("cuda:1") selects one. If there is
+     *  none, the reason is written to why[n], unless the kind is not built in. NULL: any number, on
+     *  the same processor. */
     int (*count)(char *why, size_t n);
 
-    /** Make a device's state. @return AW_OK, AW_ERR_BACKEND (not built in, no such device or
-     *  variant: message), AW_ERR_ARG (tuning: message), AW_ERR_NOMEM. */
+    /** Open a device; free its state with `close`. @return AW_OK, AW_ERR_BACKEND (not built in, no
+     *  such device or variant: message), AW_ERR_ARG (tuning: message), AW_ERR_NOMEM. */
     aw_status (*open)(const aw_device_params *params, void **state);
     void (*close)(void *state);
 
-    /** What the device runs on, for a line in the log, e.g. "2 threads, avx512". Borrowed. */
+    /** Description for the log, e.g. "2 threads, avx512". Borrowed. */
     const char *(*describe)(const void *state);
 
-    /** Bring the history and the points to the device; borrowed until the next upload. A slice's id
-     *  tells whether the device holds it already. */
+    /** Upload the history and the points, which are borrowed until the next upload. Slices whose id
+     *  is in the device's slice cache are not uploaded again. */
     aw_status (*upload)(void *state, const aw_history_view *history, const aw_field_point *point,
                         size_t points);
 
-    /** How many tiles a cluster should have at most, 1 .. AW_CLUSTER_TILES. NULL: that many. How
-     *  tiles are shared out among clusters changes no result. */
+    /** Largest number of tiles that a cluster should have, 1 .. AW_CLUSTER_TILES. NULL:
+     *  AW_CLUSTER_TILES. The division of tiles into clusters changes no result. */
     size_t (*cluster_tiles)(const void *state);
 
-    /** How many points a list of regions or jobs should have, so that all of the unit has work.
-     *  NULL: AW_LIST_POINTS. Lists of that many take memory in proportion. */
+    /** Number of points that a list of regions or jobs should have to occupy the whole device; the
+     *  memory of a list is proportional to it. NULL: AW_LIST_POINTS. */
     size_t (*list_points)(const void *state);
 
-    /** Apply the rule to every region: fills the nodes that are not known, estimate and error.
-     *  A region that begins where the one before it (of the same point) ends shares its node. */
+    /** Apply the rule to every region: fills the unknown nodes, the estimate and the error. A
+     *  region that begins where the previous one of the same point ends takes over that node. */
     aw_status (*sweep)(void *state, aw_region *region, size_t n, const aw_scales *scales,
                        aw_work *work);
 
-    /** Globally adaptive refinement (RP-QUADRATURE, dissertation 3.1.2) of every job: split the
+    /** Globally adaptive refinement (RP-QUADRATURE, dissertation 3.1.2) of every job: halve the
      *  region with the largest error until the sum of the errors is within the job's tolerance.
-     *  All jobs have the same cells, or none. */
+     *  All jobs count in the same cells, or none does. */
     aw_status (*refine)(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
 
@@ -160,47 +164,52 @@ typedef struct aw_device_ops {
      *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND. */
     aw_status (*evaluate)(void *state, const aw_cluster_call *call, aw_work *work);
 
-    /** Sum over shared nodes at every point. Where all points see the beam from outside, its
+    /** Sum over common nodes at every point. Where all points see the beam from outside, its
      *  projections are tabulated (kernels/math/projection.h), with as many directions and offsets
-     *  as their error needs; other nodes are evaluated at every point. Moments are rounded to
-     *  single precision. May be NULL.
+     *  as the permitted error requires; other nodes are evaluated at every point. Moments are
+     *  rounded to single precision. May be NULL.
      *  @return AW_OK, AW_ERR_NOMEM. */
-    aw_status (*integrate)(void *state, aw_common_rule *shared, const aw_scales *scales,
+    aw_status (*integrate)(void *state, aw_common_rule *rule, const aw_scales *scales,
                            aw_work *work);
 
-    /** The same where the points are the nodes of the newest slice, and the slices lie as it does
-     *  but for a small turn (kernels/math/convolution.h, aw_convolution_fits and _reach), for
-     *  points that move as `common`: a convolution. Nodes take their weight for the rates, too;
-     *  moments are not rounded. May be NULL. Nodes and sums must stay until `wait`: several devices
-     *  begins with it when it has nodes to integrate, too.
+    /** The same as a convolution, where the points are the nodes of the newest slice and the other
+     *  slices differ from it by a small rotation only (kernels/math/convolution.h,
+     *  aw_convolution_fits and aw_convolution_reach). All points have the velocity of
+     *  rule->moves_as; the rates use the nodes' `weight`, too; moments are not rounded. May be
+     *  NULL. Nodes and sums must stay valid until `wait`: several devices start the convolution
+     *  together with the next `integrate`.
      *  @return AW_OK, AW_ERR_NOMEM. */
-    aw_status (*convolve)(void *state, const aw_common_rule *shared);
+    aw_status (*convolve)(void *state, const aw_common_rule *rule);
 
-    /** Whether it can, where that depends on the state: several devices can if one of them can, on
-     *  every rank. NULL: if there is the operation. */
+    /** Whether `convolve` is available, where that depends on the state: several devices need one
+     *  device with it on every rank. NULL: it is available unless it is NULL itself. */
     int (*convolves)(const void *state);
 
-    /** For integrals in several dimensions (quadrature/cuhre.h), of integrands that devices know:
-     *  apply the rule to every region, of which value, error and axis are filled (aw_cuhre_judge).
-     *  All of it is done on return. Both may be NULL.
+    /** For integrals in several dimensions (quadrature/cuhre.h) of integrands that devices know:
+     *  apply the rule to every region, which fills value, error and axis (aw_cuhre_judge). The work
+     *  is done on return. This and cuhre_cut may be NULL.
      *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
     aw_status (*cuhre_apply)(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
                              aw_cuhre_region *region, size_t n);
 
-    /** And cut the worst regions of queues until each has what it wants (aw_cuhre_queue_wants) or
-     *  has no room left; those that want nothing stay as they are. Likewise. */
+    /** Cut the worst regions of each queue until it has no more to do (aw_cuhre_queue_wants) or its
+     *  capacity is used up. The work is done on return.
+     *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
     aw_status (*cuhre_cut)(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
                            aw_cuhre_queue *queue, size_t n);
 
+    /** Wait for all earlier calls. @return the first of their errors, or AW_OK */
     aw_status (*wait)(void *state);
 
-    /** Particles that stay with the device (kernels/device/particle_ops.h). NULL: it keeps none. */
+    /** Operations on particles that are resident on the device (kernels/device/particle_ops.h).
+     *  NULL: particles stay on the host. */
     const aw_particle_ops *particles;
 
-    /** The device itself where the device is a set of one; else NULL, as the whole may be. */
+    /** For several devices (kernels/multi): the device, borrowed, if there is only one; else NULL.
+     *  The operation may be NULL. */
     const struct aw_device *(*alone)(const void *state);
 
-    /** What the device could do at best, as if it were one core with one thread. NULL for units of
+    /** Peak performance of the device, as if it were one core with one thread. NULL for devices on
      *  the host (aw_peak_measure). @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
     aw_status (*peak)(void *state, aw_peak *out);
 } aw_device_ops;
@@ -211,30 +220,32 @@ typedef struct aw_device {
     void *state;
 } aw_device;
 
-/** Open what `spec` names: "auto", a kind of device ("cpu"), or a list of devices, each with a
- *  number where there are several of a kind ("cpu:0,cpu:1,manycore"), as one device
- *  (kernels/multi/devices.h). Units of the host share its threads evenly.
- *  @return as open; AW_ERR_BACKEND (not known, or given twice: message); AW_ERR_ARG (slow). */
+/** Open "auto", a kind of device ("cpu"), or a list of devices, each with a number where there are
+ *  several of a kind ("cpu:0,cpu:1,manycore"), as one device (kernels/multi/devices.h). Devices on
+ *  the host share its threads evenly. Free with aw_device_close.
+ *  @return as aw_device_ops.open; AW_ERR_BACKEND (unknown, or given twice: message); AW_ERR_ARG
+ *  (params->slow: message). */
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);
 void aw_device_close(aw_device *device);
 
-/** The part of aw_device_open for lists; a list of one is a set of one. */
+/** The part of aw_device_open for lists of devices, also of a single one; errors as there. */
 aw_status aw_device_list_open(const char *spec, const aw_device_params *params, aw_device *out);
 
-/** What the device wants as most tiles of a cluster. */
+/** Largest number of tiles that a cluster for this device should have. */
 size_t aw_device_cluster_tiles(const aw_device *device);
 
-/** What the device wants as points of a list. */
+/** Number of points that a list for this device should have. */
 size_t aw_device_list_points(const aw_device *device);
 
-/** Whether the device has aw_device_ops.convolve now. */
+/** Whether aw_device_ops.convolve is available now. */
 int aw_device_convolves(const aw_device *device);
 
-/** The unit that may keep particles: a device that is one unit, which has operations for it. Where
- *  there are several, one may be lost, and the particles must not be lost with it. NULL: none. */
+/** The device on which particles may be resident: a single device with operations for them.
+ *  Several devices have none: one of them may fail, and its particles would be lost. Borrowed;
+ *  NULL: none. */
 const aw_device *aw_device_for_particles(const aw_device *device);
 
-/** Table of the i-th kind of device; NULL past the last. */
+/** Table of the i-th kind of device, static; NULL past the last. */
 const aw_device_ops *aw_device_kind(int i);
 
 AW_END_DECLS

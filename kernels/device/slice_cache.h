@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slices that a device holds from step to step in a form of its own, each known by its id. */
+/* The slice cache: slices that a device keeps from step to step in its own layout, found by id. */
 #ifndef AW_KERNELS_DEVICE_SLICE_CACHE_H
 #define AW_KERNELS_DEVICE_SLICE_CACHE_H
 #include "kernels/math/view.h"
@@ -7,14 +7,16 @@
 
 AW_BEGIN_DECLS
 
-/* Most bytes of an item. */
+/* Largest size of an item [bytes]. */
 #define AW_SLICE_CACHE_BYTES 64
 
-/** Move what is held of slices, item i of slice i, to where the history has these slices now.
- *  @param[in,out] held  [room] items of `size` bytes that begin with the id of their slice (a
- *                       uint64_t; 0: none)
- *  @param[in] n  how many slices of the history count, at most room */
-void aw_slice_cache_match(void *held, size_t size, size_t room, const aw_history_view *h, size_t n);
+/** Reorder the items of a cache so that item i belongs to slice i of the history, for each of its
+ *  first n slices that is cached.
+ *  @param[in,out] item  [capacity] items of `size` <= AW_SLICE_CACHE_BYTES bytes, each beginning
+ *                       with the id of its slice (a uint64_t; 0: empty)
+ *  @param[in]     n     at most the capacity */
+void aw_slice_cache_match(void *item, size_t size, size_t capacity, const aw_history_view *h,
+                          size_t n);
 
 AW_END_DECLS
 #endif

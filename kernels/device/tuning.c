@@ -5,7 +5,7 @@
 
 #include "src/base/log.h"
 
-/* The defaults are what served best on two cores of an EPYC with AVX-512. */
+/* The defaults were fastest on two cores of an EPYC with AVX-512. */
 static const aw_tuning_field fields[] = {
     {"sweep_group", offsetof(aw_tuning, sweep_group), 16, AW_GROUP_MAX, 256},
     {"sweep_pieces", offsetof(aw_tuning, sweep_pieces), 1, AW_CHUNKS_MAX, 16},
@@ -39,14 +39,14 @@ void aw_tuning_set(aw_tuning *tuning, const aw_tuning_field *field, int value)
     memcpy((char *)tuning + field->offset, &value, sizeof value);
 }
 
-aw_status aw_tuning_resolve(const aw_tuning *asked, aw_tuning *out)
+aw_status aw_tuning_resolve(const aw_tuning *requested, aw_tuning *out)
 {
     aw_status status = AW_OK;
     aw_tuning tuning = {0};
     for (int i = 0; i < (int)AW_FIELDS; ++i) aw_tuning_set(out, &fields[i], fields[i].initial);
     for (int i = 0; i < (int)AW_FIELDS; ++i) {
         const aw_tuning_field *field = &fields[i];
-        const int value = asked ? aw_tuning_get(asked, field) : 0;
+        const int value = requested ? aw_tuning_get(requested, field) : 0;
         aw_tuning_set(&tuning, field, value == 0 ? field->initial : value);
         if (value == 0 || (value >= field->least && value <= field->most)) continue;
         status = aw_error(AW_ERR_ARG, "tuning: %s is %d (expected %d to %d)", field->name, value,

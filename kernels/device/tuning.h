@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the CPU device cuts its work into pieces: what suits a machine, and changes no answer. */
+/* How the CPU device divides its work: depends on the machine and changes no result. */
 #ifndef AW_KERNELS_DEVICE_TUNING_H
 #define AW_KERNELS_DEVICE_TUNING_H
 #include <stddef.h>
@@ -8,57 +8,60 @@
 
 AW_BEGIN_DECLS
 
-/** Most tiles of a cluster: a device has room for so many at a time. */
+/** Largest number of tiles of a cluster: the capacity of a device's workspace. */
 #define AW_CLUSTER_TILES 64
-/** Most points of a group of a sweep (strategies hand over no more), and most of its pieces. */
+/** Largest numbers of points of a group in a sweep (lists of strategies are no longer), and of the
+ *  chunks of a group. */
 #define AW_GROUP_MAX 256
 #define AW_CHUNKS_MAX 128
-/** Most nodes of an arc that are summed in the precision of the moments. */
+/** Largest number of nodes of an arc that are summed in the precision of the moments. */
 #define AW_BATCH_MAX 256
 
-/** Run-time parameters of the CPU device; of each, 0 stands for the default. Ranges and defaults
- *  are in the table below.
+/** Run-time parameters of the CPU device; 0 stands for the default of a parameter. Ranges and
+ *  defaults are in a table (aw_tuning_list).
  *
- *  Results depend on them by rounding only: they say which points share the combination of slices
- *  and which node is computed again, never which nodes there are. (A region whose error is within
- *  rounding of what is allowed may then be split, or not; both are right.) `cluster_tiles` changes
- *  not one bit; `cluster_batch` changes the rounding of single precision, some 1e-8. None may be
- *  chosen by the number of threads: results would depend on it.
+ *  Results depend on them by rounding only: they determine which points share interpolated slices
+ *  and which nodes are computed twice, never where the nodes lie. (A region whose error is within
+ *  rounding of its limit may or may not be split; both are correct.) `cluster_tiles` changes no bit
+ *  of a result; `cluster_batch` changes the rounding of single precision, about 1e-8. None may be
+ *  chosen by the number of threads, or results would depend on it.
  *  Source: A. Sarje et al., "Tuning HipGISAXS on Multi and Many Core Supercomputers" (2013),
- *  III-A4: sizes of blocks depend on the machine and hardly on the problem, so that they are
- *  searched once per machine. Differs: one coordinate after the other, not exhaustively. */
+ *  III-A4: block sizes depend on the machine and hardly on the problem, so they are searched for
+ *  once per machine. Differs: one coordinate after the other, not exhaustively. */
 typedef struct aw_tuning {
-    int sweep_group;  /* points of a sweep that share frames and combined slices */
-    int sweep_pieces; /* of r' into which a group is cut, so that threads share it; a piece costs
-                        * each point a node at its beginning */
-    int blend_points; /* points at one r' from which on slices are combined first (kernels/math/interpolated_cells.h);
-                        * more than a group has: never */
-    int cluster_tiles; /* most tiles of a cluster; a cluster is one thread's, and its tiles share
-                        * combined slices */
-    int cluster_batch; /* nodes of an arc after which a tile's sums are handed over to double: in
-                        * single precision more of them are a little less exact */
+    int sweep_group;   /* points of a sweep that share frames and interpolated slices */
+    int sweep_pieces;  /* chunks in r' of a group, which threads work on in parallel; each chunk
+                        * costs one more node per point */
+    int blend_points;  /* smallest number of points at one r' for which slices are interpolated
+                        * first (kernels/math/interpolated_cells.h); above AW_GROUP_MAX: never */
+    int cluster_tiles; /* largest number of tiles of a cluster, which one thread evaluates and
+                        * whose tiles share interpolated slices */
+    int cluster_batch; /* nodes of an arc after which sums in single precision are added to double
+                        * sums; the more nodes, the less accurate */
 } aw_tuning;
 
-/** Table of the parameters. */
+/** One parameter. */
 typedef struct aw_tuning_field {
     const char *name; /* as in the struct */
     size_t offset;    /* of an int in the struct */
-    int least, most, initial;
+    int least, most;  /* range */
+    int initial;      /* default */
 } aw_tuning_field;
 
-/** The i-th parameter; NULL past the last. */
+/** The i-th parameter, static; NULL past the last. */
 const aw_tuning_field *aw_tuning_list(int i);
 
-/** Parameter by name; NULL if there is none. */
+/** Parameter by name, static; NULL if there is none of that name. */
 const aw_tuning_field *aw_tuning_find(const char *name);
 
-/** Value of a parameter. */
+/** Get or set the value of a parameter; the range is not checked. */
 int aw_tuning_get(const aw_tuning *tuning, const aw_tuning_field *field);
 void aw_tuning_set(aw_tuning *tuning, const aw_tuning_field *field, int value);
 
-/** Defaults in place of zeros; NULL stands for all zeros.
- *  @return AW_OK; AW_ERR_ARG: a value is out of its range (message), `out` holds the defaults. */
-aw_status aw_tuning_resolve(const aw_tuning *asked, aw_tuning *out);
+/** Replace zeros by the defaults.
+ *  @param[in] requested  NULL stands for all zeros
+ *  @return AW_OK; AW_ERR_ARG: a value is out of its range (message); `out` has all defaults then */
+aw_status aw_tuning_resolve(const aw_tuning *requested, aw_tuning *out);
 
 AW_END_DECLS
 #endif

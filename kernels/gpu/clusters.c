@@ -103,7 +103,7 @@ static aw_status workspace_grow(aw_gpu_state *g, aw_gpu_workspace *w, const batc
     AW_TRY(aw_gpu_grow(g, &w->tile, b->tiles * sizeof(aw_gpu_tile)));
     AW_TRY(aw_gpu_grow(g, &w->chunk, (b->chunks + 1) * sizeof(aw_gpu_chunk)));
     AW_TRY(aw_gpu_grow(g, &w->work, (b->chunks + 1) * sizeof(aw_work)));
-    AW_TRY(aw_gpu_grow_device(g, &w->result, (b->results + 1) * sizeof(aw_gpu_result)));
+    AW_TRY(aw_gpu_grow_device(g, &w->result, (b->results + 1) * sizeof(aw_tile_estimate)));
     AW_TRY(aw_gpu_grow(g, &w->sums, b->tiles * sizeof(sums)));
     AW_TRY(aw_gpu_grow(g, &w->worst, (b->results + 1) * sizeof(float)));
     AW_TRY(aw_gpu_grow(g, &w->refused, b->results + 1));

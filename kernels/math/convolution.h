@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Near field by convolution. Where the slices lie on the lattice of the points, every point gathers
- * from circles of one radius with the same weights, so that a sum over radii and angles is a
- * convolution of the slices with weights that are made once. What depends on the radius besides
- * (the combination in time, directions, velocities) is smooth, and is put into polynomials of it.
+/* Near field by convolution. Where the nodes of the slices coincide with the field points, every
+ * point gathers from circles of a given radius with the same weights, so the sum over radii and
+ * angles is a convolution of the slices with weights that are computed once. The other factors that
+ * depend on the radius (interpolation in time, directions, velocities) are smooth and are expanded
+ * in polynomials of it.
  *
- * With x the place of a point on its own grid, R(a) a turn by a, d the place of the grid in the
- * frame of the retarded time and D the angle between the two, the circle's points are
- * R(-D) x + d + r' e. A circle is the same after a turn: what is gathered is F(R(-D) x), F being a
- * convolution, or F(x) + D (w d/du - u d/dw) F for a D so small that the turn moves no point by
- * more than a small part of a cell. For the same reason the rates that come from the turn of the
- * frame, D' (w d/du - u d/dw) of the moments at the circle's points, sum up to those of F at the
- * point: w and u of the point times convolutions with the B-spline's slopes. */
+ * Let x be the position of a point on its own grid, R(a) the rotation by a, d the position of that
+ * grid in the frame of the retarded time, D the angle between the two frames and e a unit vector.
+ * The points of the circle are R(-D) x + d + r' e. A rotation leaves the circle unchanged, so the
+ * sum over it is F(R(-D) x), where F is a convolution; for a D so small that the rotation moves no
+ * point by more than a small fraction of a cell, it is F(x) + D (w d/du - u d/dw) F. For the same
+ * reason the rates caused by the rotation of the frame, D' (w d/du - u d/dw) of the moments at the
+ * points of the circle, sum to the same expression of F: w and u of the field point times
+ * convolutions with the slopes of the B-spline. */
 #ifndef AW_KERNELS_MATH_CONVOLUTION_H
 #define AW_KERNELS_MATH_CONVOLUTION_H
 #include "kernels/math/integrand.h"
 #include "kernels/math/retarded.h"
 
-/* Moments that are convolved: three of each of three slices. */
+/* Sources of the convolution: three moments of each of three slices. */
 #define AW_CONVOLUTION_SOURCES 9
-/* What is convolved: AW_RESULTS, phi and psi times the turn D, and slopes of phi, along and across,
- * times D'. Of those from AW_DPHI on, slopes are. */
+/* Outputs of the convolution: the AW_RESULTS results, phi and psi times the angle D, and the slopes
+ * of phi along and across the grid times D'. Only outputs from AW_DPHI on use slopes. */
 enum {
     AW_TURNED_PHI = AW_DAX + 1,
     AW_TURNED_PSI,
@@ -27,45 +29,46 @@ enum {
     AW_TURNING_ACROSS,
     AW_CONVOLVED
 };
-/* Polynomials in r': of the weights of values, and of slopes along and across. They are Chebyshev's
- * on [0, reach]; weights in time are of the second degree. */
+/* Number of Chebyshev polynomials of r' on [0, reach], for values and for slopes along and across.
+ * (The weights of the interpolation in time are of second degree.) */
 #define AW_RADIAL 4
 #define AW_RADIAL_SLOPES 3
-/* Weights, side by side: values, slopes along, slopes across. */
+/* Weights per displacement: values, slopes along, slopes across. */
 #define AW_RINGS (AW_RADIAL + 2 * AW_RADIAL_SLOPES)
 
-/** Which moments go where, and with what polynomials. Source 3 t + k is moment k of slice t. */
+/** Coefficients of the polynomials with which each source enters each output. Source 3 t + k is
+ *  moment k of slice t. */
 typedef struct aw_convolution {
-    double reach;             /* r' is at most this [m] */
-    aw_retarded now;          /* at r' = 0 */
-    aw_field_point middle;    /* of the points, moving as they do */
-    const aw_slice *slice[3]; /* borrowed */
+    double reach;             /* largest r' [m] */
+    aw_retarded now;          /* frame at r' = 0 */
+    aw_field_point middle;    /* centre of the points, with their velocity */
+    const aw_slice *slice[3]; /* [slices], borrowed */
     int slices;
     double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][AW_RADIAL];
-    /* along and across; of results and the turned ones there are none */
+    /* along, across; zero for outputs below AW_DPHI and for AW_TURNED_PHI and AW_TURNED_PSI */
     double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2][AW_RADIAL_SLOPES];
 } aw_convolution;
 
-/** How far out points on the nodes of the newest slice can take the beam by convolution.
- *  @param[in] most   no further than this [m]
- *  @param[in] cells  by how much a turn of the grid may move a node [cells]
- *  @return r' [m]; 0: slices of different spacings, or a history that does not reach */
-AW_FN double aw_convolution_reach(const aw_history_view *h, double most, double cells)
+/** Largest r' up to which the potentials at the nodes of the newest slice are a convolution.
+ *  @param[in] r_max      upper limit of the result [m]
+ *  @param[in] max_shift  largest displacement of a node by a rotation of the grid [cells]
+ *  @return r' [m]; 0: the slices differ in their spacings, or the history does not reach back */
+AW_FN double aw_convolution_reach(const aw_history_view *h, double r_max, double max_shift)
 {
     const aw_retarded now = aw_retarded_at(h, 0.0);
-    const double far = fmax(now.half_x / now.hs, now.half_s / now.hx);
-    double r = fmin(most, h->cdt);
+    const double lever = fmax(now.half_x / now.hs, now.half_s / now.hx); /* [cells/rad] */
+    double r = fmin(r_max, h->cdt);
     if (now.nt == 0 || !now.same || !(h->cdt > 0.0)) return 0.0;
     for (int i = 0; i < 60; ++i) {
         const aw_retarded f = aw_retarded_at(h, r);
-        const double turn = fabs(f.sg * now.cg - f.cg * now.sg) * far;
-        if (turn <= cells) return r;
-        r *= fmin(0.9, cells / turn);
+        const double shift = fabs(f.sg * now.cg - f.cg * now.sg) * lever;
+        if (shift <= max_shift) return r;
+        r *= fmin(0.9, max_shift / shift);
     }
     return 0.0;
 }
 
-/** Whether points are the nodes of the newest slice, row by row, to 1e-6 of a cell. */
+/** Whether the points are the nodes of the newest slice, row by row, to 1e-6 of a cell. */
 AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *point, size_t columns,
                               size_t points)
 {
@@ -83,7 +86,7 @@ AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *po
     return 1;
 }
 
-/** Chebyshev's polynomials at r' = r. */
+/** Chebyshev polynomials T_0 .. on [0, reach] at r' = r. */
 AW_FN void aw_convolution_radial(double reach, double r, double T[AW_RADIAL])
 {
     const double x = 2.0 * r / reach - 1.0;
@@ -92,9 +95,9 @@ AW_FN void aw_convolution_radial(double reach, double r, double T[AW_RADIAL])
     for (int q = 2; q < AW_RADIAL; ++q) T[q] = 2.0 * x * T[q - 1] - T[q - 2];
 }
 
-/** What becomes of the moments at one r', by aw_arc_turn, which is linear in them.
- *  @param[in] p  middle of the points, moving as they do
- *  What is none is not touched. */
+/** Factors with which the sources enter the outputs at one r', from aw_arc_turn, which is linear in
+ *  the moments. Entries that are always zero are not written.
+ *  @param[in] p  centre of the points, with their velocity */
 AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const aw_field_point *p,
                              double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES],
                              double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2])
@@ -103,7 +106,7 @@ AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const
     aw_arc arc;
     aw_arc_place(f, p, &arc);
     const double moves[2] = {(arc.du + arc.dgrid * arc.w) / f->hs,
-                             (arc.dw - arc.dgrid * arc.u) / f->hx}; /* in cells */
+                             (arc.dw - arc.dgrid * arc.u) / f->hx}; /* [cells/m] */
     for (int t = 0; t < 3; ++t)
         for (int k = 0; k < 3; ++k) {
             const int i = 3 * t + k;
@@ -113,7 +116,7 @@ AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const
             v[k] = f->w[t];
             rate[k] = f->wd[t];
             aw_arc_turn(f, p, 1.0, v, rate, all);
-            aw_arc_turn(f, p, 1.0, none, v, rates); /* of a rate as large as the moment */
+            aw_arc_turn(f, p, 1.0, none, v, rates); /* with a rate of unit size */
             for (unsigned j = 0; j < AW_RESULTS; ++j) value[j][i] = all[j];
             value[AW_TURNED_PHI][i] = turn * all[AW_PHI];
             value[AW_TURNED_PSI][i] = turn * all[AW_PSI];
@@ -126,10 +129,11 @@ AW_FN void aw_convolution_at(const aw_retarded *now, const aw_retarded *f, const
         }
 }
 
-/* Radii at which the polynomials are found. */
+/* Radii (Chebyshev nodes) at which the coefficients are sampled. */
 #define AW_RADIAL_NODES 8
 
-/** Put all that into polynomials of r' up to `reach`, for points that move as `common` does. */
+/** Expand these factors in polynomials of r' up to `reach` [m], for points that all have the
+ *  velocity of `common`. */
 AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_field_point *common,
                                          double reach)
 {
@@ -166,9 +170,9 @@ typedef struct aw_ring {
     double density;       /* as in aw_arc_nodes */
 } aw_ring;
 
-/** Add the circle of a node to the weights of displacements: those of (i, j) cells from a point are
- *  weights[(j + nx - 1)(2 ns - 1) + i + ns - 1], of which only rows row[0] .. row[1] - 1 are
- *  touched. */
+/** Add the circle of one node to the weights of displacements. The weights of a displacement by
+ *  (i, j) cells are weights[(j + nx - 1)(2 ns - 1) + i + ns - 1]; only rows row[0] .. row[1] - 1
+ *  are changed. */
 AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan,
                                const aw_ring *ring, const int row[2], double (*weights)[AW_RINGS])
 {
@@ -178,7 +182,7 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
     aw_arc arc;
     aw_arc_place(&f, &plan->middle, &arc);
     aw_convolution_radial(plan->reach, ring->delay, T);
-    /* A cell more than there are displacements: where arcs end, nothing is kept. */
+    /* One cell beyond the largest displacement, so that the ends of arcs contribute nothing. */
     const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, r, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {
         aw_arc_nodes(&f, &arcs, k, ring->density, &arc);
@@ -191,18 +195,19 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
             next_c = c * turn_c - sn * turn_s;
             next_s = sn * turn_c + c * turn_s;
             const double b = (arc.w + r * sn) / f.hx, near_b = floor(b + 0.5);
-            const int j = (int)near_b - 1 + h->nx - 1; /* first of three rows */
-            if (j + 2 < row[0] || j >= row[1]) continue;
+            const int j = (int)near_b + AW_SPLINE_FIRST + h->nx - 1; /* first row */
+            if (j + AW_SPLINE_NODES - 1 < row[0] || j >= row[1]) continue;
             const double a = (arc.u + r * c) / f.hs, near_a = floor(a + 0.5);
-            const int i = (int)near_a - 1 + h->ns - 1;
-            double wu[3], wv[3], du[3], dv[3];
+            const int i = (int)near_a + AW_SPLINE_FIRST + h->ns - 1;
+            double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES];
+            double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];
             aw_spline(a - near_a, wu);
             aw_spline(b - near_b, wv);
             aw_spline_slope(a - near_a, du);
             aw_spline_slope(b - near_b, dv);
-            for (int n = 0; n < 3; ++n) {
+            for (int n = 0; n < AW_SPLINE_NODES; ++n) {
                 if (j + n < row[0] || j + n >= row[1]) continue;
-                for (int o = 0; o < 3; ++o) {
+                for (int o = 0; o < AW_SPLINE_NODES; ++o) {
                     if (i + o < 0 || i + o >= 2 * h->ns - 1) continue;
                     double *to = weights[(ptrdiff_t)(j + n) * (2 * h->ns - 1) + i + o];
                     const double value = wv[n] * wu[o], along = wv[n] * du[o];

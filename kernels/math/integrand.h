@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The integrand of the rp-integral at one node, and what turns sums over an arc into results.
- * One source for every processor; the SIMD variants (kernels/cpu/simd/arc.h) are tested against
- * it. */
+/* The integrand of the rp-integral at one node, and the conversion of sums over an arc to results.
+ * One source for all devices; the SIMD variants (kernels/cpu/simd/arc.h) are tested against it. */
 #ifndef AW_KERNELS_MATH_INTEGRAND_H
 #define AW_KERNELS_MATH_INTEGRAND_H
 #include "kernels/math/retarded.h"
@@ -10,18 +9,19 @@
 /** Nodes of one arc, in the grid frame of a retarded time: the node at angle
  *  first + m step, m = 0 .. n-1, lies at (u + r cos, w + r sin). */
 typedef struct aw_arc {
-    double u, w, r;
-    double first, step;
+    double u, w, r;     /* centre and radius of the circle [m] */
+    double first, step; /* [rad] */
     int n;
-    double du, dw,
-        dgrid; /* d(u)/d(ct) = du + dgrid w, d(w)/d(ct) = dw - dgrid u along the point's path */
+    /* Along the path of the point d(u)/d(ct) = du + dgrid w and d(w)/d(ct) = dw - dgrid u. */
+    double du, dw; /* [1] */
+    double dgrid;  /* [1/m] */
 } aw_arc;
 
-/** What an arc reads of one slice. */
+/** The part of a slice that the sum over an arc needs. */
 typedef struct aw_arc_slice {
-    const void *cells;
-    int ns, nx;
-    double inv_hs, inv_hx;
+    const void *cells;     /* borrowed */
+    int ns, nx;            /* nodes */
+    double inv_hs, inv_hx; /* nodes per metre */
 } aw_arc_slice;
 
 AW_FN double aw_cell_get(const void *cells, int single, ptrdiff_t i)
@@ -29,32 +29,34 @@ AW_FN double aw_cell_get(const void *cells, int single, ptrdiff_t i)
     return single ? (double)((const float *)cells)[i] : ((const double *)cells)[i];
 }
 
-/** Where a node reads a slice, and with what weights. */
+/** The cells that a quadrature node reads from a slice, and their weights. */
 typedef struct aw_node {
-    ptrdiff_t first;     /* of its nine cells */
-    double wu[3], wv[3]; /* weights along and across */
-    double du[3], dv[3]; /* their rates as the node moves through the slice [1/m] */
+    ptrdiff_t first;                                 /* index of the first cell */
+    double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES]; /* weights along and across */
+    double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES]; /* their rates as the node moves through the
+                                                    * slice [1/m] */
 } aw_node;
 
-/** The node at (a, b), in cells from the first node of a slice of ns x nx, moving by (ud, wd) cells
- *  a metre. */
+/** The node at (a, b), in cells from the first node of a slice of ns x nx nodes, moving by (ud, wd)
+ *  cells per metre. */
 AW_FN aw_node aw_node_in(int ns, int nx, double a, double b, double ud, double wd)
 {
     int i = aw_nearest(a, ns), j = aw_nearest(b, nx);
     aw_node node;
-    node.first = (ptrdiff_t)(j + AW_PAD - 1) * (ns + 2 * AW_PAD) + i + AW_PAD - 1;
+    node.first = (ptrdiff_t)(j + AW_PAD + AW_SPLINE_FIRST) * (ns + 2 * AW_PAD) + i + AW_PAD +
+                 AW_SPLINE_FIRST;
     aw_spline(a - i, node.wu);
     aw_spline(b - j, node.wv);
     aw_spline_slope(a - i, node.du);
     aw_spline_slope(b - j, node.dv);
-    for (int q = 0; q < 3; ++q) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q) {
         node.du[q] *= ud;
         node.dv[q] *= wd;
     }
     return node;
 }
 
-/** The same at (u, w) [m] in the grid's frame, on an arc. */
+/** The node of an arc at (u, w) [m] in the frame of the grid. */
 AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, double w)
 {
     return aw_node_in(s->ns, s->nx, u * s->inv_hs + 0.5 * (s->ns - 1),
@@ -62,13 +64,13 @@ AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, dou
                       (arc->dw - arc->dgrid * u) * s->inv_hx);
 }
 
-/** Add one node of one slice: sum[0..2] the moments, sum[4..6] their rate by motion through the
- *  slice, d(u)/d(ct) d/du + d(w)/d(ct) d/dw. */
+/** Add one node of one slice: to sum[0..2] the moments, to sum[4..6] their rates caused by the
+ *  motion through the slice, d(u)/d(ct) d/du + d(w)/d(ct) d/dw. */
 AW_FN void aw_node_add(const aw_arc_slice *s, int single, const aw_node *node, double sum[8])
 {
     ptrdiff_t row = s->ns + 2 * AW_PAD;
-    for (int q = 0; q < 3; ++q)
-        for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q)
+        for (int p = 0; p < AW_SPLINE_NODES; ++p) {
             ptrdiff_t cell = (node->first + q * row + p) * AW_COMPONENTS;
             double value = node->wv[q] * node->wu[p];
             double rate = node->wv[q] * node->du[p] + node->dv[q] * node->wu[p];
@@ -80,7 +82,8 @@ AW_FN void aw_node_add(const aw_arc_slice *s, int single, const aw_node *node, d
         }
 }
 
-/** Scalar sum over the nodes of an arc for nt slices; sum[t][8] as in aw_node_add, overwritten. */
+/** Sum over the nodes of an arc for each of nt slices, scalar; sum[t] as in aw_node_add,
+ *  overwritten. */
 AW_FN void aw_arc_sum_scalar(const aw_arc *arc, int nt, const aw_arc_slice *s, int single,
                              double sum[3][8])
 {
@@ -96,8 +99,8 @@ AW_FN void aw_arc_sum_scalar(const aw_arc *arc, int nt, const aw_arc_slice *s, i
     }
 }
 
-/** Field point in the frame of a retarded time; fills everything of the arc but its nodes.
- *  At r' = 0 stands the limit, 2 pi M(p, t). */
+/** Field point in the frame of a retarded time: fills the arc except for its nodes. At r' = 0 a
+ *  tiny radius stands for the limit 2 pi M(p, t). */
 AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *arc)
 {
     double dz = p->z - f->z, dx = p->x - f->x;
@@ -110,52 +113,52 @@ AW_FN void aw_arc_place(const aw_retarded *f, const aw_field_point *p, aw_arc *a
     arc->dgrid = f->dgrid;
 }
 
-/** Radius below which arcs are strongly curved in the box of the beam. */
+/** Radius below which arcs are strongly curved within the box of the beam [m]. */
 AW_FN double aw_near_radius(const aw_retarded *f)
 {
     return 2.0 * sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
 }
 
-/** Least and largest |sin| of the angles lo .. hi, of which `a` and `b` are those of the ends. */
-AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *least, double *most)
+/** Range of |sin| over the angles lo .. hi; `a` and `b` are |sin lo| and |sin hi|. */
+AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *min, double *max)
 {
     int zero = ceil(lo / AW_PI) * AW_PI <= hi;
     int peak = (ceil(lo / AW_PI - 0.5) + 0.5) * AW_PI <= hi;
-    *least = zero ? 0.0 : (a < b ? a : b);
-    *most = peak ? 1.0 : (a > b ? a : b);
+    *min = zero ? 0.0 : (a < b ? a : b);
+    *max = peak ? 1.0 : (a > b ? a : b);
 }
 
-/** Nodes per metre of an arc from angle lo to hi that put one into every cell of the axis along
- *  which it crosses cells fastest: then the error of the midpoint rule, which comes from the
- *  B-spline's spectrum at whole numbers of waves per cell, vanishes to third order. (1.5 nodes
- *  a cell are far worse than one.) An arc that is slanted crosses cells diagonally and takes two;
- *  one that does so at every slant, because it is curved, takes three. Angles are meant in cells:
- *  where those are long and thin, an arc turns from one axis to the other within a hair. All that
- *  times `density`. Below one it first takes the slanted ones down to a node a cell; below a third,
- *  where a third is one node to a cell of a curved arc, all arcs have fewer. */
+/** Nodes per metre of an arc from angle lo to hi: one in every cell along the axis on which the arc
+ *  crosses cells fastest. The error of the midpoint rule, which comes from the spectrum of the
+ *  B-spline at whole numbers of waves per cell, then vanishes to third order. (1.5 nodes per cell
+ *  are far worse than one.) An arc at a slant crosses cells diagonally and gets two nodes per cell;
+ *  a curved arc, which has every slant, gets three. Slants are measured in cells: where cells are
+ *  long and thin, an arc turns from one axis to the other over a tiny angle. All this is multiplied
+ *  by `density`: a density below one first reduces slanted arcs to one node per cell; below 1/3,
+ *  where curved arcs have one node per cell, it reduces all arcs. */
 AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double density)
 {
-    double s_least, s_most, x_least, x_most, slant = 1.0;
+    double s_min, s_max, x_min, x_max, slant = 1.0;
     double s_lo = fabs(sin(lo)), c_lo = fabs(cos(lo)), s_hi = fabs(sin(hi)), c_hi = fabs(cos(hi));
-    aw_sine_range(lo, hi, s_lo, s_hi, &s_least, &s_most);
-    aw_sine_range(lo + 0.5 * AW_PI, hi + 0.5 * AW_PI, c_lo, c_hi, &x_least, &x_most);
-    s_least /= f->hs;
-    s_most /= f->hs;
-    x_least /= f->hx;
-    x_most /= f->hx;
-    if (s_most < x_least) slant = s_most / x_least;
-    if (x_most < s_least) slant = x_most / s_least;
-    double most = s_most > x_most ? s_most : x_most;
+    aw_sine_range(lo, hi, s_lo, s_hi, &s_min, &s_max);
+    aw_sine_range(lo + 0.5 * AW_PI, hi + 0.5 * AW_PI, c_lo, c_hi, &x_min, &x_max);
+    s_min /= f->hs;
+    s_max /= f->hs;
+    x_min /= f->hx;
+    x_max /= f->hx;
+    if (s_max < x_min) slant = s_max / x_min;
+    if (x_max < s_min) slant = x_max / s_min;
+    double rate = s_max > x_max ? s_max : x_max;
     const double slanted = slant == 1.0 || f->radius < aw_near_radius(f) ? 3.0 : 2.0;
-    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 3.0 * density)) * most;
+    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 3.0 * density)) * rate;
 }
 
-/** Choose the nodes of an arc: uniform in angle, as many as aw_arc_rate says; `density` is a whole
- *  number, or less than one where moments are smooth enough for fewer on slanted arcs. The
- *  moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no error of
- *  ends. The outer integrand must not jump with r', or no outer rule converges: the step of an open
- *  arc is not rounded (its last node may lie in the empty cells beyond the box), and the number of
- *  nodes of a whole circle grows at a few radii. */
+/** Choose the nodes of an arc: uniform in angle, their number from aw_arc_rate. `density` is a
+ *  whole number, or less than one where the moments are smooth enough for fewer nodes on slanted
+ *  arcs. The moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no
+ *  end-point error. The outer integrand must not jump with r', or no outer rule converges: the step
+ *  of an open arc is therefore not rounded (its last node may lie in the empty cells beyond the
+ *  box), and the number of nodes of a whole circle changes at a few radii only. */
 AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density,
                         aw_arc *arc)
 {
@@ -173,7 +176,7 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
     arc->first = lo + 0.5 * arc->step;
 }
 
-/** What arcs read of a slice. */
+/** The part of a slice that the sum over an arc needs; borrows the cells. */
 AW_FN aw_arc_slice aw_arc_slice_of(const aw_history_view *h, const aw_slice *slice)
 {
     aw_arc_slice s;
@@ -185,8 +188,9 @@ AW_FN aw_arc_slice aw_arc_slice_of(const aw_history_view *h, const aw_slice *sli
     return s;
 }
 
-/** Sums over an arc, v of the moments and `rate` of their rates along the point's path, turned to
- *  the lab: adds to f_in[AW_RESULTS].
+/** Rotate the sums over an arc to the lab frame and add them to f_in[AW_RESULTS].
+ *  @param[in] v     sums of the moments
+ *  @param[in] rate  sums of their rates along the path of the point [1/m]
  *  psi is formed from sigma and D, never as a difference of phi and v.A (docs/theory.md). */
 AW_FN void aw_arc_turn(const aw_retarded *f, const aw_field_point *p, double step,
                        const double v[3], const double rate[3], double f_in[AW_RESULTS])
@@ -206,7 +210,8 @@ AW_FN void aw_arc_turn(const aw_retarded *f, const aw_field_point *p, double ste
     f_in[AW_DAX] += step * (dpar * s + dperp * c);
 }
 
-/** The same from the sums over each of the slices, which it combines in time. */
+/** The same from the sums over each slice, sum[t] as in aw_node_add, which are interpolated in
+ *  time. */
 AW_FN void aw_arc_interpolate(const aw_retarded *f, const aw_field_point *p, double step,
                               double sum[3][8], double f_in[AW_RESULTS])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The design orbit in closed form: straight pieces and circular arcs (src/base/units.h: signs). */
+/* The design orbit in closed form: straight lines and circular arcs (src/base/units.h: signs). */
 #ifndef AW_KERNELS_MATH_ORBIT_H
 #define AW_KERNELS_MATH_ORBIT_H
 #include <math.h>
@@ -8,13 +8,13 @@
 
 /** One piece of constant curvature; the first extends to S = -inf, the last to S = +inf. */
 typedef struct aw_orbit_piece {
-    double S;     /* arc length at which the piece begins [m]; of the first: a point on it */
+    double S;     /* arc length at which the piece begins [m]; first piece: any point on it */
     double z, x;  /* lab position at S [m] */
     double theta; /* direction of motion at S [rad] */
     double kappa; /* signed curvature [1/m], d theta/dS = -kappa */
 } aw_orbit_piece;
 
-/** Borrowed view: n >= 1 pieces in order of S; neighbours of equal curvature are merged. */
+/** Borrowed view: n >= 1 pieces in order of S; neighbours of equal curvature have been merged. */
 typedef struct aw_orbit_view {
     const aw_orbit_piece *piece;
     int n;
@@ -28,7 +28,7 @@ typedef struct aw_orbit_point {
 /** sin(a)/a, also at 0. */
 AW_FN double aw_sinc(double a) { return fabs(a) < 1e-4 ? 1.0 - a * a / 6.0 : sin(a) / a; }
 
-/** Index of the piece that holds S. */
+/** Index of the piece that contains S. */
 AW_FN int aw_orbit_find(const aw_orbit_view *orbit, double S)
 {
     int i = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Projections: from further away than its own size a slice is seen along nearly straight arcs, and
- * what a circle of radius r' gathers from it depends on two numbers of the field point only: how
- * far the circle has run ahead of the slice's centre, q = r' - |p - centre|, and the direction from
- * the centre to the point. That function of two variables is tabulated once for a radius that all
- * points share, and interpolated for each. The geometry of such a table. */
+/* Projections: seen from further away than its own size, a slice is crossed by nearly straight
+ * arcs, and the sum over a circle of radius r' depends on two numbers of the field point only: the
+ * offset q = r' - |p - centre| by which the circle is ahead of the slice's centre, and the
+ * direction from the centre to the point. For a radius common to all points this function of two
+ * variables is tabulated once and interpolated at each point. This file has the geometry of such a
+ * table. */
 #ifndef AW_KERNELS_MATH_PROJECTION_H
 #define AW_KERNELS_MATH_PROJECTION_H
 #include <math.h>
@@ -11,37 +12,38 @@
 #include "kernels/math/retarded.h"
 #include "src/base/units.h"
 
-/* Most intervals between tabulated directions, which are Chebyshev-Lobatto nodes. */
+/* Largest number of intervals between tabulated directions, which are Chebyshev-Lobatto nodes. */
 #define AW_PROJECTION_ORDER 16
-/* Most offsets of a table. */
+/* Largest number of offsets of a table. */
 #define AW_PROJECTION_OFFSETS 8192
-/* Numbers of an entry: AW_RESULTS and one that keeps entries aligned. */
+/* Numbers per entry: AW_RESULTS and one for alignment. */
 #define AW_PROJECTION_WIDTH 8
-/* Points are seen within this sine of the middle direction, or not projected for. */
+/* Largest sine between the middle direction and that of a point for which there is a table. */
 #define AW_PROJECTION_SINE 0.6
-/* Cells beyond either end of the offsets at which something is seen. */
+/* Cells tabulated beyond either end of the range of offsets at which the circle meets the beam. */
 #define AW_PROJECTION_MARGIN 4
 
-/** Field points as seen from the centre of the beam at a retarded time, and the table for them:
- *  entry (i, m) is of the offset first + i h and of the m-th Chebyshev polynomial of
- *  sine(direction against the middle)/sine. */
+/** Field points as seen from the centre of the beam at a retarded time, and the layout of their
+ *  table: entry (i, m) belongs to the offset first + i h and to the m-th Chebyshev polynomial in
+ *  (sine of the angle to the middle direction)/sine. */
 typedef struct aw_projection {
     double r, z, x;  /* radius, and lab position of the centre [m] */
     double cz, cx;   /* unit vector of the middle direction, from the centre to the points */
-    double sine;     /* directions are within this sine of it, > 0 */
-    double from, to; /* offsets q at which the circle of some point may meet the beam's box [m] */
-    double seen;     /* part of the points that see something, about */
-    double first, h; /* [m] */
-    int n;           /* offsets; 0: nothing is seen */
-    int order;       /* polynomials less one */
+    double sine;     /* largest sine of an angle between the middle direction and a point's, > 0 */
+    double from, to; /* range of offsets q at which a point's circle may meet the beam's box [m] */
+    double seen;     /* approximate fraction of the points whose circle meets it */
+    double first, h; /* first offset and spacing of the table [m] */
+    int n;           /* offsets; 0: no circle meets the beam */
+    int order;       /* highest degree of the polynomials */
 } aw_projection;
 
-/** Look at a rectangle of points, given by its corners (aw_grid_corners) in any order.
- *  @return 1 if the beam can be projected for them: all are outside of its box, on one side, and
- *  near enough to the middle direction */
+/** View of the beam from a rectangle of points, given by its corners (aw_grid_corners) in any
+ *  order. Fills the geometry; `n` and `order` are set to 0.
+ *  @return 1 if the beam can be projected for these points: all lie outside its box, on one side,
+ *  and near enough to the middle direction; 0 otherwise, and `p` is not to be used */
 AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4], aw_projection *p)
 {
-    double z = 0.0, x = 0.0, least = HUGE_VAL, most = 0.0, sine = 0.0;
+    double z = 0.0, x = 0.0, nearest = HUGE_VAL, furthest = 0.0, sine = 0.0;
     for (int i = 0; i < 4; ++i) {
         z += 0.25 * (corner[i].z - f->z);
         x += 0.25 * (corner[i].x - f->x);
@@ -57,35 +59,36 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
         const double dz = corner[i].z - f->z, dx = corner[i].x - f->x;
         const double ahead = dz * p->cz + dx * p->cx, away = sqrt(dz * dz + dx * dx);
         sine = fmax(sine, fabs(dx * p->cz - dz * p->cx) / away);
-        least = fmin(least, ahead); /* no point is closer: all are beyond this line */
-        most = fmax(most, away);
+        nearest = fmin(nearest, ahead); /* no point is closer: all are beyond this line */
+        furthest = fmax(furthest, away);
     }
-    if (!(least > 0.0) || !(sine < AW_PROJECTION_SINE)) return 0;
+    if (!(nearest > 0.0) || !(sine < AW_PROJECTION_SINE)) return 0;
     p->sine = fmax(1.001 * sine, 1e-12);
-    /* Half extents of the box along and across any of the directions. */
+    /* Upper limits of the half extents of the box along and across any of the directions. */
     const double c = fabs(p->cz * f->cg + p->cx * f->sg), s = fabs(p->cx * f->cg - p->cz * f->sg);
-    const double c_most = fmin(1.0, c + p->sine), s_most = fmin(1.0, s + p->sine);
-    const double along = c_most * f->half_s + s_most * f->half_x;
-    const double across = s_most * f->half_s + c_most * f->half_x;
-    if (!(least > 2.0 * along)) return 0;
-    p->from = fmax(f->radius - most, -along);
-    p->to = fmin(f->radius - least, along + 0.5 * across * across / (least - along));
-    p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (most - least)));
+    const double c_max = fmin(1.0, c + p->sine), s_max = fmin(1.0, s + p->sine);
+    const double along = c_max * f->half_s + s_max * f->half_x;
+    const double across = s_max * f->half_s + c_max * f->half_x;
+    if (!(nearest > 2.0 * along)) return 0;
+    p->from = fmax(f->radius - furthest, -along);
+    p->to = fmin(f->radius - nearest, along + 0.5 * across * across / (nearest - along));
+    p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
     p->n = p->order = 0;
     return 1;
 }
 
-/** Whether a cell is seen longer across the beam's rows than along them: neighbouring offsets are
- *  in neighbouring cells of a column then, and follow them best. */
+/** Whether a cell, seen from the points, is longer across the rows of the beam's grid than along
+ *  them: neighbouring offsets then lie in neighbouring cells of a column. */
 AW_FN int aw_projection_across(const aw_retarded *f, const aw_projection *p)
 {
     const double c = fabs(p->cz * f->cg + p->cx * f->sg), s = fabs(p->cx * f->cg - p->cz * f->sg);
     return s * f->hx > c * f->hs;
 }
 
-/** Choose the offsets, `per_cell` to a cell of the beam's grid as it is seen: lanes of a tile that
- *  lie one cell apart along its rows. Those of a cell are among those of half a cell.
- *  @return 0 if there would be too many */
+/** Choose the offsets, `per_cell` of them per cell of the beam's grid as seen along its rows, so
+ *  that lanes of a tile can lie one cell apart along a row. Offsets for n per cell are a subset of
+ *  those for 2 n.
+ *  @return 0 if more than AW_PROJECTION_OFFSETS would be needed, else 1 */
 AW_FN int aw_projection_offsets(const aw_retarded *f, int per_cell, aw_projection *p)
 {
     const double cell = fabs(p->cz * f->cg + p->cx * f->sg) * f->hs;
@@ -100,8 +103,8 @@ AW_FN int aw_projection_offsets(const aw_retarded *f, int per_cell, aw_projectio
     return 1;
 }
 
-/** Point from which the beam is seen at offset i in direction k of `order` + 1 Chebyshev-Lobatto
- *  nodes; the others as in k. @param[out] z, x [m] */
+/** Point that sees the beam at offset i and in direction k of `order` + 1 Chebyshev-Lobatto nodes.
+ *  @param[out] z, x  lab position [m] */
 AW_FN void aw_projection_point(const aw_projection *p, double i, int k, int order, double *z,
                                double *x)
 {

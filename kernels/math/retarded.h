@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The beam at a retarded time: which slices count, with what weights, in what frame. */
+/* The beam at a retarded time: the slices that contribute, their weights, and the frame. */
 #ifndef AW_KERNELS_MATH_RETARDED_H
 #define AW_KERNELS_MATH_RETARDED_H
 #include "kernels/math/view.h"
 
-/** Radius of the circle, in the plane of the points, on which the sources of one delay lie. Sources
- *  in that plane: the delay itself. Everything geometric uses the radius, everything temporal the
- *  delay; sources at another height Y differ here alone (sqrt(delay^2 - Y^2)). */
+/** Radius of the circle, in the plane of the points, on which the sources of one delay lie [m]. For
+ *  sources in that plane it is the delay itself. Geometry uses the radius, time the delay; sources
+ *  at another height Y would differ here alone (sqrt(delay^2 - Y^2)). */
 AW_FN double aw_circle_radius(const aw_history_view *h, double delay)
 {
     (void)h;
@@ -15,43 +15,45 @@ AW_FN double aw_circle_radius(const aw_history_view *h, double delay)
 
 /** Frame and time weights at t' = t - delay/c.
  *  Three slices are interpolated quadratically in time (ages m, m+1, m+2 for delays in
- *  [m, m+1] cdt); in the
- *  rigid upstream one slice suffices. Centre and tilt are interpolated against the design orbit,
- *  whose closed form gives the lab frame (source: dissertation 3.1.2; interpolating lab positions
- *  alone costs (c dt)^2/8R at magnet edges). */
+ *  [m, m+1] cdt); in the rigid upstream one slice suffices. Centre and tilt are interpolated
+ *  relative to the design orbit, whose closed form gives the lab frame (source: dissertation 3.1.2;
+ *  interpolating lab positions would cost (c dt)^2/8R at magnet edges). */
 typedef struct aw_retarded {
     double delay;  /* c (t - t') [m] */
-    double radius; /* of the circle on which these sources lie (aw_circle_radius) [m] */
-    int nt;        /* slices that count: 3 or 1; 0: the history does not reach */
-    const aw_slice *slice[3];
-    double w[3], wd[3];    /* weights, and their derivatives d/d(ct') [1/m] */
-    double z, x, vz, vx;   /* centre [m] and its velocity in c */
-    double theta, dtheta;  /* component axes: design tangent, and d theta/d(ct) [1/m] */
-    double ct, st;         /* cosine and sine of theta */
-    double cg, sg, dgrid;  /* grid axes: cosine, sine, and rate of the angle [1/m] */
-    double half_s, half_x; /* half extents of where the moments may be non-zero [m] */
-    double hs, hx;         /* finest spacings [m] */
-    int same;              /* 1: the slices share their spacings */
+    double radius; /* of the circle on which the sources lie (aw_circle_radius) [m] */
+    int nt;        /* slices that contribute: 3 or 1; 0: the history does not reach back so far */
+    const aw_slice *slice[3]; /* borrowed */
+    double w[3], wd[3];       /* weights, and their derivatives d/d(ct') [1/m] */
+    double z, x, vz, vx;      /* centre [m] and its velocity in c */
+    double theta, dtheta;     /* component axes: design tangent, and d theta/d(ct) [1/m] */
+    double ct, st;            /* cosine and sine of theta */
+    double cg, sg, dgrid;     /* grid axes: cosine, sine, and rate of the angle [1/m] */
+    double half_s, half_x;    /* half extents of the box in which moments may be non-zero [m] */
+    double hs, hx;            /* finest spacings [m] */
+    int same;                 /* 1: all slices have the same spacings */
 } aw_retarded;
 
+/** Arc length of the beam's centre `age` slices ago, also in the rigid upstream [m]. */
 AW_FN double aw_slice_S(const aw_history_view *h, int age)
 {
     int last = h->n - 1;
     return age <= last ? h->slice[age].S : h->slice[last].S - h->beta * h->cdt * (age - last);
 }
 
+/** The slice of that age, the oldest where there is none; borrowed. */
 AW_FN const aw_slice *aw_slice_at(const aw_history_view *h, int age)
 {
     return &h->slice[age < h->n ? age : h->n - 1];
 }
 
+/** Frame and weights at a delay [m], >= 0. */
 AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double delay)
 {
     aw_retarded f;
     double q = delay / h->cdt;
     int last = h->n - 1, rigid = h->upstream && q >= last;
     int m = rigid ? last : (int)q;
-    double xi = q - (m + 1); /* age against the middle slice, in steps: -1 .. 0 */
+    double xi = q - (m + 1); /* age relative to the middle slice, in steps: -1 .. 0 */
     double S, x, tilt, dS, dx = 0.0, dtilt = 0.0;
 
     f.delay = delay;
@@ -61,7 +63,7 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double delay)
     f.w[0] = 0.5 * xi * (xi - 1.0);
     f.w[1] = 1.0 - xi * xi;
     f.w[2] = 0.5 * xi * (xi + 1.0);
-    f.wd[0] = -(xi - 0.5) / h->cdt; /* age grows as t' falls */
+    f.wd[0] = -(xi - 0.5) / h->cdt; /* age increases as t' decreases */
     f.wd[1] = 2.0 * xi / h->cdt;
     f.wd[2] = -(xi + 0.5) / h->cdt;
     f.slice[0] = aw_slice_at(h, m);

@@ -6,13 +6,13 @@
 
 #include "src/base/port.h"
 
-/* Nodes of a window, and what its weights are to be divided by. */
+/* Nodes of a window, and the common denominator of its weights. */
 #define AW_SLOPE_NODES 5
 #define AW_SLOPE_UNIT 12.0
 
-/** Weights of the five nodes from *first on, for the derivative at node i of n >= 5, in units of
- *  one over AW_SLOPE_UNIT spacings. The window is shifted where it would leave the line.
- *  @return borrowed, [AW_SLOPE_NODES] */
+/** Weights of the five nodes from *first on, for the derivative at node i of n >= 5, to be divided
+ *  by AW_SLOPE_UNIT and by the spacing. Near an end of the line the window is shifted inward.
+ *  @return [AW_SLOPE_NODES], static */
 AW_FN const double *aw_slope_weights(int i, int n, int *first)
 {
     static const double weight[AW_SLOPE_NODES][AW_SLOPE_NODES] = {{-25, 48, -36, 16, -3},
@@ -24,8 +24,8 @@ AW_FN const double *aw_slope_weights(int i, int n, int *first)
     return weight[i - *first];
 }
 
-/** Derivative per spacing at node i of a line of n.
- *  @param[in] at  its value there; those of the others are `stride` numbers apart */
+/** Derivative per spacing at node i of a line of n >= 5 nodes.
+ *  @param[in] at  the value at node i; neighbouring nodes are `stride` numbers apart */
 AW_FN double aw_slope_at(const double *at, ptrdiff_t stride, int i, int n)
 {
     int first;

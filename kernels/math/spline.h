@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shape of a particle on the grid: a quadratic B-spline, its weights, width and reach. */
+/* The shape of a particle on the grid, a quadratic B-spline (TSC): weights, slopes, width, reach,
+ * and the padding around a slice that it requires. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
@@ -18,8 +19,14 @@
 #define AW_SHAPE_ROUND (0.5 * (AW_SHAPE_NODES % 2))
 #define AW_SHAPE_FIRST (-((AW_SHAPE_NODES - 1) / 2))
 
-/** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2]. */
-AW_FN void aw_spline(double f, double w[3])
+/* The B-spline with which slices are interpolated: its nodes along an axis, and the first of them
+ * counted from the nearest node. */
+#define AW_SPLINE_NODES 3
+#define AW_SPLINE_FIRST (-1)
+
+/** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2] cells
+ *  from the middle one. */
+AW_FN void aw_spline(double f, double w[AW_SPLINE_NODES])
 {
     w[0] = 0.5 * (0.5 - f) * (0.5 - f);
     w[1] = 0.75 - f * f;
@@ -30,15 +37,16 @@ AW_FN void aw_spline(double f, double w[3])
  *  pic/simd/grid.h is the same for vectors of particles. */
 AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
 
-/** Derivatives of the B-spline's weights with respect to the coordinate. */
-AW_FN void aw_spline_slope(double f, double d[3])
+/** Derivatives of the weights of aw_spline with respect to the coordinate [1/cell]. */
+AW_FN void aw_spline_slope(double f, double d[AW_SPLINE_NODES])
 {
     d[0] = f - 0.5;
     d[1] = -2.0 * f;
     d[2] = f + 0.5;
 }
 
-/** Nearest node, clamped so that the three nodes about it lie in the padded slice. */
+/** Node nearest to coordinate a [cells] on an axis of n nodes, clamped so that the AW_SPLINE_NODES
+ *  nodes about it lie in the padded slice. */
 AW_FN int aw_nearest(double a, int n)
 {
     double lo = -(AW_PAD - 1), hi = n + AW_PAD - 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tiles: up to 16 neighbouring points of a row of the grid, or of a column where the beam is viewed
- * with its axes exchanged (cpu/planes.c), that share the nodes of both integrals, so that they are
- * the lanes of a vector. Where the beam's spacing is the grid's, neighbours read neighbouring
- * cells: no gathers. One source of the geometry, and the scalar reference of the sums (cpu/tile.h
- * is the vector form). */
+/* Tiles: up to 16 neighbouring points of a row of the grid, or of a column where the axes of the
+ * beam are exchanged (kernels/cpu/interpolated_lines.c). The points share the nodes of both
+ * integrals and are the lanes of a vector. Where the spacing of the beam is that of the grid,
+ * neighbours read neighbouring cells, without gathers. This file has the geometry and the scalar
+ * reference of the sums; kernels/cpu/simd/tile.h is the vector form. */
 #ifndef AW_KERNELS_MATH_TILE_H
 #define AW_KERNELS_MATH_TILE_H
 #include "kernels/math/integrand.h"
@@ -11,76 +11,89 @@
 
 /* Points of a tile. */
 #define AW_TILE 16
-/* Zero columns at either end of a row of planes: a tile's window may hang out of the slice. */
+/* Zero columns at either end of a line: the window of a tile may extend beyond the slice. */
 #define AW_TILE_PAD 24
-/* Numbers per cell of combined planes: three moments, then their rates at a fixed cell. */
+/* Lines per row of interpolated lines: three moments, then their rates at a fixed cell. */
 #define AW_LINE_COMPONENTS 6
 
-/** The points of a tile, as far as a node needs them. Lanes from n on continue the row. */
+/** The points of a tile, as far as a node needs them. Lanes from n on extrapolate the row. */
 typedef struct aw_tile {
     int n;                                   /* points, 1 .. AW_TILE */
     double z[AW_TILE], x[AW_TILE];           /* lab position [m] */
     double vz[AW_TILE], vx[AW_TILE];         /* velocity in c */
-    double half_c[AW_TILE], half_s[AW_TILE]; /* cosine and sine of half the direction */
+    double half_c[AW_TILE], half_s[AW_TILE]; /* cosine and sine of half the direction's angle */
     double beta[AW_TILE], one_minus_beta[AW_TILE];
 } aw_tile;
 
-/** A tile in the grid frame of a retarded time, and the arcs that hold every lane's nodes. */
+/** Position of a tile in the grid frame of a retarded time, and the arcs that contain the nodes of
+ *  all lanes. */
 typedef struct aw_tile_place {
-    double u[AW_TILE], w[AW_TILE];   /* [m] */
-    double du[AW_TILE], dw[AW_TILE]; /* as in aw_arc, but for the turn of the grid */
-    double u_mid, w_mid;             /* middle of the lanes */
-    double u_half, w_half;           /* their half extents */
-    int lined_up;                    /* 1: lanes are shifted along arcs until w is the same ... */
-    double slack;   /* ... 0: and this is by how much they may be so, along u [m] */
-    double wide[2]; /* by which the box is widened for them, along and across */
-    double r;
-    aw_arcs arcs; /* about the middle, in the widened box */
+    double u[AW_TILE], w[AW_TILE];   /* positions of the lanes [m] */
+    double du[AW_TILE], dw[AW_TILE]; /* as in aw_arc */
+    double u_mid, w_mid;             /* middle of the lanes [m] */
+    double u_half, w_half;           /* their half extents [m] */
+    int lined_up;   /* 1: every lane's nodes are shifted along the arc until all lanes have the
+                     * same w (aw_tile_line_up) */
+    double slack;   /* largest displacement along u by a shift (aw_tile_shift) [m] */
+    double wide[2]; /* widening of the beam's box for all lanes, along and across [m] */
+    double r;       /* radius of the circles [m] */
+    aw_arcs arcs;   /* about the middle, in the widened box */
 } aw_tile_place;
 
-/** Slices combined at one retarded time (aw_interpolated_cells), as planes: row by row (nx + 2
- *  AW_PAD of them), in each row AW_LINE_COMPONENTS lines of aw_line_width numbers, float or double
- *  as the user knows. */
+/** Slices interpolated at one retarded time (as aw_interpolated_cells), stored as lines: nx + 2
+ *  AW_PAD rows, each of AW_LINE_COMPONENTS lines of aw_line_width numbers, float or double. */
 typedef struct aw_interpolated_lines {
-    int n;                    /* parts of equal spacing, 1 .. 3 */
-    const void *cells[3];     /* borrowed; line 0 of the first padding row */
-    const aw_slice *shape[3]; /* a slice with the part's spacings */
-    /* Where there may be something else than zeros, or NULL (anywhere): in rows j .. j + 2 of a
-     * part only in the columns span[j][0] .. span[j][1] - 1. Windows beyond are not read. */
+    int n;                    /* parts of equal spacings, 1 .. 3 */
+    const void *cells[3];     /* [n], borrowed; line 0 of the first padding row of each part */
+    const aw_slice *shape[3]; /* [n]: a slice with the spacings of the part */
+    /* [n], borrowed: rows j .. j + AW_SPLINE_NODES - 1 of a part are zero outside the columns
+     * span[j][0] .. span[j][1] - 1; windows outside are not read. NULL: zeros are not known. */
     const int (*span[3])[2];
 } aw_interpolated_lines;
 
-/** Nodes of one arc for all lanes, in cells of one part, from its first node. At angle t, of which
- *  c and s are cosine and sine, lane l stands at
+/** Nodes of one arc for all lanes, in cells of one part, counted from its first node. At angle t,
+ *  with cosine c and sine s, the node of lane l lies at
  *    a + l + da[l] + r_s c - qa[l] s - pa[l] c  along and
  *    b     + db[l] + r_x s + qb[l] c - pb[l] s  across,
- *  which is the node at t + shift of the lane: every lane may have its nodes a little further on
- *  along the arc, so that all read the same cells (aw_tile_shift). */
+ *  that is, at the angle t + (shift of the lane): the nodes of each lane may be shifted a little
+ *  along the arc so that all lanes read the same cells (aw_tile_shift). */
 typedef struct aw_tile_arc {
-    int n;
-    double first, step;
-    double a, b, r_s, r_x;
-    double da[AW_TILE], db[AW_TILE];
-    double pa[AW_TILE], qa[AW_TILE], pb[AW_TILE], qb[AW_TILE];
-    double ud[AW_TILE], wd[AW_TILE]; /* rates of the circle's centre [cells/m] ... */
+    int n;                           /* nodes */
+    double first, step;              /* angle of the first node, and their spacing [rad] */
+    double a, b, r_s, r_x;           /* [cells] */
+    double da[AW_TILE], db[AW_TILE]; /* [cells] */
+    double pa[AW_TILE], qa[AW_TILE], pb[AW_TILE], qb[AW_TILE]; /* [cells] */
+    double ud[AW_TILE], wd[AW_TILE]; /* velocity of the circle's centre [cells/m] ... */
     double turn_s, turn_x;           /* ... to which turn_s s and -turn_x c are added */
 } aw_tile_arc;
 
-/** How the sums of a tile are made. */
+/** Options of the sums over the nodes of a tile. */
 typedef struct aw_tile_how {
     double density; /* as in aw_arc_nodes */
-    int single;     /* 1: planes are float */
+    int single;     /* 1: lines are float */
     int rates;      /* 1: rates are summed, too; 0: their sums are 0 */
-    int batch;      /* nodes after which the vector form hands sums over to double, at least 1 */
+    int batch;      /* nodes after which the vector form adds its sums to double sums, >= 1 */
 } aw_tile_how;
 
-/* Arcs up to this angle have their lanes shifted: over longer ones no shift serves. */
+/** Lanes first .. end - 1 of a tile. */
+typedef struct aw_lanes {
+    int first, end;
+} aw_lanes;
+
+/** Integral over one region for the lanes of a tile. */
+typedef struct aw_tile_estimate {
+    double I[AW_RESULTS][AW_TILE];
+    double error[AW_TILE];  /* in scales */
+    double coarse[AW_TILE]; /* excess of the error of rates at every other node (aw_tile_rule) */
+} aw_tile_estimate;
+
+/* Largest angle of an arc whose lanes are shifted [rad]: no one shift suits a longer arc. */
 #define AW_SHIFT_RANGE 1.0
-/* Lanes are lined up where arcs turn by no more than this within the beam, times how slanted they
- * are, and for that are shifted by no more than this. */
+/* Limits for lining up lanes: the angle by which arcs turn within the beam, times their slant, and
+ * the shift [rad]. */
 #define AW_LINE_UP_TURN 0.5
 #define AW_LINE_UP_SHIFT 0.1
-/* An arc's direction is known beforehand but for this factor: the middle of the box is not its. */
+/* Uncertainty factor of an arc's direction before it is known: arc and box differ in the middle. */
 #define AW_SHIFT_MARGIN 1.2
 
 /** Numbers of one line. */
@@ -95,7 +108,7 @@ AW_FN size_t aw_interpolated_lines_size(const aw_history_view *h)
     return (size_t)aw_line_width(h) * AW_LINE_COMPONENTS * (size_t)(h->nx + 2 * AW_PAD);
 }
 
-/** Take n consecutive points of a row. */
+/** Make a tile of n consecutive points of a row, 1 <= n <= AW_TILE. */
 AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
 {
     tile->n = n;
@@ -113,23 +126,24 @@ AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
     }
 }
 
-/** By how much lanes may be shifted along the row (aw_tile_shift): half a cell, for which there is
- *  a cell; or, where what is to vanish are offsets across, by what the arc goes along meanwhile. A
- *  shift by more than a tile is long leaves lanes further apart than cells, and is not wanted. */
+/** Largest displacement of lanes along the row by a shift (aw_tile_shift) [m]: one cell, of which
+ *  half a cell is used; or, where the shift removes the offsets across, the distance that the arc
+ *  covers along the row meanwhile. A displacement by more than the length of a tile would leave
+ *  lanes further apart than cells and is not used. */
 AW_FN double aw_tile_slack(const aw_history_view *h, const aw_retarded *f,
                            const aw_tile_place *place)
 {
-    const double cell = f->half_s / (0.5 * (h->ns - 1) + 1.5);
+    const double cell = f->half_s / (0.5 * (h->ns - 1) + AW_SHAPE_REACH);
     const double u = fabs(place->u_mid), w = fabs(place->w_mid);
     const double along = AW_SHIFT_MARGIN * place->w_half * w / u;
     const int across = !place->lined_up && u * f->hs > w * f->hx;
     return across && along > cell && along <= AW_TILE * f->hs ? along : cell;
 }
 
-/** Whether lanes are shifted along the arc until they stand in a row, as seen from a beam that is
- *  far away: then there are no nodes for their offsets across, but only for what an arc turns
- *  by within the beam.
- *  @param[in, out] wide  by what the beam's box is widened, along and across [m] */
+/** Whether the lanes are shifted along the arc until they form a row, for a beam that is far away:
+ *  the box then need not be widened by their offsets across, only by the turn of an arc within the
+ *  beam.
+ *  @param[in,out] wide  widening of the beam's box, along and across [m]; changed if lined up */
 AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, double wide[2])
 {
     const double slope = place->w_mid / place->u_mid, steep = 1.0 + fabs(slope);
@@ -149,7 +163,7 @@ AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, doub
     return 1;
 }
 
-/** Where the tile stands in the frame of a retarded time. */
+/** Position of the tile in the frame of a retarded time. */
 AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_tile *tile,
                       aw_tile_place *place)
 {
@@ -172,7 +186,7 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
     place->w_mid = 0.5 * (w_lo + w_hi);
     place->u_half = 0.5 * (u_hi - u_lo);
     place->w_half = 0.5 * (w_hi - w_lo);
-    /* At r' = 0 stands the limit, 2 pi M(p, t). */
+    /* At r' = 0 a tiny radius stands for the limit 2 pi M(p, t). */
     place->r = f->radius > 0.0 ? f->radius : 1e-6 * (f->hs < f->hx ? f->hs : f->hx);
     place->wide[0] = place->u_half;
     place->wide[1] = place->w_half;
@@ -183,19 +197,19 @@ AW_FN void aw_tile_at(const aw_history_view *h, const aw_retarded *f, const aw_t
                                  f->half_x + place->wide[1]);
 }
 
-/** Grow [lo, hi] so that it holds centre + r cos(angle) for the angles from `from` to `to`. */
+/** Extend [lo, hi] to contain centre + r cos(angle) for the angles from `from` to `to`. */
 AW_FN void aw_cosine_span(double centre, double r, double from, double to, double *lo, double *hi)
 {
     const double ends[2] = {cos(from), cos(to)};
-    double least = ends[0] < ends[1] ? ends[0] : ends[1];
-    double most = ends[0] < ends[1] ? ends[1] : ends[0];
-    if (ceil(from / (2.0 * AW_PI)) * 2.0 * AW_PI <= to) most = 1.0;
-    if ((ceil(from / (2.0 * AW_PI) - 0.5) + 0.5) * 2.0 * AW_PI <= to) least = -1.0;
-    if (centre + r * least < *lo) *lo = centre + r * least;
-    if (centre + r * most > *hi) *hi = centre + r * most;
+    double min = ends[0] < ends[1] ? ends[0] : ends[1];
+    double max = ends[0] < ends[1] ? ends[1] : ends[0];
+    if (ceil(from / (2.0 * AW_PI)) * 2.0 * AW_PI <= to) max = 1.0;
+    if ((ceil(from / (2.0 * AW_PI) - 0.5) + 0.5) * 2.0 * AW_PI <= to) min = -1.0;
+    if (centre + r * min < *lo) *lo = centre + r * min;
+    if (centre + r * max > *hi) *hi = centre + r * max;
 }
 
-/** Grow box[u_lo, u_hi, w_lo, w_hi] [m] so that it holds all nodes of a placed tile. */
+/** Extend box[u_lo, u_hi, w_lo, w_hi] [m] to contain all nodes of a placed tile. */
 AW_FN void aw_tile_span(const aw_tile_place *place, double box[4])
 {
     for (int i = 0; i < place->arcs.n; ++i) {
@@ -211,10 +225,10 @@ AW_FN void aw_tile_span(const aw_tile_place *place, double box[4])
     }
 }
 
-/* Largest shift of a lane along its arc: a small part of the shortest circle that has lanes. */
-#define AW_SHIFT_MOST 0.5
+/* Largest shift of a lane along its arc [rad]. */
+#define AW_SHIFT_MAX 0.5
 
-/** sin(a), to 2e-13 for |a| <= AW_SHIFT_MOST, as a polynomial that vectors can do. */
+/** sin(a) to 2e-13 for |a| <= AW_SHIFT_MAX, as a polynomial, which vectorises. */
 AW_FN double aw_small_sine(double a)
 {
     const double q = a * a;
@@ -222,11 +236,13 @@ AW_FN double aw_small_sine(double a)
     return a * (1.0 + q * (-1.0 / 6.0 + q * (1.0 / 120.0 + q * (-1.0 / 5040.0 + q * tail))));
 }
 
-/** Shift every lane's nodes along the arc so that at its middle the lanes' offsets in one direction
- *  vanish: rows of points that are turned against the rows of the slice would else fall into
- *  different cells. The midpoint rule is as good with its nodes anywhere, and the arc is long
- *  enough: offsets across are those by which the box was widened, offsets along are within the
- *  slack, in cells, by which it was widened, too. */
+/** Shift the nodes of each lane along the arc so that the offsets of the lanes in one direction
+ *  vanish at the middle of the arc; otherwise rows of points at an angle to the rows of the slice
+ *  would fall into different cells. The midpoint rule is equally accurate wherever its nodes lie,
+ *  and the arc is long enough: the box was widened by the offsets across and by the slack, which
+ *  limits the displacement along.
+ *  @param[in] range, middle  angle of the arc, and of its middle [rad]
+ *  @param[in] slack          as in aw_tile_place, in cells */
 AW_FN void aw_tile_shift(double range, double middle, int lined_up, double slack, aw_tile_arc *arc)
 {
     const double c = cos(middle), s = sin(middle);
@@ -238,7 +254,7 @@ AW_FN void aw_tile_shift(double range, double middle, int lined_up, double slack
     double furthest = 0.0;
     for (int l = 0; l < AW_TILE; ++l)
         furthest = fabs(offset[l]) <= furthest ? furthest : fabs(offset[l]);
-    if (!(furthest * fabs(inverse) <= AW_SHIFT_MOST)) wanted = 0;
+    if (!(furthest * fabs(inverse) <= AW_SHIFT_MAX)) wanted = 0;
     if (!(furthest <= (across ? slack * fabs(tangent_b / tangent_a) : 0.5))) wanted = 0;
     wanted = wanted || lined_up;
     const double scale = wanted ? inverse : 0.0;
@@ -250,25 +266,26 @@ AW_FN void aw_tile_shift(double range, double middle, int lined_up, double slack
         arc->qa[l] = arc->r_s * turned;
         arc->pb[l] = arc->r_x * 2.0 * half * half;
         arc->qb[l] = arc->r_x * turned;
-        arc->ud[l] += arc->turn_s * turned * c; /* as at the middle: a change in the fifth digit */
+        arc->ud[l] += arc->turn_s * turned * c; /* taken at the middle: correct to five digits */
         arc->wd[l] += arc->turn_x * turned * s;
     }
 }
 
-/** Nodes of arc i of a placed tile in one part of the planes. */
-AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
-                          const aw_tile_place *place, int i, double density, const aw_slice *shape,
-                          aw_tile_arc *arc)
+/** Nodes of arc i of a placed tile.
+ *  @param[in] density  as in aw_arc_nodes
+ *  @param[in] s        geometry of the slice or part that is read; its cells are not */
+AW_FN void aw_tile_arc_of(const aw_retarded *f, const aw_tile_place *place, int i, double density,
+                          const aw_arc_slice *s, aw_tile_arc *arc)
 {
-    const double inv_s = 1.0 / shape->hs, inv_x = 1.0 / shape->hx;
+    const double inv_s = s->inv_hs, inv_x = s->inv_hx;
     aw_arc nodes;
     nodes.r = place->r;
     aw_arc_nodes(f, &place->arcs, i, density, &nodes);
     arc->n = nodes.n;
     arc->first = nodes.first;
     arc->step = nodes.step;
-    arc->a = place->u_mid * inv_s + 0.5 * (h->ns - 1) - 0.5 * (AW_TILE - 1);
-    arc->b = place->w_mid * inv_x + 0.5 * (h->nx - 1);
+    arc->a = place->u_mid * inv_s + 0.5 * (s->ns - 1) - 0.5 * (AW_TILE - 1);
+    arc->b = place->w_mid * inv_x + 0.5 * (s->nx - 1);
     arc->r_s = place->r * inv_s;
     arc->r_x = place->r * inv_x;
     arc->turn_s = f->dgrid * place->r * inv_s;
@@ -284,17 +301,19 @@ AW_FN void aw_tile_arc_of(const aw_history_view *h, const aw_retarded *f,
                   place->slack * inv_s, arc);
 }
 
-/** Whether the `columns` columns from `column` on are zero in the three rows from `row` on. */
+/** Whether the `columns` columns from `column` on are known to be zero in the AW_SPLINE_NODES rows
+ *  from `row` on. */
 AW_FN int aw_window_is_empty(const int (*span)[2], int row, int column, int columns)
 {
     return span && (column + columns <= span[row][0] || column >= span[row][1]);
 }
 
-/** Scalar sum over the nodes of an arc for every lane, in double: sum[0..2] the moments, sum[3..5]
- *  their rates along the path; overwritten. The reference of the vector form.
- *  @param[in] span  of the planes, or NULL
- *  @return how many evaluations there were: a lane whose nine cells are empty has none */
-AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+/** Sum over the nodes of an arc for every lane, scalar and in double, the reference of the vector
+ *  form: sum[0..2] the moments, sum[3..5] their rates along the path; overwritten.
+ *  @param[in] lines  of one part (aw_interpolated_lines.cells)
+ *  @param[in] span   of that part, or NULL
+ *  @return number of evaluations, without those whose cells are known to be zero */
+AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *lines,
                              const int (*span)[2], const aw_tile_how *how,
                              double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
@@ -309,23 +328,25 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
             const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
             const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
             const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
-            double wu[3], wv[3], du[3], dv[3];
-            if (aw_window_is_empty(span, j - 1 + AW_PAD, i - 1 + AW_TILE_PAD, 3)) continue;
+            const int row = j + AW_SPLINE_FIRST + AW_PAD,
+                      column = i + AW_SPLINE_FIRST + AW_TILE_PAD;
+            double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES];
+            double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];
+            if (aw_window_is_empty(span, row, column, AW_SPLINE_NODES)) continue;
             evaluations++;
             aw_spline(a - i, wu);
             aw_spline(b - j, wv);
             aw_spline_slope(a - i, du);
             aw_spline_slope(b - j, dv);
-            for (int q = 0; q < 3; ++q)
-                for (int p = 0; p < 3; ++p)
+            for (int q = 0; q < AW_SPLINE_NODES; ++q)
+                for (int p = 0; p < AW_SPLINE_NODES; ++p)
                     for (int k = 0; k < 3; ++k) {
-                        const ptrdiff_t line =
-                            (ptrdiff_t)(j + q - 1 + AW_PAD) * AW_LINE_COMPONENTS + k;
-                        const ptrdiff_t at = line * width + i + p - 1 + AW_TILE_PAD;
-                        const double g = aw_cell_get(planes, how->single, at);
+                        const ptrdiff_t line = (ptrdiff_t)(row + q) * AW_LINE_COMPONENTS + k;
+                        const ptrdiff_t at = line * width + column + p;
+                        const double g = aw_cell_get(lines, how->single, at);
                         total[k] += wv[q] * wu[p] * g;
                         if (!how->rates) continue;
-                        const double rate = aw_cell_get(planes, how->single, at + 3 * width);
+                        const double rate = aw_cell_get(lines, how->single, at + 3 * width);
                         total[3 + k] +=
                             (wv[q] * du[p] * ud + dv[q] * wd * wu[p]) * g + wv[q] * wu[p] * rate;
                     }
@@ -335,15 +356,16 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
     return evaluations;
 }
 
-/** aw_arc_turn for the lanes from `first` to `end` - 1: adds to f_in. */
-AW_FN void aw_tile_turn_lanes(const aw_retarded *f, const aw_tile *tile, int first, int end,
+/** aw_arc_turn for some lanes: adds to f_in.
+ *  @param[in] sum  as in aw_tile_sum_scalar */
+AW_FN void aw_tile_turn_lanes(const aw_retarded *f, const aw_tile *tile, aw_lanes lanes,
                               double step, const double sum[AW_LINE_COMPONENTS][AW_TILE],
                               double f_in[AW_RESULTS][AW_TILE])
 {
     const double half_c = cos(0.5 * f->theta), half_s = sin(0.5 * f->theta);
     const double c = step * f->ct, s = step * f->st, dtheta = f->dtheta;
 #pragma omp simd
-    for (int l = first; l < end; ++l) {
+    for (int l = lanes.first; l < lanes.end; ++l) {
         const double sh = tile->half_s[l] * half_c - tile->half_c[l] * half_s;
         const double ch = tile->half_c[l] * half_c + tile->half_s[l] * half_s;
         const double sa = 2.0 * sh * ch, ca = 1.0 - 2.0 * sh * sh, beta = tile->beta[l];
@@ -360,29 +382,31 @@ AW_FN void aw_tile_turn_lanes(const aw_retarded *f, const aw_tile *tile, int fir
     }
 }
 
-/** The same for every lane. */
+/** The same for all lanes. */
 AW_FN void aw_tile_turn(const aw_retarded *f, const aw_tile *tile, double step,
                         const double sum[AW_LINE_COMPONENTS][AW_TILE],
                         double f_in[AW_RESULTS][AW_TILE])
 {
-    aw_tile_turn_lanes(f, tile, 0, AW_TILE, step, sum, f_in);
+    const aw_lanes all = {0, AW_TILE};
+    aw_tile_turn_lanes(f, tile, all, step, sum, f_in);
 }
 
-/** Whether node k of a region's five has rates. */
+/** Whether node k of the five of a region has rates. */
 AW_FN int aw_tile_rated(int k, int fine) { return fine || k % 2 == 0; }
 
-/** aw_region_rule for the lanes from `first` to `end` - 1: five nodes of a region of length h [m].
- *  Overwrites I, error.
- *  Unless `fine`, rates are there at the ends and in the middle only (aw_tile_rated) and are
+/** aw_region_rule for some lanes, from the values at the five nodes of a region of length h [m].
+ *  Unless `fine`, rates are known at the ends and in the middle only (aw_tile_rated) and are
  *  integrated by Simpson's rule on these. Their error is taken to be its difference from the
- *  trapezoidal rule on the same nodes, |f0 - 2 f2 + f4| h/12, which is that rule's own: far too
- *  much where rates are smooth, and enough where they are noise from node to node.
- *  @param[out] coarse  by how much this error exceeds all others, whether `fine` or not */
-AW_FN void aw_tile_rule_lanes(const double f[5][AW_RESULTS][AW_TILE], int first, int end, double h,
-                              const aw_scales *scales, int fine, double I[AW_RESULTS][AW_TILE],
-                              double error[AW_TILE], double coarse[AW_TILE])
+ *  trapezoidal rule on the same nodes, |f0 - 2 f2 + f4| h/12, which is the error of that rule: far
+ *  too large where rates are smooth, and large enough where they are noise from node to node.
+ *  `coarse` is the amount by which this error exceeds all others, whether `fine` or not.
+ *  @param[out] out  these lanes are overwritten */
+AW_FN void aw_tile_rule_lanes(const double f[5][AW_RESULTS][AW_TILE], aw_lanes lanes, double h,
+                              const aw_scales *scales, int fine, aw_tile_estimate *out)
 {
+    const int first = lanes.first, end = lanes.end;
     double bad[AW_TILE]; /* a maximum would lose a NaN */
+    double(*I)[AW_TILE] = out->I, *error = out->error, *coarse = out->coarse;
     for (int l = first; l < end; ++l) bad[l] = error[l] = coarse[l] = 0.0;
     for (unsigned k = 0; k < AW_RESULTS; ++k) {
         const double share = h / 84.0 / aw_scale_of(scales, k);
@@ -417,12 +441,12 @@ AW_FN void aw_tile_rule_lanes(const double f[5][AW_RESULTS][AW_TILE], int first,
     }
 }
 
-/** The same for every lane. */
+/** The same for all lanes. */
 AW_FN void aw_tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
-                        int fine, double I[AW_RESULTS][AW_TILE], double error[AW_TILE],
-                        double coarse[AW_TILE])
+                        int fine, aw_tile_estimate *out)
 {
-    aw_tile_rule_lanes(f, 0, AW_TILE, h, scales, fine, I, error, coarse);
+    const aw_lanes all = {0, AW_TILE};
+    aw_tile_rule_lanes(f, all, h, scales, fine, out);
 }
 
 #endif

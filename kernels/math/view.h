@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plain views through which pic/ and quadrature/ meet: slices, history, points, potentials. */
+/* Plain structs that pic/ and quadrature/ exchange: slices, history, field points, grid. */
 #ifndef AW_KERNELS_MATH_VIEW_H
 #define AW_KERNELS_MATH_VIEW_H
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "kernels/math/spline.h"
 #include "quadrature/rules/results.h"
 
-/* Numbers per cell: sigma, sigma - K_par/c, K_perp/c, and one unused that keeps cells aligned. */
+/* Numbers per cell: sigma, sigma - K_par/c, K_perp/c, and one unused for alignment. */
 #define AW_COMPONENTS 4
 
 /** Moments of the beam on one grid at one time, in the frame of that grid.
@@ -20,31 +20,32 @@
 typedef struct aw_slice {
     const void *cells; /* borrowed; first padding cell */
     double S, x;       /* centre: arc length and offset along the normal [m] */
-    double tilt;       /* of the grid's s axis against the design tangent at S [rad] */
+    double tilt;       /* angle of the grid's s axis to the design tangent at S [rad] */
     double hs, hx;     /* spacing of the nodes [m] */
-    uint64_t id; /* of the contents: a device that holds it need not fetch it again; 0: not known */
+    uint64_t id;       /* identifies the contents, so that a device need not upload a slice that is
+                        * in its cache; 0: unknown, never cached */
 } aw_slice;
 
-/** The beam's past. slice[i] is at time t - i cdt/c; before slice[n-1] the bunch came rigidly
- *  along the orbit at `beta` (the upstream), if `upstream` is set. */
+/** The beam's past. slice[i] is at time t - i cdt/c. If `upstream` is set, the bunch moved rigidly
+ *  along the orbit at `beta` before slice[n-1]. */
 typedef struct aw_history_view {
     aw_orbit_view orbit;
     const aw_slice *slice; /* borrowed; newest first */
     int n;                 /* stored slices, >= 1 */
     int ns, nx;            /* nodes of every slice */
     int single;            /* cells are float, not double */
-    int upstream;          /* 1: slice[n-1] is the first of the run, and moves rigidly before */
-    double cdt;            /* spacing of the slices [m] */
-    double beta;           /* speed of the upstream, in c */
-    double r_cut;          /* nothing is counted beyond this distance r' [m] */
+    int upstream;          /* 1: slice[n-1] is the first of the run; the motion before was rigid */
+    double cdt;            /* spacing of the slices in time, times c [m] */
+    double beta;           /* speed in the upstream, in c */
+    double r_cut;          /* sources beyond this distance r' are neglected [m] */
 } aw_history_view;
 
-/** A point at which potentials are wanted, moving at `beta` along the design tangent there. */
+/** A point at which potentials are computed, moving at `beta` along the design tangent there. */
 typedef struct aw_field_point {
     double z, x;           /* lab position [m] */
-    double S, offset;      /* its own arc length and normal offset [m] */
-    double theta, ct, st;  /* design tangent there */
-    double kappa;          /* design curvature there */
+    double S, offset;      /* arc length and normal offset of the point [m] */
+    double theta, ct, st;  /* direction of the design tangent there [rad], its cosine and sine */
+    double kappa;          /* design curvature there [1/m] */
     double beta;           /* in c */
     double one_minus_beta; /* 1 - beta without cancellation */
 } aw_field_point;
@@ -71,9 +72,9 @@ typedef struct aw_grid_view {
     int ns, nx;
     double hs, hx;    /* spacing [m] */
     double z, x;      /* lab position of the centre [m] */
-    double S, offset; /* of the centre, against the design orbit */
+    double S, offset; /* arc length and normal offset of the centre [m] */
     double theta;     /* direction of the grid's s axis in the lab [rad] */
-    double tilt;      /* the same against the design tangent at S */
+    double tilt;      /* angle of that axis to the design tangent at S [rad] */
 } aw_grid_view;
 
 #endif

@@ -17,17 +17,17 @@ AW_INLINE void AW_BATCH_ADD(const aw_batch *batch, int count, ptrdiff_t row, int
                             const AW_CELL *const cells[3], aw_wide acc[3][AW_CHAINS])
 {
     for (int m = 0; m < count; ++m) {
-        aw_wide wu[AW_SHAPE_NODES], du[AW_SHAPE_NODES];
+        aw_wide wu[AW_SPLINE_NODES], du[AW_SPLINE_NODES];
 #pragma GCC unroll 3
-        for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+        for (int p = 0; p < AW_SPLINE_NODES; ++p) {
             wu[p] = aw_wide_pair(batch->wu[p][m], batch->du[p][m]);
             du[p] = aw_wide_pair(0.0, batch->cu[p][m]);
         }
 #pragma GCC unroll 3
-        for (int q = 0; q < AW_SHAPE_NODES; ++q) {
+        for (int q = 0; q < AW_SPLINE_NODES; ++q) {
             const ptrdiff_t at = batch->cell[m] + q * row * AW_COMPONENTS;
 #pragma GCC unroll 3
-            for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+            for (int p = 0; p < AW_SPLINE_NODES; ++p) {
                 const aw_wide w = aw_wide_weight(wu[p], du[p], batch->wv[q][m], batch->dv[q][m]);
 #pragma GCC unroll 3
                 for (int t = 0; t < nt; ++t)

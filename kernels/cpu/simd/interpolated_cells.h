@@ -12,13 +12,13 @@ typedef struct aw_interpolated_cells_acc {
 } aw_interpolated_cells_acc;
 
 static inline __attribute__((always_inline)) void aw_interpolated_cells_row(
-    const aw_batch *b, int m, int q, const aw_wide wu[AW_SHAPE_NODES],
-    const aw_wide slope[AW_SHAPE_NODES], const double *cell, aw_interpolated_cells_acc *acc)
+    const aw_batch *b, int m, int q, const aw_wide wu[AW_SPLINE_NODES],
+    const aw_wide slope[AW_SPLINE_NODES], const double *cell, aw_interpolated_cells_acc *acc)
 {
     aw_wide value = wu[0] * (aw_wide)_mm512_loadu_pd(cell);
     aw_wide moved = slope[0] * aw_cell_double(cell);
 #pragma GCC unroll 2
-    for (int p = 1; p < AW_SHAPE_NODES; ++p) {
+    for (int p = 1; p < AW_SPLINE_NODES; ++p) {
         value += wu[p] * (aw_wide)_mm512_loadu_pd(cell + p * AW_INTERPOLATED_COMPONENTS);
         moved += slope[p] * aw_cell_double(cell + p * AW_INTERPOLATED_COMPONENTS);
     }
@@ -28,23 +28,23 @@ static inline __attribute__((always_inline)) void aw_interpolated_cells_row(
 
 static inline __attribute__((always_inline)) void aw_interpolated_cells_node(
     const aw_batch *b, int m, ptrdiff_t row, const double *cells,
-    aw_interpolated_cells_acc acc[AW_SHAPE_NODES])
+    aw_interpolated_cells_acc acc[AW_SPLINE_NODES])
 {
-    aw_wide wu[AW_SHAPE_NODES], slope[AW_SHAPE_NODES];
+    aw_wide wu[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
     const double *cell =
         cells + (ptrdiff_t)b->cell[m] * (AW_INTERPOLATED_COMPONENTS / AW_COMPONENTS);
 #pragma GCC unroll 3
-    for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+    for (int p = 0; p < AW_SPLINE_NODES; ++p) {
         wu[p] = aw_wide_pair(b->wu[p][m], b->wu[p][m]);
         slope[p] = aw_wide_pair(b->du[p][m], b->cu[p][m]);
     }
 #pragma GCC unroll 3
-    for (int q = 0; q < AW_SHAPE_NODES; ++q)
+    for (int q = 0; q < AW_SPLINE_NODES; ++q)
         aw_interpolated_cells_row(b, m, q, wu, slope, cell + q * row * AW_INTERPOLATED_COMPONENTS,
                                   &acc[q]);
 }
 
-static void aw_interpolated_cells_store(const aw_interpolated_cells_acc acc[AW_SHAPE_NODES],
+static void aw_interpolated_cells_store(const aw_interpolated_cells_acc acc[AW_SPLINE_NODES],
                                         double sum[8])
 {
     const aw_wide both = acc[0].both + acc[1].both + acc[2].both;
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void aw_interpolated_cells_row(
 {
     aw_v4 value = {0.0}, rate = {0.0}, across = {0.0};
 #pragma GCC unroll 3
-    for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+    for (int p = 0; p < AW_SPLINE_NODES; ++p) {
         const aw_v4 now = aw_cell_double(cell + p * AW_INTERPOLATED_COMPONENTS);
         const aw_v4 change = aw_cell_double(cell + p * AW_INTERPOLATED_COMPONENTS + AW_COMPONENTS);
         value += now * b->wu[p][m];
@@ -79,16 +79,16 @@ static inline __attribute__((always_inline)) void aw_interpolated_cells_row(
 
 static inline __attribute__((always_inline)) void aw_interpolated_cells_node(
     const aw_batch *b, int m, ptrdiff_t row, const double *cells,
-    aw_interpolated_cells_acc acc[AW_SHAPE_NODES])
+    aw_interpolated_cells_acc acc[AW_SPLINE_NODES])
 {
     const double *cell =
         cells + (ptrdiff_t)b->cell[m] * (AW_INTERPOLATED_COMPONENTS / AW_COMPONENTS);
 #pragma GCC unroll 3
-    for (int q = 0; q < AW_SHAPE_NODES; ++q)
+    for (int q = 0; q < AW_SPLINE_NODES; ++q)
         aw_interpolated_cells_row(b, m, q, cell + q * row * AW_INTERPOLATED_COMPONENTS, &acc[q]);
 }
 
-static void aw_interpolated_cells_store(const aw_interpolated_cells_acc acc[AW_SHAPE_NODES],
+static void aw_interpolated_cells_store(const aw_interpolated_cells_acc acc[AW_SPLINE_NODES],
                                         double sum[8])
 {
     const aw_v4 value = acc[0].value + acc[1].value + acc[2].value;
@@ -105,7 +105,7 @@ __attribute__((unused)) static void aw_interpolated_cells_run(const aw_arc *arc,
                                                               const aw_arc_slice *s,
                                                               const double *cells, double sum[8])
 {
-    aw_interpolated_cells_acc acc[AW_SHAPE_NODES];
+    aw_interpolated_cells_acc acc[AW_SPLINE_NODES];
     aw_batch batch;
     const ptrdiff_t row = s->ns + 2 * AW_PAD;
     memset(acc, 0, sizeof acc);

@@ -31,12 +31,6 @@ typedef struct aw_line_interpolation {
     void *out;               /* rows of AW_LINE_COMPONENTS lines */
 } aw_line_interpolation;
 
-/** Integral over one region for the lanes of a tile. */
-typedef struct aw_tile_estimate {
-    double I[AW_RESULTS][AW_TILE];
-    double error[AW_TILE], coarse[AW_TILE]; /* as aw_tile_rule */
-} aw_tile_estimate;
-
 /** One variant. */
 typedef struct aw_variant {
     const char *name;

@@ -70,14 +70,14 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
     const AW_REAL half = (AW_REAL)0.5, peak = (AW_REAL)0.75;
     const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
     const AW_LANES w0 = half * fm * fm, w2 = half * fp * fp, d0 = fm * ud, d2 = fp * ud;
-    const AW_LANES wv[AW_SHAPE_NODES] = {half * gm * gm * mask, (peak - g * g) * mask,
-                                         half * gp * gp * mask};
-    const AW_LANES dv[AW_SHAPE_NODES] = {-gm * wm, -(g + g) * wm, gp * wm};
+    const AW_LANES wv[AW_SPLINE_NODES] = {half * gm * gm * mask, (peak - g * g) * mask,
+                                          half * gp * gp * mask};
+    const AW_LANES dv[AW_SPLINE_NODES] = {-gm * wm, -(g + g) * wm, gp * wm};
 #ifdef __AVX512F__
     if (!rates) { /* few operations per load: three loads cost less than shifting one */
         const AW_LANES w1 = peak - f * f;
 #pragma GCC unroll 3
-        for (int q = 0; q < AW_SHAPE_NODES; ++q) {
+        for (int q = 0; q < AW_SPLINE_NODES; ++q) {
             const AW_REAL *cell = window + q * AW_LINE_COMPONENTS * width;
             const AW_LANES a = wv[q] * w0, b = wv[q] * w1, c = wv[q] * w2;
 #pragma GCC unroll 3
@@ -91,7 +91,7 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
     }
 #endif
 #pragma GCC unroll 3
-    for (int q = 0; q < AW_SHAPE_NODES; ++q) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q) {
 #pragma GCC unroll 3
         for (int k = 0; k < 3; ++k) {
             /* The middle cell, and the differences to its neighbours: the weights add up to one,
@@ -135,10 +135,10 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
         left &= ~same;
         const double at = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
         const double line = (double)dj[first] + j - 1 + AW_PAD;
-        if (!(at >= 0.0 && at <= (double)(width - AW_PER - AW_SHAPE_NODES + 1))) continue;
-        if (!(line >= 0.0 && line <= h->nx + 2 * AW_PAD - AW_SHAPE_NODES)) continue;
+        if (!(at >= 0.0 && at <= (double)(width - AW_PER - AW_SPLINE_NODES + 1))) continue;
+        if (!(line >= 0.0 && line <= h->nx + 2 * AW_PAD - AW_SPLINE_NODES)) continue;
         const int column = (int)at, row = (int)line;
-        if (aw_window_is_empty(span, row, column, AW_PER + AW_SHAPE_NODES - 1)) continue;
+        if (aw_window_is_empty(span, row, column, AW_PER + AW_SPLINE_NODES - 1)) continue;
         const AW_REAL *window = cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column;
         if (rates) /* a compile-time constant in each branch */
             AW_NODE(window, width, f, g, node[2], node[3], mask, 1, acc);
@@ -159,8 +159,8 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     AW_SUMS acc = {{{0}}, {{0}}};
     const double a0 = arc->a, b0 = arc->b, r_s = arc->r_s, r_x = arc->r_x;
     const double turn_s = arc->turn_s, turn_x = arc->turn_x;
-    const int columns = (int)width - AW_TILE - AW_SHAPE_NODES + 1;
-    const int rows = h->nx + 2 * AW_PAD - AW_SHAPE_NODES;
+    const int columns = (int)width - AW_TILE - AW_SPLINE_NODES + 1;
+    const int rows = h->nx + 2 * AW_PAD - AW_SPLINE_NODES;
     double c = angle[0], s = angle[1];
     int done = 0;
     AW_LANES da, db, pa, qa, pb, qb, ud, wd, all = {0};
@@ -188,7 +188,8 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
         if (AW_CAT(aw_lanes_within_, AW_LETTER)(f, g)) {
             const int column = (int)ra - 1 + AW_TILE_PAD, row = (int)rb - 1 + AW_PAD;
             if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
-            if (aw_window_is_empty(span, row, column + lane, AW_PER + AW_SHAPE_NODES - 1)) continue;
+            if (aw_window_is_empty(span, row, column + lane, AW_PER + AW_SPLINE_NODES - 1))
+                continue;
             const AW_REAL *window =
                 cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column + lane;
             AW_NODE(window, width, f, g, u, w, all, rates, &acc);

@@ -19,11 +19,11 @@ enum { AW_BATCH = 16 };
 typedef struct aw_batch {
     double c[AW_BATCH], s[AW_BATCH]; /* cosine and sine of the nodes' angles */
     double ct, st;                   /* rotation by a whole batch */
-    double wu[AW_SHAPE_NODES][AW_BATCH], wv[AW_SHAPE_NODES][AW_BATCH];
-    double du[AW_SHAPE_NODES][AW_BATCH]; /* slope of wu, times d(u)/d(ct) */
-    double dv[AW_SHAPE_NODES][AW_BATCH]; /* slope of wv */
-    double cu[AW_SHAPE_NODES][AW_BATCH]; /* wu, times d(w)/d(ct) */
-    int cell[AW_BATCH];                  /* index of the first number of the nine cells */
+    double wu[AW_SPLINE_NODES][AW_BATCH], wv[AW_SPLINE_NODES][AW_BATCH];
+    double du[AW_SPLINE_NODES][AW_BATCH]; /* slope of wu, times d(u)/d(ct) */
+    double dv[AW_SPLINE_NODES][AW_BATCH]; /* slope of wv */
+    double cu[AW_SPLINE_NODES][AW_BATCH]; /* wu, times d(w)/d(ct) */
+    int cell[AW_BATCH];                   /* index of the first number of the nine cells */
 } aw_batch;
 
 static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
@@ -205,7 +205,8 @@ static void tile(const aw_retarded_beam *beam, const aw_tile_how *how, const aw_
         for (int t = 0; t < lines->n; ++t) {
             double sum[AW_LINE_COMPONENTS][AW_TILE];
             aw_tile_arc arc;
-            aw_tile_arc_of(h, f, place, i, how->density, lines->shape[t], &arc);
+            const aw_arc_slice part = aw_arc_slice_of(h, lines->shape[t]);
+            aw_tile_arc_of(f, place, i, how->density, &part, &arc);
             const uint64_t done =
                 (uint64_t)tile_sum(h, &arc, lines->cells[t], lines->span[t], how, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
@@ -227,7 +228,7 @@ static void interpolate_lines(const aw_line_interpolation *lines)
 static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
                       int fine, aw_tile_estimate *out)
 {
-    aw_tile_rule(f, h, scales, fine, out->I, out->error, out->coarse);
+    aw_tile_rule(f, h, scales, fine, out);
 }
 
 static void interpolate_cells(const aw_history_view *h, const aw_retarded *f, double *buffer,

@@ -24,11 +24,6 @@ typedef struct aw_gpu_tile {
     double limit, part;
 } aw_gpu_tile;
 
-/** Integrals and errors of a region at the points of a tile. */
-typedef struct aw_gpu_result {
-    double I[AW_RESULTS][AW_TILE], error[AW_TILE], coarse[AW_TILE];
-} aw_gpu_result;
-
 /** Regions of a tile that one block evaluates. */
 typedef struct aw_gpu_chunk {
     uint32_t tile, first, count; /* first: counted from the tile's first region */
@@ -45,7 +40,7 @@ typedef struct aw_gpu_evaluate {
     double density;
     int rounded; /* 1: sums in single precision (aw_gpu_tiles) */
     aw_scales scales;
-    aw_gpu_result *result;                /* [sum of the tiles' regions] */
+    aw_tile_estimate *result;             /* [sum of the tiles' regions] */
     double (*sums)[AW_GPU_SUMS][AW_TILE]; /* [tiles]: in: the sums of errors before the call, in row
                                            * AW_RESULTS; out: all sums */
     float *worst;                         /* [sum of the tiles' regions] */
@@ -115,11 +110,11 @@ AW_GPU_FN void aw_gpu_evaluate_block(const aw_gpu_evaluate *c, aw_gpu_evaluate_s
         aw_gpu_region_nodes(c, tile, region, 1, 4, s);
         AW_GPU_EACH(l)
         {
-            aw_gpu_result *out = &c->result[tile->result + k];
+            const aw_lanes lane = {l, l + 1};
             if (l < AW_TILE)
-                aw_tile_rule_lanes((const double(*)[AW_RESULTS][AW_TILE])s->f, l, l + 1,
-                                   region[1] - region[0], &c->scales, tile->fine, out->I,
-                                   out->error, out->coarse);
+                aw_tile_rule_lanes((const double(*)[AW_RESULTS][AW_TILE])s->f, lane,
+                                   region[1] - region[0], &c->scales, tile->fine,
+                                   &c->result[tile->result + k]);
         }
         AW_GPU_BARRIER();
     }
@@ -158,7 +153,7 @@ AW_GPU_FN void aw_gpu_accept_one(const aw_gpu_evaluate *c, const aw_gpu_tile *ti
 }
 
 /* Add the results of a region at lane l, and its error, to the sums of a point. */
-AW_GPU_FN void aw_gpu_accept_add(const aw_gpu_result *r, int l, double *sum)
+AW_GPU_FN void aw_gpu_accept_add(const aw_tile_estimate *r, int l, double *sum)
 {
     for (unsigned j = 0; j < AW_RESULTS; ++j) sum[j] += r->I[j][l];
     sum[AW_RESULTS] += r->error[l];
@@ -192,7 +187,7 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_share
             const uint32_t i = first + (uint32_t)(t / AW_TILE);
             const aw_gpu_tile *tile = &c->tile[i < c->tiles ? i : first];
             if (i < c->tiles && k < tile->regions) {
-                const aw_gpu_result *r = &c->result[tile->result + k];
+                const aw_tile_estimate *r = &c->result[tile->result + k];
                 const double share = aw_accept_share(k, tile->regions);
                 const double budget =
                     aw_accept_budget(tile->limit, tile->part, start[AW_GPU_INDEX(t)], share);
@@ -213,7 +208,7 @@ AW_GPU_FN void aw_gpu_accept_block(const aw_gpu_evaluate *c, aw_gpu_accept_share
         {
             const uint32_t i = first + (uint32_t)(t / AW_TILE);
             if (i < c->tiles && k < c->tile[i].regions) {
-                const aw_gpu_result *r = &c->result[c->tile[i].result + k];
+                const aw_tile_estimate *r = &c->result[c->tile[i].result + k];
                 double *sum = own[AW_GPU_INDEX(t)];
                 if (s->accepted[t / AW_TILE])
                     aw_gpu_accept_add(r, t % AW_TILE, sum);

@@ -50,7 +50,8 @@ AW_GPU_CALL void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, i
     const aw_retarded *f = &s->f[warp];
     const int which = round % aw_gpu_rounds(f), i = round / aw_gpu_rounds(f);
     aw_gpu_read(f, which, &s->reading[warp]);
-    aw_tile_arc_of(h, f, &s->place[warp], i, s->density[warp], f->slice[which], &s->arc[warp]);
+    const aw_arc_slice slice = aw_arc_slice_of(h, f->slice[which]);
+    aw_tile_arc_of(f, &s->place[warp], i, s->density[warp], &slice, &s->arc[warp]);
     if (s->reading[warp].slices == 0) s->arc[warp].n = 0;
     if (which > 0) return;
     const uint64_t done = (uint64_t)s->arc[warp].n * (uint64_t)s->tile.n;
@@ -154,7 +155,8 @@ AW_GPU_FN void aw_gpu_tiles_sum(const aw_history_view *h, aw_gpu_tiles *s, int r
                 for (int i = 0; i < AW_GPU_LANE_THREADS; ++i) sum += s->share[k][t + i * AW_TILE];
                 s->sum[warp][k][l] = sum;
             }
-            aw_tile_turn_lanes(&s->f[warp], &s->tile, l, l + 1, s->arc[warp].step,
+            const aw_lanes lane = {l, l + 1};
+            aw_tile_turn_lanes(&s->f[warp], &s->tile, lane, s->arc[warp].step,
                                (const double(*)[AW_TILE])s->sum[warp], s->f_in[warp]);
         }
     }
