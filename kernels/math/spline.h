@@ -23,6 +23,8 @@
  * counted from the nearest node. */
 #define AW_SPLINE_NODES 3
 #define AW_SPLINE_FIRST (-1)
+/* Cells beyond the outermost node of a slice at which what is interpolated vanishes. */
+#define AW_SPLINE_REACH 1.5
 
 /** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2] cells
  *  from the middle one. */

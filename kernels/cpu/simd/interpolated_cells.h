@@ -11,16 +11,21 @@ typedef struct aw_interpolated_cells_acc {
     aw_wide moved; /* their rates by motion: along the row, then across the rows */
 } aw_interpolated_cells_acc;
 
+/* Weights of a row of cells: of their values, and for slopes along and across. */
+typedef struct aw_row_weights {
+    aw_wide value[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
+} aw_row_weights;
+
 static inline __attribute__((always_inline)) void aw_interpolated_cells_row(
-    const aw_batch *b, int m, int q, const aw_wide wu[AW_SPLINE_NODES],
-    const aw_wide slope[AW_SPLINE_NODES], const double *cell, aw_interpolated_cells_acc *acc)
+    const aw_batch *b, int m, int q, const aw_row_weights *w, const double *cell,
+    aw_interpolated_cells_acc *acc)
 {
-    aw_wide value = wu[0] * (aw_wide)_mm512_loadu_pd(cell);
-    aw_wide moved = slope[0] * aw_cell_double(cell);
+    aw_wide value = w->value[0] * (aw_wide)_mm512_loadu_pd(cell);
+    aw_wide moved = w->slope[0] * aw_cell_double(cell);
 #pragma GCC unroll 2
     for (int p = 1; p < AW_SPLINE_NODES; ++p) {
-        value += wu[p] * (aw_wide)_mm512_loadu_pd(cell + p * AW_INTERPOLATED_COMPONENTS);
-        moved += slope[p] * aw_cell_double(cell + p * AW_INTERPOLATED_COMPONENTS);
+        value += w->value[p] * (aw_wide)_mm512_loadu_pd(cell + p * AW_INTERPOLATED_COMPONENTS);
+        moved += w->slope[p] * aw_cell_double(cell + p * AW_INTERPOLATED_COMPONENTS);
     }
     acc->both += value * b->wv[q][m];
     acc->moved += moved * aw_wide_pair(b->wv[q][m], b->dv[q][m]);
@@ -30,17 +35,17 @@ static inline __attribute__((always_inline)) void aw_interpolated_cells_node(
     const aw_batch *b, int m, ptrdiff_t row, const double *cells,
     aw_interpolated_cells_acc acc[AW_SPLINE_NODES])
 {
-    aw_wide wu[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
+    aw_row_weights w;
     const double *cell =
         cells + (ptrdiff_t)b->cell[m] * (AW_INTERPOLATED_COMPONENTS / AW_COMPONENTS);
 #pragma GCC unroll 3
     for (int p = 0; p < AW_SPLINE_NODES; ++p) {
-        wu[p] = aw_wide_pair(b->wu[p][m], b->wu[p][m]);
-        slope[p] = aw_wide_pair(b->du[p][m], b->cu[p][m]);
+        w.value[p] = aw_wide_pair(b->wu[p][m], b->wu[p][m]);
+        w.slope[p] = aw_wide_pair(b->du[p][m], b->cu[p][m]);
     }
 #pragma GCC unroll 3
     for (int q = 0; q < AW_SPLINE_NODES; ++q)
-        aw_interpolated_cells_row(b, m, q, wu, slope, cell + q * row * AW_INTERPOLATED_COMPONENTS,
+        aw_interpolated_cells_row(b, m, q, &w, cell + q * row * AW_INTERPOLATED_COMPONENTS,
                                   &acc[q]);
 }
 
