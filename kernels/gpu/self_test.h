@@ -21,8 +21,8 @@ AW_FN int aw_gpu_agree_within(double allowed, const double *a, const double *b, 
     double largest = 0.0, difference = 0.0;
     for (size_t i = 0; i < n; ++i) {
         largest = fmax(largest, fabs(b[i * stride]));
-        if (!(fabs(a[i * stride] - b[i * stride]) <= difference))
-            difference = fabs(a[i * stride] - b[i * stride]);
+        const double here = fabs(a[i * stride] - b[i * stride]);
+        if (!(here <= difference) && !isnan(difference)) difference = here; /* a NaN stays */
     }
     return difference <= allowed * largest;
 }
@@ -52,7 +52,7 @@ typedef struct aw_gpu_test_beam {
 
 /** Track the particles about an orbit for one step. @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
 aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit,
-                                     aw_gpu_test_beam *out);
+                                     aw_gpu_test_beam *f);
 
 /** Whether the results of two devices agree. */
 int aw_gpu_test_beams_agree(const aw_gpu_test_beam *a, const aw_gpu_test_beam *b);

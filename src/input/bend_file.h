@@ -6,15 +6,15 @@
 
 AW_BEGIN_DECLS
 
-/** Parameters of BendP that are read; static storage. */
+/** The n keys of BendP that are read; static storage. */
 const char *const *aw_bend_words(size_t *n);
 
-/** Fill kind, length, angle and the edges e1, e2 of a bend.
- *  @param[in] rectangular  kind RBend: faces not given are parallel (e1_rect = e2_rect = 0)
+/** Fill the length, the angle and the edge angles e1, e2 of a bend.
+ *  @param[in] rectangular  1 for an RBend: faces not given are parallel (e1_rect = e2_rect = 0)
  *  @return 1, or 0 with the problems noted.
- *  Source: PALS standard, source/parameters/bend.md. Differs: three given parameters are taken when
- *  they agree to 1e-6; L_rectangle = radius_ref sin(angle_ref), as its figure shows and pals-cpp
- *  computes (the text divides). */
+ *  Source: PALS standard, source/parameters/bend.md, with two differences: all three parameters may
+ *  be given if they agree to 1e-6, and L_rectangle = radius_ref sin(angle_ref), as the standard's
+ *  figure shows and pals-cpp computes (the text divides). */
 int aw_bend_read(const aw_element_reader *reader, const aw_spec *spec, int rectangular,
                  aw_element *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run file, resolved: every key of docs/input.md with its default filled in. */
+/* The resolved run file: every key of docs/input.md, with defaults filled in. */
 #ifndef AW_INPUT_CONFIG_H
 #define AW_INPUT_CONFIG_H
 #include <stddef.h>
@@ -15,52 +15,52 @@ typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_E
 
 #define AW_NAME_MAX 64
 #define AW_PATH_MAX_LEN 4096
-/* Of runs and of cases that say nothing else. */
+/* Solver of runs and validation cases that do not name one. */
 #define AW_DEFAULT_SOLVER "projection"
 
 /** Owned by the caller of aw_config_read; free with aw_config_free. SI units throughout. */
 typedef struct aw_config {
     char *title;
     char *path;         /* of the run file, as given */
-    char *lattice_path; /* resolved beside the run file */
+    char *lattice_path; /* resolved relative to the run file */
     aw_beam_params beam;
     aw_motion motion;
-    int grid[2];   /* nodes along s, x */
-    double step_m; /* c dt */
+    int grid[2];   /* points along s, x */
+    double step_m; /* c dt [m] */
     double tolerance;
     char solver[AW_NAME_MAX];
-    int forecast_neighbours; /* aw_forecast (src/solvers/solver.h), field by field */
+    int forecast_neighbours; /* the members of aw_forecast (src/solvers/solver.h) */
     int forecast_classes;    /* 0: the longer side of the grid, up to 64 */
     int forecast_conversion; /* an aw_conversion */
     int forecast_merge;      /* an aw_merge */
     int history_single;      /* 1: history in single precision */
     aw_upstream upstream;
     double history_MiB; /* memory budget of the history */
-    double upstream_m;  /* cut of the upstream, as a distance r' from the field point */
+    double upstream_m;  /* cutoff of the straight upstream: distance from the field point [m] */
     int inner_density;  /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
-    int solve_every;    /* 0: at mesh steps only; self-consistent: at every step */
-    char device[256];   /* auto | cpu | ... as given */
-    int threads;        /* 0: what OpenMP chooses */
+    int solve_every;    /* 0: at mesh steps only, but self-consistent runs at every step */
+    char device[256];   /* auto | cpu | ..., as given */
+    int threads;        /* 0: OpenMP's default */
     aw_tuning tuning;   /* of the CPU device; zeros: the defaults */
     long steps;         /* 0: to the end of the lattice */
     char *directory;    /* output */
-    int every;          /* steps between mesh files; 0: none but at_m and the last step */
-    double *at_m;       /* and at the first step at or beyond each of these arc lengths [m] */
+    int every;          /* steps between mesh files; 0: only at_m and the last step */
+    double *at_m;       /* mesh files also at the first step at or beyond these arc lengths [m] */
     size_t at_n;
     int particles_every; /* steps between particle outputs; 0: none */
     aw_lattice *lattice; /* owned */
 } aw_config;
 
-/** Read a run file and its lattice. Every problem is printed, each on one line
- *  `file:line:column: key: problem (expected ...)`, before it returns; nothing is written.
- *  @param[in] set  n_set texts "key.path=value" (borrowed), applied over the file's own values
- *  @return AW_OK, AW_ERR_INPUT (problems in the files or in --set; a missing file is one),
- *          AW_ERR_NOMEM. *out is NULL unless AW_OK. */
+/** Read a run file and its lattice. All problems are printed, each on one line
+ *  `file:line:column: key: problem (expected ...)`; no file is written.
+ *  @param[in] set  n_set texts "key.path=value" (borrowed), which replace values of the file
+ *  @return AW_OK, AW_ERR_INPUT (problems in the files, a missing file, or in --set), AW_ERR_NOMEM.
+ *          *out is NULL unless AW_OK. */
 aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out);
 void aw_config_free(aw_config *config);
 
-/** The resolved input as YAML text that aw_config_read accepts again (the lattice by path):
- *  a malloc'd string for the caller to free with free(); NULL when out of memory. */
+/** The resolved input as YAML text that aw_config_read accepts (with the path of the lattice): a
+ *  malloc'd string, to be freed with free(); NULL if out of memory. */
 char *aw_config_text(const aw_config *config);
 
 AW_END_DECLS

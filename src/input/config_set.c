@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define KEY_ROOM 128
+#define KEY_MAX 128
 
-/* Mapping named `key` below `map`, made when absent; NULL when something else stands there. */
+/* Replace *map by the mapping `key` in it, created if absent; by NULL if `key` is no mapping. */
 static aw_status step_into(aw_yaml *file, aw_yaml_node **map, const char *key)
 {
     aw_yaml_node *next = (aw_yaml_node *)aw_yaml_get(*map, key);
@@ -21,7 +21,7 @@ static aw_status put_at(aw_yaml *file, char *path, aw_yaml_node *value, aw_input
 {
     aw_yaml_node *map = aw_yaml_root(file);
     char *key = path;
-    if (map->kind != AW_YAML_MAP) return AW_OK; /* noted when the file is checked */
+    if (map->kind != AW_YAML_MAP) return AW_OK; /* aw_fields_known reports it */
     for (char *dot = strchr(key, '.'); dot; dot = strchr(key, '.')) {
         *dot = '\0';
         aw_status status = step_into(file, &map, key);
@@ -39,13 +39,13 @@ static aw_status put_at(aw_yaml *file, char *path, aw_yaml_node *value, aw_input
 
 static int bad_key(const char *text, size_t length)
 {
-    return length == 0 || length >= KEY_ROOM || text[0] == '.' || text[length - 1] == '.' ||
+    return length == 0 || length >= KEY_MAX || text[0] == '.' || text[length - 1] == '.' ||
            memchr(text, ' ', length) != NULL;
 }
 
 static aw_status set_one(aw_yaml *file, const char *text, aw_input_errors *errors, aw_yaml **doc)
 {
-    char path[KEY_ROOM];
+    char path[KEY_MAX];
     const char *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : 0;
     if (bad_key(text, length)) {
@@ -55,7 +55,7 @@ static aw_status set_one(aw_yaml *file, const char *text, aw_input_errors *error
     }
     memcpy(path, text, length);
     path[length] = '\0';
-    aw_input_errors own = {0}; /* the parser does not know the key it parses for */
+    aw_input_errors own = {0}; /* the parser does not know which key the value is for */
     aw_status status = aw_yaml_parse(AW_INPUT_SET, equals + 1, strlen(equals + 1), &own, doc);
     for (size_t i = 0; i < own.n; ++i)
         aw_input_add(errors, AW_INPUT_SET, 0, 0, "%s: %s", path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values of the command line, "key.path=value", put over those of the run file. */
+/* Values of --set, "key.path=value", replace those of the run file. */
 #ifndef AW_INPUT_CONFIG_SET_H
 #define AW_INPUT_CONFIG_SET_H
 #include <stddef.h>
@@ -8,10 +8,10 @@
 
 AW_BEGIN_DECLS
 
-/** Put each text's value into the tree of `file`; a value is YAML (numbers, [lists], "text"), and
- *  null takes the key away. Wrong texts are noted in `errors`.
+/** Put the value of each text into the tree of `file`; a value is YAML (numbers, [lists], "text"),
+ *  and null removes the key. Invalid texts are noted in `errors`.
  *  @param[in]  set   n texts, borrowed
- *  @param[out] docs  n documents that own the new values; free each after the tree was read
+ *  @param[out] docs  n documents that own the new values; free each after the tree has been read
  *  @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_config_set(aw_yaml *file, const char *const *set, size_t n, aw_input_errors *errors,
                         aw_yaml **docs);

@@ -24,7 +24,7 @@ static int file_rank(aw_input_errors *errors, const char *file)
     return FILES_MAX;
 }
 
-/* One problem is one line, whatever bytes a value or a file name holds. */
+/* Keep a problem on one line, whatever bytes a value or file name contains. */
 static void flatten(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; ++c)

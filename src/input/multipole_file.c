@@ -8,26 +8,26 @@
 
 #define GROUP "MagneticMultipoleP"
 
-/* KnN, KsN, BnN, BsN, tiltN, the first four with L when integrated */
-typedef struct name {
+/* A parsed key: KnN, KsN, BnN, BsN (followed by L if integrated) or tiltN. */
+typedef struct component {
     int normal, field, tilt, integrated;
     long order;
-} name;
+} component;
 
 double aw_strength_of_field(double field, double pc) { return -AW_C * field / pc; }
 
-static int parse_name(const char *key, name *out)
+static int parse_name(const char *key, component *out)
 {
     static const char *const heads[] = {"Kn", "Ks", "Bn", "Bs", "tilt"};
     char *end = NULL;
     for (int i = 0; i < 5; ++i) {
         size_t n = strlen(heads[i]);
         if (strncmp(key, heads[i], n) != 0 || key[n] < '0' || key[n] > '9') continue;
-        *out = (name){.normal = i == 0 || i == 2, .field = i == 2 || i == 3, .tilt = i == 4};
+        *out = (component){.normal = i == 0 || i == 2, .field = i == 2 || i == 3, .tilt = i == 4};
         out->order = strtol(key + n, &end, 10);
         out->integrated = *end == 'L' && !out->tilt;
         if (out->integrated) ++end;
-        return *end == '\0' && out->order >= 0 && out->order <= 21; /* PALS names no higher one */
+        return *end == '\0' && out->order >= 0 && out->order <= 21; /* the highest order in PALS */
     }
     return 0;
 }
@@ -39,14 +39,14 @@ static int refuse_component(const aw_element_reader *r, const aw_yaml_node *node
     return 0;
 }
 
-static int read_component(const aw_element_reader *r, const aw_yaml_node *node, const name *what,
-                          aw_multipole *wanted)
+static int read_component(const aw_element_reader *r, const aw_yaml_node *node,
+                          const component *key, aw_multipole *wanted)
 {
     double value = 0.0;
     if (!aw_yaml_number(r->errors, node,
-                        what->field ? "a field in T/m^N" : "a strength in 1/m^(N+1)", &value))
+                        key->field ? "a field in T/m^N" : "a strength in 1/m^(N+1)", &value))
         return 0;
-    if (!what->normal || what->order != wanted->order)
+    if (!key->normal || key->order != wanted->order)
         return value == 0.0 ? 1 : refuse_component(r, node, wanted->order);
     if (wanted->node) {
         aw_yaml_key_error(r->errors, node,
@@ -55,14 +55,14 @@ static int read_component(const aw_element_reader *r, const aw_yaml_node *node, 
                           wanted->node->key, wanted->node->key_line);
         return 0;
     }
-    if (what->integrated && !(wanted->length > 0.0)) {
+    if (key->integrated && !(wanted->length > 0.0)) {
         aw_yaml_key_error(r->errors, node,
                           "an integrated strength needs a length (expected a "
                           "length in m, e.g. 0.2)");
         return 0;
     }
-    if (what->integrated) value /= wanted->length;
-    if (what->field && r->pc > 0.0) value = aw_strength_of_field(value, r->pc);
+    if (key->integrated) value /= wanted->length;
+    if (key->field && r->pc > 0.0) value = aw_strength_of_field(value, r->pc);
     wanted->node = node;
     wanted->value = value;
     return 1;
@@ -77,15 +77,15 @@ int aw_multipole_read(const aw_element_reader *r, const aw_spec *spec, aw_multip
         const aw_yaml_node *group = aw_yaml_get(spec->node[i], GROUP);
         if (!group || group->kind != AW_YAML_MAP) continue;
         for (const aw_yaml_node *c = group->first; c && !aw_input_full(r->errors); c = c->next) {
-            name what;
+            component key;
             if (aw_spec_get(spec, GROUP, c->key) != c || aw_is_extension(&r->extensions, c))
-                continue; /* overridden nearer to the element, or another program's */
-            if (!parse_name(c->key, &what)) {
+                continue; /* overridden by an heir, or data of another program */
+            if (!parse_name(c->key, &key)) {
                 aw_yaml_key_error(r->errors, c, "unknown key (expected Kn%d, Bn%d, Kn%dL or Bn%dL)",
                                   wanted->order, wanted->order, wanted->order, wanted->order);
                 good = 0;
             } else {
-                good &= read_component(r, c, &what, wanted);
+                good &= read_component(r, c, &key, wanted);
             }
         }
     }

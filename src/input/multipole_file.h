@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MagneticMultipoleP of a lattice element: the one normal component that the element may have. */
+/* MagneticMultipoleP of a lattice element: the one normal component that its kind may have. */
 #ifndef AW_INPUT_MULTIPOLE_FILE_H
 #define AW_INPUT_MULTIPOLE_FILE_H
 #include "src/input/element_file.h"
 
 AW_BEGIN_DECLS
 
-/** The component that is asked for, and what the file says of it. */
+/** The wanted component (in) and its value in the file (out). */
 typedef struct aw_multipole {
-    int order;                /* in: 0 dipole, 1 quadrupole */
+    int order;                /* in: N; 0 dipole, 1 quadrupole */
     double length;            /* in: of the element [m], for integrated values (KnNL, BnNL) */
-    const aw_yaml_node *node; /* out: NULL when the file gives none */
+    const aw_yaml_node *node; /* out: its place; NULL if the file does not give it */
     double value;             /* out: KnN [1/m^(N+1)] */
 } aw_multipole;
 
-/** Normalised strength of a field (or gradient) for the reference electron of momentum pc [eV]:
- *  (q/p) B, so positive fields give negative strengths, as in PALS. */
+/** Strength (q/p) B [1/m^(N+1)] of a field [T/m^N] for an electron of momentum pc [eV]. A positive
+ *  field has a negative strength, as in PALS. */
 double aw_strength_of_field(double field, double pc);
 
 /** Read KnN, BnN, KnNL or BnNL of the wanted order N; every other component must be zero.

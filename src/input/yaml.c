@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tree itself: memory, look-up, places, and the values of scalars. */
+/* The YAML tree: memory, look-up, paths for messages, and the values of scalars. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -10,18 +10,18 @@
 
 #include "src/input/yaml_tree.h"
 
-#define CHUNK_ROOM 16384
-#define PATH_ROOM 300
+#define CHUNK_BYTES 16384
+#define PATH_BYTES 300
 #define WORD_MAX 48
 
-void *aw_yaml_take(aw_yaml *doc, size_t bytes)
+void *aw_yaml_alloc(aw_yaml *doc, size_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
-    if (!doc->chunk || doc->chunk->room - doc->chunk->used < bytes) {
-        size_t room = bytes > CHUNK_ROOM ? bytes : CHUNK_ROOM;
-        aw_yaml_chunk *chunk = calloc(1, sizeof *chunk + room);
+    if (!doc->chunk || doc->chunk->capacity - doc->chunk->used < bytes) {
+        size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        aw_yaml_chunk *chunk = calloc(1, sizeof *chunk + capacity);
         if (!chunk) return NULL;
-        chunk->room = room;
+        chunk->capacity = capacity;
         chunk->next = doc->chunk;
         doc->chunk = chunk;
     }
@@ -32,7 +32,7 @@ void *aw_yaml_take(aw_yaml *doc, size_t bytes)
 
 char *aw_yaml_copy(aw_yaml *doc, const char *text, size_t length)
 {
-    char *copy = aw_yaml_take(doc, length + 1);
+    char *copy = aw_yaml_alloc(doc, length + 1);
     if (copy) memcpy(copy, text, length);
     return copy;
 }
@@ -62,7 +62,7 @@ void aw_yaml_append(aw_yaml_node *parent, aw_yaml_node *node)
     ++parent->n;
 }
 
-static void take_out(aw_yaml_node *node)
+static void detach(aw_yaml_node *node)
 {
     aw_yaml_node *parent = node->parent;
     if (node->prev)
@@ -92,7 +92,7 @@ const aw_yaml_node *aw_yaml_get(const aw_yaml_node *map, const char *key)
 aw_status aw_yaml_put(aw_yaml *doc, aw_yaml_node *map, const char *key, aw_yaml_node *value)
 {
     aw_yaml_node *old = child(map, key);
-    if (old) take_out(old);
+    if (old) detach(old);
     if (!value) return AW_OK;
     value->key = aw_yaml_copy(doc, key, strlen(key));
     if (!value->key) return AW_ERR_NOMEM;
@@ -102,7 +102,7 @@ aw_status aw_yaml_put(aw_yaml *doc, aw_yaml_node *map, const char *key, aw_yaml_
 
 aw_yaml_node *aw_yaml_new_map(aw_yaml *doc)
 {
-    aw_yaml_node *node = aw_yaml_take(doc, sizeof *node);
+    aw_yaml_node *node = aw_yaml_alloc(doc, sizeof *node);
     if (!node) return NULL;
     node->kind = AW_YAML_MAP;
     node->file = AW_INPUT_SET;
@@ -116,11 +116,12 @@ int aw_yaml_is_null(const aw_yaml_node *node)
             strcmp(node->text, "Null") == 0 || strcmp(node->text, "NULL") == 0);
 }
 
-/* Keys from the root joined by dots, list positions in brackets (1-based). Below PALS.facility the
- * names say enough, and the one key of a list item is its name. Keeps the end when it is long. */
-static void path_of(const aw_yaml_node *node, char path[PATH_ROOM])
+/* Keys from the root joined by dots, list positions (1-based) in brackets. Leaves out everything up
+ * to `facility` and the position of a list item with one key, which is its name. A long path keeps
+ * its end. */
+static void path_of(const aw_yaml_node *node, char path[PATH_BYTES])
 {
-    size_t at = PATH_ROOM - 1;
+    size_t at = PATH_BYTES - 1;
     path[at] = '\0';
     for (const aw_yaml_node *n = node; n && n->parent; n = n->parent) {
         char part[280];
@@ -137,14 +138,14 @@ static void path_of(const aw_yaml_node *node, char path[PATH_ROOM])
         at -= length;
         memcpy(path + at, part, length);
     }
-    memmove(path, path + at, PATH_ROOM - at);
+    memmove(path, path + at, PATH_BYTES - at);
 }
 
 static void note(aw_input_errors *errors, const aw_yaml_node *node, int line, int column,
                  const char *format, va_list args)
 {
-    char path[PATH_ROOM], text[600];
-    if (aw_input_full(errors)) { /* a path costs a walk: not for 10^5 bad values */
+    char path[PATH_BYTES], text[600];
+    if (aw_input_full(errors)) { /* finding a path is too slow for 10^5 wrong values */
         ++errors->more;
         return;
     }
@@ -174,13 +175,13 @@ void aw_yaml_key_error(aw_input_errors *errors, const aw_yaml_node *node, const 
 
 const char *aw_yaml_show(const aw_yaml_node *node, char buffer[AW_YAML_SHOW])
 {
-    const size_t most = 40;
+    const size_t longest = 40;
     if (node->kind == AW_YAML_LIST) return strcpy(buffer, "a list");
     if (node->kind == AW_YAML_MAP) return strcpy(buffer, "a mapping");
     if (node->length == 0 && !node->quoted) return strcpy(buffer, "no value");
     size_t n = node->length;
-    if (n > most)
-        for (n = most; n > 0 && ((unsigned char)node->text[n] & 0xc0) == 0x80;) --n;
+    if (n > longest)
+        for (n = longest; n > 0 && ((unsigned char)node->text[n] & 0xc0) == 0x80;) --n;
     snprintf(buffer, AW_YAML_SHOW, "'%.*s'%s", (int)n, node->text, n < node->length ? "..." : "");
     return buffer;
 }
@@ -199,8 +200,8 @@ int aw_yaml_number(aw_input_errors *errors, const aw_yaml_node *node, const char
     char *end = NULL;
     if (node->kind != AW_YAML_SCALAR) return bad_number(errors, node, "is not a number", expected);
     if (node->quoted) return bad_number(errors, node, "is text in quotes, not a number", expected);
-    /* The set of characters keeps out NaN, Inf, hex and units in words, which strtod would take
-     * or stop at. Program and tests run in the C locale. */
+    /* These characters exclude NaN, Inf, hexadecimal and units, which strtod would accept or stop
+     * at. Program and tests run in the C locale. */
     if (node->length == 0 || node->text[strspn(node->text, "0123456789+-.eE")] != '\0')
         return bad_number(errors, node, node->length ? "is not a plain number" : "is given",
                           expected);
@@ -216,7 +217,7 @@ int aw_yaml_number(aw_input_errors *errors, const aw_yaml_node *node, const char
 int aw_yaml_whole(aw_input_errors *errors, const aw_yaml_node *node, const char *expected,
                   uint64_t low, uint64_t high, uint64_t *out)
 {
-    const double exact = 9007199254740992.0; /* 2^53: whole numbers beyond have gaps as doubles */
+    const double exact = 9007199254740992.0; /* 2^53; not every larger whole number is a double */
     double value = 0.0;
     uint64_t whole = 0;
     if (!aw_yaml_number(errors, node, expected, &value)) return 0;
@@ -254,7 +255,7 @@ const char *aw_yaml_text(aw_input_errors *errors, const aw_yaml_node *node, cons
     return NULL;
 }
 
-/* Levenshtein distance, case ignored, on the first WORD_MAX bytes. */
+/* Levenshtein distance of the first WORD_MAX bytes, ignoring case. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[WORD_MAX + 1], n = strlen(b);
@@ -278,10 +279,11 @@ static size_t distance(const char *a, const char *b)
 const char *aw_yaml_nearest(const char *word, const char *const *words, size_t n)
 {
     const char *nearest = NULL;
-    size_t least = strlen(word) / 3 + 2; /* beyond a third of its letters it is another word */
+    size_t least =
+        strlen(word) / 3 + 2; /* with more than a third of its letters changed it is another word */
     for (size_t i = 0; i < n; ++i) {
         size_t d = distance(word, words[i]);
-        /* "sigma_s" means "sigma_s_m": a forgotten unit is nearer than its letters */
+        /* "sigma_s" means "sigma_s_m": a forgotten unit counts as one letter */
         if (strncmp(word, words[i], strlen(word)) == 0 && words[i][strlen(word)] == '_') d = 1;
         if (d < least) {
             least = d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From bytes to a tree: the file, its encoding, libyaml's events. */
+/* From bytes to a tree: the file, its encoding, the events of libyaml. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@ typedef struct builder {
     aw_input_errors *errors;
     const char *text;
     size_t length;
-    int on_line;          /* 0: a value of the command line, which has no lines */
-    aw_yaml_node *parent; /* open list or mapping, NULL at the root */
+    int on_line;          /* 0: a value of the command line, which has no line numbers */
+    aw_yaml_node *parent; /* the list or mapping being read; NULL at the root */
     int depth, documents;
-    const char *key; /* waiting for its value */
+    const char *key; /* read, its value not yet */
     int key_line, key_column;
 } builder;
 
-/* Length of the UTF-8 sequence at p (n bytes left), 0 if it is none (RFC 3629). */
+/* Length of the UTF-8 sequence at p, with n bytes left; 0 if it is not valid (RFC 3629). */
 static size_t utf8_length(const unsigned char *p, size_t n)
 {
     size_t want = p[0] < 0x80   ? 1
@@ -41,7 +41,7 @@ static size_t utf8_length(const unsigned char *p, size_t n)
     return want;
 }
 
-/* libyaml names such bytes by offset only, so they are looked for here. */
+/* Refuse invalid bytes, for which libyaml gives an offset but no line. */
 static int bytes_good(const builder *b)
 {
     int line = 1, column = 1;
@@ -107,7 +107,7 @@ static int key_order(const void *a, const void *b)
     return x->key_column < y->key_column ? -1 : x->key_column > y->key_column;
 }
 
-/* Sorted, so that a mapping of 10^5 keys costs no 10^10 comparisons. */
+/* Sorts the keys, since 10^5 keys would need 10^10 comparisons of pairs. */
 static aw_status refuse_duplicates(builder *b, const aw_yaml_node *map)
 {
     if (map->n < 2) return AW_OK;
@@ -128,7 +128,7 @@ static aw_status refuse_duplicates(builder *b, const aw_yaml_node *map)
 static aw_status open_node(builder *b, const yaml_event_t *event, aw_yaml_kind kind,
                            aw_yaml_node **out)
 {
-    aw_yaml_node *node = aw_yaml_take(b->doc, sizeof *node);
+    aw_yaml_node *node = aw_yaml_alloc(b->doc, sizeof *node);
     if (!node) return AW_ERR_NOMEM;
     if (++b->doc->nodes > AW_YAML_NODES_MAX)
         return refuse(b, event->start_mark, "too many values (expected at most 500000)");
@@ -243,7 +243,8 @@ static aw_status build(builder *b)
     }
 }
 
-/* A file of nothing but comments, or `--set key=`: an empty value at the start. */
+/* Without a value, as in a file of comments or in `--set key=`: refuse the file, or add an empty
+ * value. */
 static aw_status need_root(builder *b)
 {
     if (b->doc->root) return AW_OK;
@@ -251,7 +252,7 @@ static aw_status need_root(builder *b)
         aw_input_add(b->errors, b->doc->name, 0, 0, "is empty (expected a YAML mapping)");
         return AW_ERR_INPUT;
     }
-    aw_yaml_node *node = aw_yaml_take(b->doc, sizeof *node);
+    aw_yaml_node *node = aw_yaml_alloc(b->doc, sizeof *node);
     if (!node) return AW_ERR_NOMEM;
     node->file = b->doc->name;
     node->text = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How a YAML document is stored: shared by the files yaml_*.c only. */
+/* Storage of a YAML document, private to yaml.c and yaml_read.c. */
 #ifndef AW_INPUT_YAML_TREE_H
 #define AW_INPUT_YAML_TREE_H
 #include "src/input/yaml.h"
@@ -8,24 +8,24 @@ AW_BEGIN_DECLS
 
 typedef struct aw_yaml_chunk {
     struct aw_yaml_chunk *next;
-    size_t used, room;
+    size_t used, capacity; /* bytes */
     char bytes[];
 } aw_yaml_chunk;
 
 struct aw_yaml {
-    aw_yaml_chunk *chunk; /* newest first; every node and text lives in one */
+    aw_yaml_chunk *chunk; /* newest first; own all nodes and texts */
     aw_yaml_node *root;
     int nodes;
-    const char *name; /* of the file, in a chunk */
+    const char *name; /* of the file, stored in a chunk */
 };
 
-/** Zeroed memory that lives as long as the document; NULL when there is none. */
-void *aw_yaml_take(aw_yaml *doc, size_t bytes);
+/** Allocate zeroed memory owned by the document; NULL if out of memory. */
+void *aw_yaml_alloc(aw_yaml *doc, size_t bytes);
 
-/** Copy of `length` bytes with a NUL behind them, owned by the document; NULL without memory. */
+/** NUL-terminated copy of `length` bytes, owned by the document; NULL if out of memory. */
 char *aw_yaml_copy(aw_yaml *doc, const char *text, size_t length);
 
-/** Hang `node` behind the last child of `parent`. */
+/** Append `node` to the children of `parent`. */
 void aw_yaml_append(aw_yaml_node *parent, aw_yaml_node *node);
 
 AW_END_DECLS

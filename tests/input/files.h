@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Input files made for a test in a directory of its own, and the messages they cause. */
+/* Input files of a test, written to a new directory, and the messages that they cause. */
 #ifndef AW_TESTS_INPUT_FILES_H
 #define AW_TESTS_INPUT_FILES_H
 #include <stddef.h>
@@ -16,7 +16,7 @@ int files_teardown(void **state);
 /* Write `length` bytes to a file of the test's directory. */
 void file_write(const char *name, const void *bytes, size_t length);
 
-/* Everything that was printed on stderr by the last capture; static storage. */
+/* What was printed on stderr during the last capture; static storage. */
 const char *messages(void);
 
 void capture_begin(void);
@@ -25,22 +25,23 @@ void capture_end(void);
 /* aw_config_read of RUN with stderr captured. */
 aw_status read_run(const char *const *set, size_t n_set, aw_config **out);
 
-/* A good run file and lattice, written under RUN and LATTICE. */
+/* A valid run file and lattice; write_good writes them to RUN and LATTICE. */
 extern const char *const good_run;
 extern const char *const good_lattice;
 void write_good(void);
 
-/* `text` with the first `from` replaced by `to`; static storage, good until the next call. The
- * test fails if `from` is not in it. */
+/* `text` with the first `from` replaced by `to`; static storage, valid until the next call. The
+ * test fails if `text` does not contain `from`. */
 const char *replaced(const char *text, const char *from, const char *to);
 
-/* The run file (or the lattice) with one replacement is refused with exit status 2, and a line of
- * the messages is "arcwake: error: " and then exactly `message`. */
+/* Assert that the valid run file with one replacement (of it, of the lattice, or by --set) is
+ * refused with exit status 2, and that one line of the messages is "arcwake: error: " and then
+ * exactly `message`. */
 void refused_run(const char *from, const char *to, const char *message);
 void refused_lattice(const char *from, const char *to, const char *message);
 void refused_set(const char *set, const char *message);
 
-/* One line of the messages is exactly `line`. */
+/* Assert that one line of the messages is exactly `line`. */
 void assert_message(const char *line);
 
 /* Number of lines in the messages. */

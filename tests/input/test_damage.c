@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Damaged input: whatever bytes come, the readers return, say why, and name the file. */
+/* Damaged input: for any bytes the readers return and report errors that name the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "tests/input/files.h"
 
 #define CASES 3000
-#define ROOM 65536
+#define TEXT_MAX 65536
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the cases are the same everywhere. */
+/* SplitMix64 (Steele, Lea, Flood 2014), so that the cases are the same on every machine. */
 static uint64_t next(uint64_t *seed)
 {
     uint64_t z = *seed += 0x9e3779b97f4a7c15u;
@@ -22,19 +22,19 @@ static uint64_t next(uint64_t *seed)
 static size_t below(uint64_t *seed, size_t n) { return n ? (size_t)(next(seed) % n) : 0; }
 
 typedef struct text {
-    char bytes[ROOM];
+    char bytes[TEXT_MAX];
     size_t n;
 } text;
 
 static void insert(text *t, size_t at, const char *what, size_t length)
 {
-    if (t->n + length >= ROOM) return;
+    if (t->n + length >= TEXT_MAX) return;
     memmove(t->bytes + at + length, t->bytes + at, t->n - at);
     memcpy(t->bytes + at, what, length);
     t->n += length;
 }
 
-/* Start and length of the line (with its end) that holds byte `at`. */
+/* Start and length, with its end of line, of the line that contains byte `at`. */
 static size_t line_at(const text *t, size_t at, size_t *length)
 {
     size_t start = at, end = at;
@@ -46,7 +46,7 @@ static size_t line_at(const text *t, size_t at, size_t *length)
 
 static void repeat_line(text *t, size_t at)
 {
-    char line[ROOM];
+    char line[TEXT_MAX];
     size_t length = 0, start = line_at(t, at, &length);
     memcpy(line, t->bytes + start, length);
     insert(t, start, line, length);
@@ -112,18 +112,18 @@ static void damage(text *t, uint64_t *seed)
     case 3: repeat_line(t, at); break;
     case 4: drop_line(t, at); break;
     case 5: nest(t, at, seed); break;
-    case 6: /* a number or word in place of the rest of a value */
+    case 6: /* a number or word in front of a value */
         while (at < t->n && t->bytes[at] != ' ') ++at;
         if (at < t->n) insert(t, at + 1, word, strlen(word));
         break;
     case 7: insert(t, at, word, strlen(word)); break;
-    default: /* another byte moved here */
+    default: /* a copy of another byte */
         if (t->n) insert(t, at, t->bytes + below(seed, t->n), 1);
         break;
     }
 }
 
-/* At least one error, and every line of the messages names its file. */
+/* There is at least one error, and every line of the messages names its file. */
 static void assert_named(uint64_t number)
 {
     static const char *const heads[] = {"arcwake: error: " RUN ":", "arcwake: error: " LATTICE ":",
@@ -167,7 +167,7 @@ static void damaged_run_files_are_refused_or_read(void **state)
     (void)state;
     write_good();
     for (uint64_t i = 0; i < CASES; ++i) read += read_damaged(0, i);
-    assert_in_range(read, 1, CASES - 1); /* the damage is neither harmless nor always fatal */
+    assert_in_range(read, 1, CASES - 1); /* damage is neither always harmless nor always fatal */
 }
 
 static void damaged_lattices_are_refused_or_read(void **state)

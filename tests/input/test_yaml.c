@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The YAML tree: places, numbers, and every kind of file that is none. */
+/* The YAML tree: places, numbers, and every kind of file that is not valid. */
 #include "src/input/yaml.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 
-/* Parse, report with stderr captured. */
+/* Parse and report the problems, with stderr captured. */
 static aw_status parse(const char *text, size_t length, aw_yaml **doc)
 {
     aw_input_errors errors = {0};
@@ -34,7 +34,7 @@ static void refused(const char *text, size_t length, const char *message)
 
 #define REFUSED(text, message) refused(text, sizeof(text) - 1, "arcwake: error: f.yaml:" message)
 
-static void nodes_know_their_place(void **state)
+static void nodes_have_their_line_and_column(void **state)
 {
     aw_yaml *doc = NULL;
     (void)state;
@@ -55,7 +55,7 @@ static void nodes_know_their_place(void **state)
     aw_yaml_free(doc);
 }
 
-static void numbers_are_whole_strings(void **state)
+static void a_number_is_the_whole_text(void **state)
 {
     static const char *const good[] = {"1", "-1.5e-9", "+3", ".5", "5.", "1e6", "0", "1E3"};
     static const double value[] = {1.0, -1.5e-9, 3.0, 0.5, 5.0, 1e6, 0.0, 1e3};
@@ -90,7 +90,7 @@ static void numbers_are_whole_strings(void **state)
     }
 }
 
-static void counts_are_whole(void **state)
+static void counts_are_whole_numbers_in_range(void **state)
 {
     static const char *const text = "[1e6, 1000000, 18446744073709551615, 2.0, 1.5, -1, 1e17, "
                                     "18446744073709551616, 0]";
@@ -123,7 +123,7 @@ static void the_nearest_key_is_found(void **state)
     assert_null(aw_yaml_nearest("", words, 0));
 }
 
-static void what_is_no_yaml_is_refused_by_place(void **state)
+static void invalid_yaml_is_refused_with_its_place(void **state)
 {
     (void)state;
     REFUSED("", " is empty (expected a YAML mapping)");
@@ -149,7 +149,7 @@ static void what_is_no_yaml_is_refused_by_place(void **state)
             "the indentation, brackets, quotes and colons here and on the line before)");
 }
 
-static void duplicate_keys_name_both_places(void **state)
+static void errors_of_duplicate_keys_name_both_places(void **state)
 {
     (void)state;
     REFUSED("a: 1\nb: {c: 1, d: 2, c: 3}\na: 2\n",
@@ -161,15 +161,15 @@ static void duplicate_keys_name_both_places(void **state)
 
 static void deep_and_huge_files_are_refused(void **state)
 {
-    static const char *const unit[] = {"[", "- ", "{a: ", "? "};
+    static const char *const nested[] = {"[", "- ", "{a: ", "? "};
     aw_yaml *doc = NULL;
     (void)state;
-    size_t room = AW_YAML_BYTES_MAX + 10;
-    char *text = malloc(room);
+    size_t bytes = AW_YAML_BYTES_MAX + 10;
+    char *text = malloc(bytes);
     assert_non_null(text);
     for (size_t u = 0; u < 4; ++u) {
-        size_t n = 0, step = strlen(unit[u]);
-        for (; n + step < 200000; n += step) memcpy(text + n, unit[u], step);
+        size_t n = 0, step = strlen(nested[u]);
+        for (; n + step < 200000; n += step) memcpy(text + n, nested[u], step);
         assert_status(parse(text, n, &doc), AW_ERR_INPUT);
         assert_non_null(strstr(messages(), "(expected"));
     }
@@ -178,8 +178,8 @@ static void deep_and_huge_files_are_refused(void **state)
     while (n < AW_YAML_BYTES_MAX - 2) text[n] = n % 2 ? 'a' : ',', ++n;
     assert_status(parse(text, n, &doc), AW_ERR_INPUT);
     assert_non_null(strstr(messages(), "too many values"));
-    memset(text, ' ', room);
-    file_write("other.yaml", text, room);
+    memset(text, ' ', bytes);
+    file_write("other.yaml", text, bytes);
     aw_input_errors errors = {0};
     assert_status(aw_yaml_read("other.yaml", NULL, &errors, &doc), AW_ERR_INPUT);
     assert_string_equal(errors.item[0].text,
@@ -188,7 +188,7 @@ static void deep_and_huge_files_are_refused(void **state)
     free(text);
 }
 
-static void files_that_cannot_be_read_are_named(void **state)
+static void errors_name_a_file_that_cannot_be_read(void **state)
 {
     aw_yaml *doc = NULL;
     aw_input_errors errors = {0};
@@ -209,7 +209,7 @@ static void a_thousand_problems_print_a_hundred_lines(void **state)
     aw_input_errors errors = {0};
     (void)state;
     for (int i = 0; i < 1000; ++i) aw_input_add(&errors, "f", 1000 - i, 1, "k: bad\nvalue");
-    aw_input_add(&errors, "f", 1000, 1, "k: bad\nvalue"); /* known already */
+    aw_input_add(&errors, "f", 1000, 1, "k: bad\nvalue"); /* stored already */
     assert_int_equal(aw_input_count(&errors), 1000);
     capture_begin();
     assert_status(aw_input_report(&errors), AW_ERR_INPUT);
@@ -224,14 +224,14 @@ static void a_thousand_problems_print_a_hundred_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_know_their_place),
-        cmocka_unit_test(numbers_are_whole_strings),
-        cmocka_unit_test(counts_are_whole),
+        cmocka_unit_test(nodes_have_their_line_and_column),
+        cmocka_unit_test(a_number_is_the_whole_text),
+        cmocka_unit_test(counts_are_whole_numbers_in_range),
         cmocka_unit_test(the_nearest_key_is_found),
-        cmocka_unit_test(what_is_no_yaml_is_refused_by_place),
-        cmocka_unit_test(duplicate_keys_name_both_places),
+        cmocka_unit_test(invalid_yaml_is_refused_with_its_place),
+        cmocka_unit_test(errors_of_duplicate_keys_name_both_places),
         cmocka_unit_test(deep_and_huge_files_are_refused),
-        cmocka_unit_test(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(errors_name_a_file_that_cannot_be_read),
         cmocka_unit_test(a_thousand_problems_print_a_hundred_lines),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/self_test.h"
 #include "kernels/math/tile.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
@@ -355,6 +356,14 @@ static void particles_leave_memory_for_slices(void **state)
     aw_gpu_particles_free(g);
     assert_true(g->resident_particles == NULL && g->info.memory == 2 * BYTES);
     close_bench(&b);
+}
+
+static void a_number_that_is_none_fails_the_self_test(void **state)
+{
+    const double right[3] = {1.0, 2.0, 3.0}, wrong[3] = {1.0, (double)NAN, 3.0};
+    (void)state;
+    assert_true(aw_gpu_agree(right, right, 3, 1));
+    assert_false(aw_gpu_agree(wrong, right, 3, 1));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The Berlin-Zeuthen chicane without self-force: compression, and the emittance kept. */
+/* The Berlin-Zeuthen chicane without self-force: compression and constant emittance. */
 #include <math.h>
 
 #include "pic/push.h"
@@ -16,8 +16,8 @@ static aw_lattice *chicane(void)
     return machine_of(e, ZEUTHEN_N, GAMMA, AW_UPSTREAM_DRIFT);
 }
 
-/* Path of a particle of momentum (1 + delta) p_ref from z = 0 to z = 15 m: sin(a) = L/(rho (1 +
- * delta)) in magnets with parallel faces. */
+/* Path length [m] of a particle of momentum (1 + delta) p_ref from z = 0 to z = 15 m, with
+ * sin(a) = L/(rho (1 + delta)) in magnets with parallel faces. */
 static double path_of(double delta)
 {
     const double L = ZEUTHEN_RHO * sin(ZEUTHEN_EDGE), radius = ZEUTHEN_RHO * (1.0 + delta);
@@ -36,17 +36,17 @@ static void path_length_depends_on_energy_by_minus_25_mm(void **state)
         aw_particles *p = particle_at(lat, 0.0, 0.0, 0.0, p0);
         assert_ok(aw_push_transport(lat, p, flown * sqrt(1.0 + p0 * p0) / p0));
         length[k] = flown - (p->z[0] - 15.0);
-        assert_close(length[k], path_of(delta), 0.0, 1e-9); /* drifts are given to 1e-10 m */
+        assert_close(length[k], path_of(delta), 0.0, 1e-9); /* the drifts are given to 1e-10 m */
         assert_close(p->x[0], 0.0, 0.0, 1e-9);              /* achromatic for any energy */
         assert_close(p->px[0] / p->pz[0], 0.0, 0.0, 1e-14);
         aw_particles_free(p);
     }
-    /* -25 mm is said to two digits; third order U5666 h^2 = 5e-8 m */
+    /* the benchmark gives -25 mm to two digits; third order U5666 h^2 = 5e-8 m */
     assert_close((length[1] - length[0]) / (2.0 * h), -0.025, 0.01, 0.0);
     aw_lattice_free(lat);
 }
 
-/* Of the beam in a drift along z: rms length, rms width, normalised emittance. */
+/* Rms length [m], rms width [m] and normalised emittance [m] of a beam in a drift along z. */
 static void measure(const aw_particles *p, double *sigma_s, double *sigma_x, double *emittance)
 {
     double n = (double)p->n, z = 0.0, x = 0.0, q = 0.0, zz = 0.0, xx = 0.0, xq = 0.0, qq = 0.0;
@@ -67,7 +67,7 @@ static void measure(const aw_particles *p, double *sigma_s, double *sigma_x, dou
     *emittance = sqrt(xx * qq - xq * xq);
 }
 
-static void zeuthen_beam_is_compressed_tenfold_and_keeps_its_emittance(void **state)
+static void the_zeuthen_beam_is_compressed_tenfold_at_constant_emittance(void **state)
 {
     const double geometric = 1e-6 / GAMMA;
     const aw_beam_params beam = {.charge = 1e-9,
@@ -94,10 +94,10 @@ static void zeuthen_beam_is_compressed_tenfold_and_keeps_its_emittance(void **st
     measure(p, &s1, &x1, &e1);
     assert_close(e0, 1e-6, 0.01, 0.0);
     /* 20 um to first order; T566 = 1.5 R56 adds sqrt(2) 0.0375 (0.0072)^2 = 2.7 um in
-     * quadrature: 20.16 um is seen */
+     * quadrature; seen: 20.16 um */
     assert_close(s1, 20.0e-6, 0.02, 0.0);
-    assert_close(e1, e0, 0.01, 0.0);      /* physics: without self-force it is kept */
-    assert_close(x1, 24.2e-6, 0.05, 0.0); /* as CSRtrack has it; 24.08 is seen */
+    assert_close(e1, e0, 0.01, 0.0);      /* constant without self-force */
+    assert_close(x1, 24.2e-6, 0.05, 0.0); /* the value of CSRtrack; seen: 24.08 */
     aw_particles_free(p);
     aw_lattice_free(lat);
 }
@@ -106,7 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(path_length_depends_on_energy_by_minus_25_mm),
-        cmocka_unit_test(zeuthen_beam_is_compressed_tenfold_and_keeps_its_emittance),
+        cmocka_unit_test(the_zeuthen_beam_is_compressed_tenfold_at_constant_emittance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

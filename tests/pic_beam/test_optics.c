@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Transfer matrices of single elements against their textbook forms. */
+/* Transfer matrices of single elements compared with their textbook forms. */
 #include <gsl/gsl_sf_elljac.h>
 #include <math.h>
 
@@ -34,7 +34,7 @@ static void matrix_of(const aw_element *e, size_t n, double h, double R[4])
     aw_lattice_free(lat);
 }
 
-static void quadrupole_is_cosine_and_sine(void **state)
+static void the_matrix_of_a_quadrupole_is_cosine_and_sine(void **state)
 {
     (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -43,8 +43,8 @@ static void quadrupole_is_cosine_and_sine(void **state)
         double c = sign > 0 ? cos(w * L) : cosh(w * L), s = sign > 0 ? sin(w * L) : sinh(w * L);
         double R[4];
         matrix_of(e, 2, 1e-6, R);
-        /* 1e-9: what is beyond the paraxial form is of order x'^2, 1e-10 for slopes of 1e-5 (9e-11
-         * is seen; 9e-9 from a start ten times wider); rounding 1e-16/1e-6; composition 1e-11 */
+        /* 1e-9: terms beyond the paraxial form are of order x'^2, 1e-10 for slopes of 1e-5 (seen:
+         * 9e-11, and 9e-9 from a start ten times wider); rounding 1e-16/1e-6; integrator 1e-11 */
         assert_close(R[0], c, 0.0, 1e-9 * cosh(w * L));
         assert_close(R[1], s / w, 0.0, 1e-9 * cosh(w * L));
         assert_close(R[2], -sign * w * s, 0.0, 1e-9 * w * cosh(w * L)); /* k1 > 0 focuses */
@@ -52,9 +52,9 @@ static void quadrupole_is_cosine_and_sine(void **state)
     }
 }
 
-/* The exact motion in a quadrupole is a pendulum (theta'' = -k1 sin theta along the path, and
- * x = -theta'/k1), in closed form x = A cn(sqrt(k1) path | k1 A^2/4) from (A, 0). */
-static void quadrupole_follows_the_pendulum_over_many_periods(void **state)
+/* The exact motion in a quadrupole is that of a pendulum (theta'' = -k1 sin theta along the path,
+ * x = -theta'/k1): from (A, 0) it is x = A cn(sqrt(k1) path | k1 A^2/4). */
+static void motion_in_a_quadrupole_is_a_pendulum_for_many_periods(void **state)
 {
     const double k1 = 6.0, flown = 90.0, amplitude = 1e-2;
     const aw_element e[] = {quadrupole_of(100.0, k1)};
@@ -67,12 +67,12 @@ static void quadrupole_follows_the_pendulum_over_many_periods(void **state)
     print_message("error %.2g of the amplitude a radian, over %.0f rad\n",
                   fabs(p->x[0] / amplitude - cn) / phase, phase);
     assert_close(p->x[0], amplitude * cn, 0.0,
-                 1e-11 * phase * amplitude); /* twice what push.h says */
+                 1e-11 * phase * amplitude); /* twice the error in push.h */
     aw_particles_free(p);
     aw_lattice_free(lat);
 }
 
-static void sector_bend_is_cosine_and_sine(void **state)
+static void the_matrix_of_a_sector_bend_is_cosine_and_sine(void **state)
 {
     (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -80,7 +80,7 @@ static void sector_bend_is_cosine_and_sine(void **state)
         const aw_element e[] = {bend_of(L, angle, 0.0, 0.0)};
         double R[4];
         matrix_of(e, 1, 1e-5, R);
-        /* third order x^2/rho^2 = 2e-11 and x'^2 = 1e-10 of central differences */
+        /* third order of central differences: x^2/rho^2 = 2e-11 and x'^2 = 1e-10 */
         assert_close(R[0], cos(0.6), 0.0, 1e-9);
         assert_close(R[1], rho * sin(0.6), 0.0, 1e-9);
         assert_close(R[2], -sin(0.6) / rho, 0.0, 1e-9);
@@ -88,8 +88,8 @@ static void sector_bend_is_cosine_and_sine(void **state)
     }
 }
 
-/* An edge angle of the bend's own sign defocuses: R21 = tan(e)/rho, at either end. */
-static void edge_defocuses_by_its_tangent(void **state)
+/* An edge angle of the same sign as the bend defocuses: R21 = tan(e)/rho, at either end. */
+static void an_edge_defocuses_by_the_tangent_of_its_angle(void **state)
 {
     (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -108,7 +108,7 @@ static void edge_defocuses_by_its_tangent(void **state)
     }
 }
 
-static void bend_disperses_to_the_outside(void **state)
+static void a_bend_disperses_higher_energy_to_the_outside(void **state)
 {
     (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -118,7 +118,7 @@ static void bend_disperses_to_the_outside(void **state)
         double xp, xm, sp, sm;
         track(lat, 0.0, 0.0, h, &xp, &sp);
         track(lat, 0.0, 0.0, -h, &xm, &sm);
-        /* more energy, less bent: towards +x in a bend to -x; third order h^2 = 1e-8 */
+        /* higher energy is bent less, so towards +x in a bend to -x; third order h^2 = 1e-8 */
         assert_close((xp - xm) / (2.0 * h), sign * rho * (1.0 - cos(L / rho)), 0.0, 1e-8);
         assert_close((sp - sm) / (2.0 * h), sign * sin(L / rho), 0.0, 1e-8);
         aw_lattice_free(lat);
@@ -128,11 +128,11 @@ static void bend_disperses_to_the_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quadrupole_is_cosine_and_sine),
-        cmocka_unit_test(quadrupole_follows_the_pendulum_over_many_periods),
-        cmocka_unit_test(sector_bend_is_cosine_and_sine),
-        cmocka_unit_test(edge_defocuses_by_its_tangent),
-        cmocka_unit_test(bend_disperses_to_the_outside),
+        cmocka_unit_test(the_matrix_of_a_quadrupole_is_cosine_and_sine),
+        cmocka_unit_test(motion_in_a_quadrupole_is_a_pendulum_for_many_periods),
+        cmocka_unit_test(the_matrix_of_a_sector_bend_is_cosine_and_sine),
+        cmocka_unit_test(an_edge_defocuses_by_the_tangent_of_its_angle),
+        cmocka_unit_test(a_bend_disperses_higher_energy_to_the_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
