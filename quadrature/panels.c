@@ -30,7 +30,7 @@ void aw_panels_free(aw_panels *panels)
 
 /* Distance by which the circle about the centre gains on the beam from r' = a to b [m].
  * @param[out] part  fraction of the beam through which the circle sweeps: of the box along the line
- *                   of sight, plus, beside it, of the box's chord by the straightening of the arc */
+ *                   of sight, plus of the box's chord beside it, by the straightening of the arc */
 static double lead(const aw_history_view *h, const aw_field_point *centre, double a, double b,
                    double *part)
 {

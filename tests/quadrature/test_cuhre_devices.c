@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Integration in 2 to 8 dimensions by a device against the host's: the same regions are cut. */
+/* Integration in 2 to 8 dimensions on a device against the host: the same regions are cut. */
 #include "quadrature/cuhre.h"
 #include "tests/assert_close.h"
 #include "tests/device_fixture.h"
@@ -8,13 +8,13 @@
 static const double zeros[AW_CUHRE_DIMENSIONS] = {0.0};
 static const double ones[AW_CUHRE_DIMENSIONS] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
-static aw_cuhre_params unit_cube(int n, double relative, uint64_t most)
+static aw_cuhre_params unit_cube(int n, double relative, uint64_t max_evaluations)
 {
     return (aw_cuhre_params){
-        .n = n, .a = zeros, .b = ones, .relative = relative, .max_evaluations = most};
+        .n = n, .a = zeros, .b = ones, .relative = relative, .max_evaluations = max_evaluations};
 }
 
-static aw_device open_unit(const char *kind)
+static aw_device open_device(const char *kind)
 {
     const aw_device_params params = {.threads = 2, .inner_density = 1.0};
     aw_device device = {0};
@@ -22,9 +22,9 @@ static aw_device open_unit(const char *kind)
     return device;
 }
 
-/* Without fused multiply-adds, which a compiler may put in one place and not in another, an
- * emulated device has the host's bits. Elsewhere a value differs by rounding, and errors that are
- * equal but for that are cut in another order: by no more than the last round of each. */
+/* An emulated device gives the bits of the host, unless the compiler may use fused multiply-adds in
+ * one place and not in another. Otherwise values differ by rounding, and regions whose errors agree
+ * to rounding are cut in another order; the evaluations differ by at most the last rounds. */
 static void compare(const char *kind, const aw_cuhre_result *a, const aw_cuhre_result *b)
 {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -45,21 +45,21 @@ static void compare(const char *kind, const aw_cuhre_result *a, const aw_cuhre_r
     assert_true(a->generations == b->generations);
 }
 
-static void families_are_the_hosts(void **state)
+static void genz_families_agree_with_the_host(void **state)
 {
-    aw_device device = open_unit(*state);
+    aw_device device = open_device(*state);
     uint64_t random = 21;
     int second = 0, limit = 0;
     for (int family = 0; family < AW_GENZ_FAMILIES; ++family)
         for (int n = 2; n <= AW_CUHRE_DIMENSIONS; ++n) {
             aw_genz genz = aw_genz_draw((aw_genz_family)family, n, &random);
             const aw_cuhre_params p = unit_cube(n, 1e-4, 60000);
-            aw_cuhre_result host, unit;
+            aw_cuhre_result host, result;
             const aw_status status = aw_cuhre(&p, aw_genz_value, &genz, &host);
-            assert_status(aw_cuhre_on(&device, &p, &genz, &unit), status);
-            compare(*state, &unit, &host);
-            if (status == AW_OK) assert_close(unit.value, aw_genz_integral(&genz), 1e-4, 0.0);
-            second += unit.rounds > 0;
+            assert_status(aw_cuhre_on(&device, &p, &genz, &result), status);
+            compare(*state, &result, &host);
+            if (status == AW_OK) assert_close(result.value, aw_genz_integral(&genz), 1e-4, 0.0);
+            second += result.rounds > 0;
             limit += status == AW_ERR_MAXEVAL;
         }
     assert_in_range(second, 15, 42); /* phase two was needed, */
@@ -67,25 +67,25 @@ static void families_are_the_hosts(void **state)
     aw_device_close(&device);
 }
 
-/* A queue that outgrows the room that it is given at a time. */
-static void a_single_queue_grows(void **state)
+/* A queue that outgrows the capacity allocated for one call. */
+static void a_single_queue_grows_beyond_its_capacity(void **state)
 {
-    aw_device device = open_unit(*state);
+    aw_device device = open_device(*state);
     uint64_t random = 4;
     aw_genz genz = aw_genz_draw(AW_GENZ_C0, 2, &random);
     aw_cuhre_params p = unit_cube(2, 1e-13, 400000);
-    aw_cuhre_result host, unit;
+    aw_cuhre_result host, result;
     p.regions = 1;
     const aw_status status = aw_cuhre(&p, aw_genz_value, &genz, &host);
-    assert_status(aw_cuhre_on(&device, &p, &genz, &unit), status);
-    compare(*state, &unit, &host);
-    assert_true(unit.regions > 2000);
+    assert_status(aw_cuhre_on(&device, &p, &genz, &result), status);
+    compare(*state, &result, &host);
+    assert_true(result.regions > 2000);
     aw_device_close(&device);
 }
 
-static void what_is_no_number_is_said(void **state)
+static void values_that_are_not_finite_are_reported(void **state)
 {
-    aw_device device = open_unit(*state);
+    aw_device device = open_device(*state);
     uint64_t random = 4;
     aw_cuhre_result r;
     for (int n = 2; n <= 6; n += 2) {
@@ -95,8 +95,8 @@ static void what_is_no_number_is_said(void **state)
         assert_status(aw_cuhre_on(&device, &p, &genz, &r), AW_ERR_NONFINITE);
         assert_true(isnan(r.value) && r.error == HUGE_VAL);
     }
-    /* squares are infinite in a strip along the jump, 0.7 < x < 0.705, which no point of the
-     * first boxes is in */
+    /* squares are infinite in a strip along the jump, 0.7 < x < 0.705, which contains no point of
+     * the first boxes */
     aw_genz jump = {.family = AW_GENZ_DISCONTINUOUS, .n = 2, .a = {507.0}, .u = {0.705, 2.0}};
     const aw_cuhre_params p = unit_cube(2, 1e-4, 60000);
     assert_status(aw_cuhre_on(&device, &p, &jump, &r), AW_ERR_NONFINITE);
@@ -104,9 +104,9 @@ static void what_is_no_number_is_said(void **state)
     aw_device_close(&device);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void wrong_dimensions_devices_without_it_and_tiny_budgets_are_refused(void **state)
 {
-    aw_device device = open_unit(*state), cpu = open_unit("cpu");
+    aw_device device = open_device(*state), cpu = open_device("cpu");
     uint64_t random = 4;
     aw_genz genz = aw_genz_draw(AW_GENZ_GAUSSIAN, 3, &random);
     aw_cuhre_params p = unit_cube(2, 1e-4, 60000);
@@ -125,10 +125,11 @@ int main(int argc, char **argv)
 {
     char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(families_are_the_hosts, kind),
-        cmocka_unit_test_prestate(a_single_queue_grows, kind),
-        cmocka_unit_test_prestate(what_is_no_number_is_said, kind),
-        cmocka_unit_test_prestate(what_cannot_be_is_refused, kind),
+        cmocka_unit_test_prestate(genz_families_agree_with_the_host, kind),
+        cmocka_unit_test_prestate(a_single_queue_grows_beyond_its_capacity, kind),
+        cmocka_unit_test_prestate(values_that_are_not_finite_are_reported, kind),
+        cmocka_unit_test_prestate(wrong_dimensions_devices_without_it_and_tiny_budgets_are_refused,
+                                  kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
