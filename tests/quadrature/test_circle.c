@@ -73,7 +73,7 @@ static void total_angle_equals_that_of_sampled_points(void **state)
                          uniform(&random, 0.8, 1.25) * c.a};
         aw_arcs arcs = aw_circle_arcs(c.u, c.w, c.r, c.a, c.b);
         check_arcs(&c, &arcs);
-        /* each end of an arc may fall anywhere between two samples, ends of grazing arcs in pairs */
+        /* each end of an arc may lie anywhere between two samples, ends of grazing arcs in pairs */
         assert_close(total_angle(&arcs), sampled_angle(&c), 0.0, 10.0 * 2.0 * AW_PI / SAMPLES);
         met[arcs.n]++;
         whole += arcs.whole;
@@ -144,7 +144,7 @@ static void grazing_circles_lose_no_angle(void **state)
     }
 }
 
-/* Exactly through a corner (a 3-4-5 triangle), which may be assigned to both sides or to neither. */
+/* Exactly through a corner (a 3-4-5 triangle), which rounding assigns to both sides or to none. */
 static void circle_through_a_corner_keeps_its_arc(void **state)
 {
     const circle c = {-2.0, -3.0, 5.0, 1.0, 1.0}; /* meets the corner (1, 1) from (-2, -3) */

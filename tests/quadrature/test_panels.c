@@ -169,7 +169,7 @@ static void even_too_small_and_too_large_orders_are_refused(void **state)
     slices_free(&g.s);
 }
 
-/* Largest length in ln r' of a panel that begins between a and b: the sum of its weights over r'. */
+/* Largest length in ln r' (sum of weights over r') of a panel that begins between a and b. */
 static double longest(const aw_panels *p, int order, double a, double b)
 {
     double result = 0.0;
