@@ -13,11 +13,11 @@
 struct aw_deposit {
     int ns, nx;
     size_t cells; /* of one padded grid */
-    int grids;    /* private grids */
+    int grids;    /* number of private grids */
     double *grid; /* [grids][cells][AW_COMPONENTS] */
 };
 
-/* Private grids take at most this much; their number depends on the grid alone. */
+/* Limit of the memory of the private grids; their number depends on the grid alone. */
 #define AW_PRIVATE_BYTES ((size_t)256 << 20)
 
 static size_t padded_cells(int ns, int nx)
@@ -56,10 +56,10 @@ size_t aw_deposit_bytes(const aw_deposit *deposit)
     return (size_t)deposit->grids * deposit->cells * AW_COMPONENTS * sizeof(double);
 }
 
-static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
+static aw_status deposit_error(const aw_particles *p, size_t i, const aw_frame *frame)
 {
-    const aw_particle body = aw_particles_one(p, i);
-    const int finite = aw_particle_finite(&body);
+    const aw_particle particle = aw_particles_one(p, i);
+    const int finite = aw_particle_finite(&particle);
     return aw_error(finite ? AW_ERR_RANGE : AW_ERR_NONFINITE,
                     "particle %zu at z = %.9g m, x = %.9g m is %s at S = %.6g m (a smaller "
                     "numerics.step_m, or check the beam)",
@@ -70,20 +70,21 @@ static aw_status refuse(const aw_particles *p, size_t i, const aw_frame *frame)
 typedef double quad __attribute__((vector_size(32), may_alias));
 typedef float narrow __attribute__((vector_size(16), may_alias));
 
-/* Pieces of the grid: as many as there are threads to be had, and more. */
-enum { CELL_PIECES = 64 };
+/* Chunks of the grid: enough for many threads. */
+enum { CELL_CHUNKS = 64 };
 
-/* Sum the private grids cell by cell, in order, and scale to densities. */
+/* Sum the private grids cell by cell, in order, and scale the sums to densities.
+ * @param[out] charge  deposited, in units of the charge of one particle */
 static void reduce(const aw_deposit *d, int grids, double density, int single, void *cells,
                    double *charge)
 {
     const quad *grid = (const quad *)d->grid;
     const size_t n = d->cells;
-    double part[CELL_PIECES], total = 0.0;
+    double part[CELL_CHUNKS], total = 0.0;
 #pragma omp parallel for schedule(static)
-    for (int c = 0; c < CELL_PIECES; ++c) {
+    for (int c = 0; c < CELL_CHUNKS; ++c) {
         quad in_all = {0.0, 0.0, 0.0, 0.0};
-        for (size_t k = n * (size_t)c / CELL_PIECES; k < n * (size_t)(c + 1) / CELL_PIECES; ++k) {
+        for (size_t k = n * (size_t)c / CELL_CHUNKS; k < n * (size_t)(c + 1) / CELL_CHUNKS; ++k) {
             quad sum = grid[k];
             for (int g = 1; g < grids; ++g) sum += grid[(size_t)g * n + k];
             in_all += sum;
@@ -95,7 +96,7 @@ static void reduce(const aw_deposit *d, int grids, double density, int single, v
         }
         part[c] = in_all[0];
     }
-    for (int c = 0; c < CELL_PIECES; ++c) total += part[c];
+    for (int c = 0; c < CELL_CHUNKS; ++c) total += part[c];
     *charge = total;
 }
 
@@ -108,62 +109,63 @@ static void add_grid(const aw_deposit *d, int g)
     for (size_t k = 0; k < n; ++k) d->grid[k] += from[k];
 }
 
-static aw_particle_grid place_of(const aw_frame *frame)
+static aw_particle_grid grid_of(const aw_frame *frame)
 {
-    aw_particle_grid place = aw_particle_grid_of(&frame->grid);
-    place.ct = cos(frame->theta_design);
-    place.st = sin(frame->theta_design);
-    return place;
+    aw_particle_grid grid = aw_particle_grid_of(&frame->grid);
+    grid.ct = cos(frame->theta_design);
+    grid.st = sin(frame->theta_design);
+    return grid;
 }
 
 /* First particle of a block that cannot be deposited. */
-static size_t find_lost(const aw_particle_kernels *lanes, const aw_particles *p, size_t i, size_t n,
-                        const aw_particle_grid *place, double *grid)
+static size_t first_rejected(const aw_particle_kernels *kernels, const aw_particles *p, size_t i,
+                             size_t n, const aw_particle_grid *grid, double *cells)
 {
     for (size_t l = 0; l < n; ++l)
-        if (lanes->deposit(p, i + l, 1, place, grid)) return i + l;
+        if (kernels->deposit(p, i + l, 1, grid, cells)) return i + l;
     return i;
 }
 
-/* Private grids in use: each is cleared and summed, which pays with a few particles a node. Their
- * number depends on grid and particles alone. */
+/* Number of private grids in use. Each has to be cleared and summed, which pays off from a few
+ * particles per node on. The number depends on the grid and the number of particles alone. */
 static int grids_for(const aw_deposit *d, size_t particles)
 {
     const int scarce = particles / 4 / (size_t)d->grids < d->cells;
     return scarce && d->grids > AW_DEPOSIT_GRIDS / 2 ? AW_DEPOSIT_GRIDS / 2 : d->grids;
 }
 
-/* On the workspace's private grids. @return the first particle that cannot be deposited */
-static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *place,
+/* Deposit on the private grids. @return the first particle that cannot be deposited; SIZE_MAX:
+ * none */
+static size_t host_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *grid,
                            int grids)
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
     const size_t n = d->cells * AW_COMPONENTS;
-    size_t lost = SIZE_MAX;
-#pragma omp parallel for schedule(dynamic) reduction(min : lost)
+    size_t rejected = SIZE_MAX;
+#pragma omp parallel for schedule(dynamic) reduction(min : rejected)
     for (int g = 0; g < grids; ++g) {
         const size_t end = aw_chunk_begin(p->n, grids, g + 1);
-        double *mine = d->grid + (size_t)g * n;
-        memset(mine, 0, n * sizeof *mine);
+        double *cells = d->grid + (size_t)g * n;
+        memset(cells, 0, n * sizeof *cells);
         for (size_t i = aw_chunk_begin(p->n, grids, g); i < end; i += AW_BLOCK) {
             const size_t m = aw_block_size(i, end);
-            if (!lanes->deposit(p, i, m, place, mine)) continue;
-            const size_t first = find_lost(lanes, p, i, m, place, mine);
-            if (first < lost) lost = first;
+            if (!kernels->deposit(p, i, m, grid, cells)) continue;
+            const size_t first = first_rejected(kernels, p, i, m, grid, cells);
+            if (first < rejected) rejected = first;
             break;
         }
     }
-    return lost;
+    return rejected;
 }
 
-/* By the device that keeps the particles, on the first of the grids. */
-static aw_status kept_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *place,
-                              size_t *lost)
+/* Deposit resident particles on the device, and copy the result to the first private grid. */
+static aw_status device_deposit(aw_deposit *d, const aw_particles *p, const aw_particle_grid *grid,
+                                size_t *rejected)
 {
-    const aw_device *keeper = p->resident_on;
+    const aw_device *device = p->resident_on;
     aw_status status = AW_OK;
-    AW_TRY(keeper->ops->particles->deposit(keeper->state, place, d->grid, lost));
-    if (*lost != SIZE_MAX) AW_TRY(aw_particles_download(p)); /* to say where it is */
+    AW_TRY(device->ops->particles->deposit(device->state, grid, d->grid, rejected));
+    if (*rejected != SIZE_MAX) AW_TRY(aw_particles_download(p)); /* the message says where it is */
 done:
     return status;
 }
@@ -171,17 +173,17 @@ done:
 aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *frame, int single,
                          void *cells, double *charge)
 {
-    const aw_particle_grid place = place_of(frame);
+    const aw_particle_grid grid = grid_of(frame);
     int grids = p->resident_on ? 1 : grids_for(d, p->n);
-    size_t lost = SIZE_MAX;
+    size_t rejected = SIZE_MAX;
     aw_status status = AW_OK;
     if (p->resident_on)
-        status = kept_deposit(d, p, &place, &lost);
+        status = device_deposit(d, p, &grid, &rejected);
     else
-        lost = host_deposit(d, p, &place, grids);
-    if (status == AW_OK && lost != SIZE_MAX) status = refuse(p, lost, frame);
+        rejected = host_deposit(d, p, &grid, grids);
+    if (status == AW_OK && rejected != SIZE_MAX) status = deposit_error(p, rejected, frame);
     AW_TRY(aw_particles_agree(p, status));
-    if (p->distributed) { /* the sum of this rank's grids, and then of all ranks' */
+    if (p->distributed) { /* sum over this rank's grids, then over the ranks */
         for (int g = 1; g < grids; ++g) add_grid(d, g);
         aw_particles_sum(p, d->grid, d->cells * AW_COMPONENTS);
         grids = 1;

@@ -9,9 +9,9 @@
 #include "pic/simd/simd.h"
 #include "src/base/units.h"
 
-/* phi - v.A at q with the velocity of p, and c A_z, c A_x there. */
-static void held_velocity(const aw_field_point *p, const aw_field_point *q, const double *I,
-                          double out[3])
+/* phi - v.A at node q for the velocity v of node p, and c A_z, c A_x at q. */
+static void values_at_neighbour(const aw_field_point *p, const aw_field_point *q, const double *I,
+                                double out[3])
 {
     double half = 0.5 * (q->theta - p->theta), mean = 0.5 * (q->theta + p->theta);
     double dz = -2.0 * sin(mean) * sin(half), dx = 2.0 * cos(mean) * sin(half);
@@ -20,14 +20,15 @@ static void held_velocity(const aw_field_point *p, const aw_field_point *q, cons
     out[2] = I[AW_AX];
 }
 
-/* Potentials on a grid, as aw_forces_from_potentials gets them. */
+/* Arguments of aw_forces_from_potentials, borrowed. */
 typedef struct potentials {
     const aw_grid_view *grid;
     const aw_field_point *point;
     const double *result;
 } potentials;
 
-/* Derivative along one axis of the grid (0: s, 1: x) at node `at`, number i along that axis. */
+/* Derivatives of psi, c A_z and c A_x along an axis of the grid (0: s, 1: x) at node `at`, whose
+ * index on that axis is i. */
 static void derive(const potentials *v, size_t at, int axis, int i, double out[3])
 {
     const size_t stride = axis ? (size_t)v->grid->ns : 1;
@@ -37,13 +38,13 @@ static void derive(const potentials *v, size_t at, int axis, int i, double out[3
     out[0] = out[1] = out[2] = 0.0;
     for (int k = 0; k < AW_SLOPE_NODES; ++k) {
         size_t q = at + (size_t)(first + k) * stride - (size_t)i * stride;
-        double held[3], w = slope[k] / (AW_SLOPE_UNIT * h);
-        held_velocity(&v->point[at], &v->point[q], &v->result[q * AW_RESULTS], held);
-        for (int c = 0; c < 3; ++c) out[c] += w * held[c];
+        double value[3], w = slope[k] / (AW_SLOPE_UNIT * h);
+        values_at_neighbour(&v->point[at], &v->point[q], &v->result[q * AW_RESULTS], value);
+        for (int c = 0; c < 3; ++c) out[c] += w * value[c];
     }
 }
 
-/* Both gradients of a node, wherever it is: each neighbour by itself. */
+/* Derivatives along both axes at any node, one neighbour at a time. */
 static void gradients(const potentials *v, int i, int j, double du[3], double dw[3])
 {
     const size_t at = (size_t)j * (size_t)v->grid->ns + (size_t)i;
@@ -51,16 +52,15 @@ static void gradients(const potentials *v, int i, int j, double du[3], double dw
     derive(v, at, 1, j, dw);
 }
 
-/* What gradients need of a patch of nodes and those around it. */
+/* A patch of nodes with the halo that its derivatives need. */
 typedef struct aw_patch {
-    int i0, j0, n, m; /* its first node, its columns and rows */
-    int first, last;  /* rows that are held: last is the first one that is not */
-    aw_simd_nodes
-        node; /* columns i0 - AW_HALO .. i0 + n + AW_HALO - 1 of the rows from `first` on */
-    double du[3][AW_STRIP], dw[3][AW_STRIP]; /* gradients of one of its rows */
+    int i0, j0, n, m;   /* its first node, its columns and rows */
+    int first, last;    /* rows first .. last - 1 are copied */
+    aw_simd_nodes node; /* columns i0 - AW_HALO .. i0 + n + AW_HALO - 1 of these rows */
+    double du[3][AW_STRIP], dw[3][AW_STRIP]; /* derivatives at one row, along s and x */
 } aw_patch;
 
-/* Beyond the grid's edges the outermost node is repeated: it is read, but not used. */
+/* Beyond the edges of the grid the outermost node is repeated: it is read, but not used. */
 static void copy_nodes(const potentials *v, aw_patch *h)
 {
     const int ns = v->grid->ns;
@@ -81,7 +81,7 @@ static void copy_nodes(const potentials *v, aw_patch *h)
         }
 }
 
-/* Gradients of row j of the patch, into du and dw. */
+/* Derivatives at row j of the patch. */
 static void row_gradients(const aw_particle_kernels *kernels, const potentials *v, int j,
                           aw_patch *h)
 {
@@ -100,7 +100,8 @@ static void row_gradients(const aw_particle_kernels *kernels, const potentials *
         if (ws != 0.0) wide |= kernels->neighbours(&h->node, &to_s, ws, h->du);
         if (wx != 0.0) wide |= kernels->neighbours(&h->node, &to_x, wx, h->dw);
     }
-    /* At the grid's edges the windows are shifted, and a grid may span a good part of a ring. */
+    /* One at a time: nodes at the edges of the grid, where the window is shifted, and all nodes of
+     * a grid that spans so much of a ring that the tangents turn too far for the series. */
     for (int l = 0; l < h->n; ++l) {
         double du[3], dw[3];
         const int i = h->i0 + l;
@@ -113,7 +114,8 @@ static void row_gradients(const aw_particle_kernels *kernels, const potentials *
     }
 }
 
-/* Forces on node `at`, whose gradients along the grid's axes are grad[0] and grad[1]. */
+/* Forces at node `at` from its derivatives along the axes of the grid, grad[0] and grad[1].
+ * axis: direction of the grid's s axis */
 static void set_forces(const potentials *v, size_t at, const double grad[2][3],
                        const double axis[2], const aw_forces *out)
 {

@@ -7,19 +7,22 @@
 
 AW_BEGIN_DECLS
 
-/** Forces on a beam particle that moves with the design velocity of its node, [nx][ns] each, owned
- *  by the caller, in eV/m; Fs, Fx and the effective ones along the node's own design tangent and
- *  normal, Fz_lab and Fx_lab along the lab axes. cBy: c times the field, d(F)/d(beta) [eV/m]. */
+/** Forces [eV/m] at the nodes of a grid, on a beam particle that moves with the node's design
+ *  velocity; [nx][ns] each, owned by the caller. Fs, Fx and the effective forces Fs_eff, Fx_eff are
+ *  along the node's own design tangent and normal, Fz_lab and Fx_lab along the lab axes. cBy is c
+ *  times the magnetic field, d(F)/d(beta) [eV/m]; theta the angle of the design tangent [rad]. */
 typedef struct aw_forces {
     double *Fs, *Fx, *Fs_eff, *Fx_eff, *Fz_lab, *Fx_lab, *cBy, *theta;
 } aw_forces;
 
-/** Fill the forces from the solver's results (kernels/math/view.h) on the nodes of a grid.
- *  F/q = -grad(phi - v.A) - dA/dt with v held fixed under the gradient: the neighbours' psi is
- *  corrected by (v_q - v_p).A_q, which is small and exact. Gradients are of fourth order (one-sided
- *  on the two outermost nodes); the rates come from the solver. `theta` gets the design tangent.
- *  Source: R. Li, PRST-AB 11 024401 (2008) for the effective forces; differs: rates under the
- *  integral instead of differences between steps. */
+/** Forces from the solver's results on the nodes of a grid.
+ *  F/q = -grad(phi - v.A) - dA/dt, where v is constant under the gradient: for the gradient at node
+ *  p, psi of a neighbour q is corrected by (v_q - v_p).A_q, which is small and exact. Gradients are
+ *  of fourth order (one-sided at the two outermost nodes); the time derivatives come from the
+ *  solver. Source: R. Li, PRST-AB 11 024401 (2008) for the effective forces; differs: time
+ *  derivatives under the integral instead of differences between steps.
+ *  @param[in] point   [nx][ns], the nodes (aw_frame_points)
+ *  @param[in] result  [nx][ns][AW_RESULTS] (quadrature/rules/results.h) */
 void aw_forces_from_potentials(const aw_grid_view *grid, const aw_field_point *point,
                                const double *result, const aw_forces *out);
 

@@ -8,18 +8,19 @@
 #include "src/base/log.h"
 #include "src/base/units.h"
 
-#define AW_ROUND 0.2     /* rms axes closer than this define no tilt */
-#define AW_TURN_MAX 0.05 /* [rad] per step: a jump of the tilt blurs the time interpolation */
-#define AW_HEADROOM 1.02 /* of the first box over the outermost particle */
-#define AW_FAR 1e6       /* squared distance in variances: costs 6 of 16 digits of a variance */
+#define AW_ROUND 0.2     /* relative difference of the rms axes below which they define no tilt */
+#define AW_TURN_MAX 0.05 /* [rad] per step: a jump of the tilt blurs the interpolation in time */
+#define AW_HEADROOM 1.02 /* size of the first grid over that needed for the outermost particle */
+#define AW_FAR 1e6       /* squared distance over variance; loses 6 of 16 digits of a variance */
 
 void aw_frame_init(aw_frame *frame, int ns, int nx)
 {
     *frame = (aw_frame){.grid = {.ns = ns, .nx = nx}};
 }
 
-/* Spacing that keeps the deposit of a particle at `half` (1.5 cells wide) on the n nodes. */
-static double spacing_for(double half, int n) { return half / (0.5 * (n - 1) - 1.5); }
+/* Spacing of n nodes that keeps the whole shape of a particle at `half` [m] from the centre between
+ * the outermost nodes. */
+static double spacing_for(double half, int n) { return half / (0.5 * (n - 1) - AW_SHAPE_REACH); }
 
 static void place(aw_frame *frame, const aw_orbit_view *orbit, double S, double offset, double tilt)
 {
@@ -33,7 +34,7 @@ static void place(aw_frame *frame, const aw_orbit_view *orbit, double S, double 
     frame->theta_design = at.theta;
     frame->grid.hs = frame->base_s * exp2(0.25 * frame->rung_s);
     frame->grid.hx = frame->base_x * exp2(0.25 * frame->rung_x);
-    frame->begun = 1;
+    frame->placed = 1;
 }
 
 void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, double half_s,
@@ -44,21 +45,21 @@ void aw_frame_rigid(aw_frame *frame, const aw_orbit_view *orbit, double S, doubl
     place(frame, orbit, S, 0.0, 0.0);
 }
 
-/* Sums over particles about (z, x). */
+/* Sums over particles of the lab coordinates about a point, and of their products. */
 typedef struct sums {
     double z, x, zz, zx, xx;
 } sums;
 
 static void host_sums(const aw_particles *p, double z, double x, double total[5])
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
     double part[AW_CHUNKS][5];
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
         double s[5] = {0.0};
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK)
-            lanes->moments(p, i, aw_block_size(i, end), z, x, s);
+            kernels->moments(p, i, aw_block_size(i, end), z, x, s);
         memcpy(part[k], s, sizeof s);
     }
     for (int k = 0; k < AW_CHUNKS; ++k)
@@ -67,11 +68,11 @@ static void host_sums(const aw_particles *p, double z, double x, double total[5]
 
 static aw_status beam_sums(const aw_particles *p, double z, double x, sums *out)
 {
-    const aw_device *keeper = p->resident_on;
+    const aw_device *device = p->resident_on;
     double total[5] = {0.0};
     aw_status status = AW_OK;
-    if (keeper)
-        status = keeper->ops->particles->second_moments(keeper->state, z, x, total);
+    if (device)
+        status = device->ops->particles->second_moments(device->state, z, x, total);
     else
         host_sums(p, z, x, total);
     AW_TRY(aw_particles_agree(p, status));
@@ -81,8 +82,8 @@ done:
     return status;
 }
 
-/* The same about the mean of what was summed about another point. Where that point lies so far off
- * that the difference would lose digits, by a second pass. */
+/* Sums about the mean (z, x) from the sums m about another point. If that point is so far away that
+ * the difference would lose digits, a second pass over the particles is made. */
 static aw_status central_sums(const aw_particles *p, const sums *m, double z, double x, sums *out)
 {
     const double n = (double)aw_particles_all(p), mz = m->z / n, mx = m->x / n;
@@ -91,19 +92,20 @@ static aw_status central_sums(const aw_particles *p, const sums *m, double z, do
     return beam_sums(p, z, x, out);
 }
 
-/* Largest |u| and |w| of a particle in axes along (c, s) at (z, x); place: z, x, c, s. */
-static void host_reach(const aw_particles *p, const double place[4], double reach[2])
+/* Largest |u| and |w| of all particles, along and across the direction (c, s) from the point (z,
+ * x). axes: z, x, c, s. */
+static void host_reach(const aw_particles *p, const double axes[4], double reach[2])
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
     double mu = 0.0, mw = 0.0;
 #pragma omp parallel for schedule(static) reduction(max : mu, mw)
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
-        double most[2] = {0.0, 0.0};
+        double max[2] = {0.0, 0.0};
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK)
-            lanes->reach(p, i, aw_block_size(i, end), place, most);
-        mu = fmax(mu, most[0]);
-        mw = fmax(mw, most[1]);
+            kernels->reach(p, i, aw_block_size(i, end), axes, max);
+        mu = fmax(mu, max[0]);
+        mw = fmax(mw, max[1]);
     }
     reach[0] = mu;
     reach[1] = mw;
@@ -112,21 +114,22 @@ static void host_reach(const aw_particles *p, const double place[4], double reac
 static aw_status beam_reach(const aw_particles *p, double z, double x, double theta,
                             double reach[2])
 {
-    const aw_device *keeper = p->resident_on;
-    const double place[4] = {z, x, cos(theta), sin(theta)};
+    const aw_device *device = p->resident_on;
+    const double axes[4] = {z, x, cos(theta), sin(theta)};
     aw_status status = AW_OK;
-    if (keeper)
-        status = keeper->ops->particles->reach(keeper->state, place, reach);
+    if (device)
+        status = device->ops->particles->reach(device->state, axes, reach);
     else
-        host_reach(p, place, reach);
+        host_reach(p, axes, reach);
     AW_TRY(aw_particles_agree(p, status));
     aw_particles_max(p, reach, 2);
 done:
     return status;
 }
 
-/* Tilt of the principal axes against the tangent, nearest to `last`; `last` for a round bunch. */
-static double principal_tilt(const sums *m, double n, double theta, double last, double turn)
+/* Tilt of the principal axes of n particles against the tangent theta: the branch nearest to
+ * `last`, and no further than max_turn from it; `last` itself for a round bunch. */
+static double principal_tilt(const sums *m, double n, double theta, double last, double max_turn)
 {
     double c = cos(theta), s = sin(theta);
     double zz = m->zz / n, zx = m->zx / n, xx = m->xx / n;
@@ -138,10 +141,10 @@ static double principal_tilt(const sums *m, double n, double theta, double last,
     if (!(large - small > AW_ROUND * large)) return last;
     double tilt = 0.5 * atan2(2.0 * tn, tt - nn);
     tilt += 0.5 * AW_PI * rint((last - tilt) / (0.5 * AW_PI));
-    return last + fmin(fmax(tilt - last, -turn), turn);
+    return last + fmin(fmax(tilt - last, -max_turn), max_turn);
 }
 
-/* Rung for a needed spacing: up at once, down only when there is more than a rung to spare. */
+/* Rung for the spacing `need`: up at once, down only if the rung is more than two too high. */
 static int rung_for(double need, double base, int rung)
 {
     double wanted = 4.0 * log2(need / base);
@@ -167,13 +170,13 @@ aw_status aw_frame_fit(aw_frame *frame, const aw_orbit_view *orbit, const aw_par
                         S_guess);
     aw_orbit_point at = aw_orbit_at(orbit, S);
     AW_TRY(central_sums(particles, &first, z, x, &about));
-    double last = frame->begun ? frame->grid.tilt : 0.0;
-    double tilt = principal_tilt(&about, n, at.theta, last, frame->begun ? AW_TURN_MAX : AW_PI);
+    double last = frame->placed ? frame->grid.tilt : 0.0;
+    double tilt = principal_tilt(&about, n, at.theta, last, frame->placed ? AW_TURN_MAX : AW_PI);
     AW_TRY(beam_reach(particles, z, x, at.theta + tilt, reach));
-    /* A lone particle has no extent: a nanometre keeps its grid a grid. */
+    /* A lone particle has no extent; its grid gets one of a nanometre. */
     double need_s = spacing_for(fmax(reach[0], 1e-9), frame->grid.ns);
     double need_x = spacing_for(fmax(reach[1], 1e-9), frame->grid.nx);
-    if (!frame->begun) {
+    if (!frame->placed) {
         if (frame->base_s == 0.0) frame->base_s = AW_HEADROOM * need_s;
         if (frame->base_x == 0.0) frame->base_x = AW_HEADROOM * need_x;
     }

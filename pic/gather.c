@@ -12,10 +12,11 @@
 
 struct aw_gather {
     int ns, nx;
-    double *field; /* [nx][ns][4]: what a particle wants of a node, together */
+    double *field; /* [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of each node */
 };
 
-static double take(const aw_particle_grid *g, const aw_particle_nodes *at, const double *field)
+static double interpolate(const aw_particle_grid *g, const aw_particle_nodes *at,
+                          const double *field)
 {
     double sum = 0.0;
     field += (size_t)at->j * (size_t)g->ns + (size_t)at->i;
@@ -29,7 +30,7 @@ double aw_gather_at(const aw_grid_view *grid, const double *field, double z, dou
     const aw_particle_grid g = aw_particle_grid_of(grid);
     aw_particle_nodes at;
     aw_particle_nodes_find(&g, z, x, &at);
-    return take(&g, &at, field);
+    return interpolate(&g, &at, field);
 }
 
 void aw_gather_run(const aw_gather_params *params, const aw_particles *p, double *Fz, double *Fx,
@@ -42,9 +43,10 @@ void aw_gather_run(const aw_gather_params *params, const aw_particles *p, double
     for (size_t i = 0; i < p->n; ++i) {
         aw_particle_nodes at;
         aw_particle_nodes_find(&g, p->z[i], p->x[i], &at);
-        const double taken[4] = {take(&g, &at, forces->Fz_lab), take(&g, &at, forces->Fx_lab),
-                                 take(&g, &at, forces->cBy), take(&g, &at, forces->theta)};
-        const aw_particle_force f = aw_particle_force_of(taken, p->pz[i], p->px[i], beta);
+        const double field[4] = {
+            interpolate(&g, &at, forces->Fz_lab), interpolate(&g, &at, forces->Fx_lab),
+            interpolate(&g, &at, forces->cBy), interpolate(&g, &at, forces->theta)};
+        const aw_particle_force f = aw_particle_force_of(field, p->pz[i], p->px[i], beta);
         Fz[i] = f.z;
         Fx[i] = f.x;
         if (Fs) Fs[i] = f.s;
@@ -75,17 +77,17 @@ void aw_gather_free(aw_gather *gather)
     aw_free(gather);
 }
 
-static aw_particle_grid place_of(const aw_gather_params *params)
+static aw_particle_grid grid_of(const aw_gather_params *params)
 {
     const aw_grid_view *g = params->grid;
     const double gamma = params->gamma;
     const size_t centre = (size_t)(g->nx / 2) * (size_t)g->ns + (size_t)(g->ns / 2);
-    aw_particle_grid place = aw_particle_grid_of(g);
-    place.theta = params->forces->theta[centre];
-    place.ct = cos(place.theta);
-    place.st = sin(place.theta);
-    place.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
-    return place;
+    aw_particle_grid grid = aw_particle_grid_of(g);
+    grid.theta = params->forces->theta[centre];
+    grid.ct = cos(grid.theta);
+    grid.st = sin(grid.theta);
+    grid.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    return grid;
 }
 
 static void pack(aw_gather *gather, const aw_forces *f)
@@ -101,43 +103,45 @@ static void pack(aw_gather *gather, const aw_forces *f)
     }
 }
 
-/* Blocks whose forces are summed together: the sum over a vector's lanes is the expensive part. */
-enum { TOGETHER = 4 };
+/* Blocks whose forces are summed by one call: adding up the lanes of a vector is the expensive
+ * part. */
+enum { BLOCKS_PER_SUM = 4 };
 
-/* What is done to all particles. */
+/* Arguments of a gather and kick of all particles. */
 typedef struct step {
     const double *field; /* aw_gather.field */
     const aw_particle_kernels *kernels;
-    const aw_particle_grid *place;
-    double factor; /* of the kick; 0: none */
+    const aw_particle_grid *grid;
+    double factor; /* of the kick; 0: no kick */
     aw_particles *p;
     double *Fz, *Fx;
 } step;
 
-/* One chunk of the particles. sum: of F_s, and of F_n: sum, least, greatest.
- * @return the first particle whose momentum is not finite after the kick, SIZE_MAX: none */
+/* Gather and kick one chunk of particles. Row 0 of `sum` is for F_s, row 1 for F_n; each gets the
+ * sum, the minimum and the maximum.
+ * @return the first particle whose momentum is not finite after the kick; SIZE_MAX: none */
 static size_t step_chunk(const step *s, const size_t range[2], double sum[2][3])
 {
-    double along[2][TOGETHER * AW_BLOCK];
+    double along[2][BLOCKS_PER_SUM * AW_BLOCK];
     size_t summed = 0;
     for (size_t i = range[0]; i < range[1]; i += AW_BLOCK) {
         const size_t n = aw_block_size(i, range[1]);
         const aw_block_forces out = {s->Fz + i, s->Fx + i, along[0] + summed, along[1] + summed};
-        s->kernels->gather(s->p, i, n, s->place, s->field, &out);
+        s->kernels->gather(s->p, i, n, s->grid, s->field, &out);
         summed += n;
-        if (summed + AW_BLOCK > TOGETHER * AW_BLOCK || i + n == range[1]) {
+        if (summed + AW_BLOCK > BLOCKS_PER_SUM * AW_BLOCK || i + n == range[1]) {
             for (int k = 0; k < 2; ++k) s->kernels->extremes(along[k], summed, sum[k]);
             summed = 0;
         }
         if (s->factor != 0.0 && s->kernels->kick(s->p, i, n, s->factor, out.z, out.x))
-            return aw_push_first_lost(s->p, i, n);
+            return aw_push_first_nonfinite(s->p, i, n);
     }
     return SIZE_MAX;
 }
 
-static double peak(double least, double most) { return -least > most ? least : most; }
+static double peak(double min, double max) { return -min > max ? min : max; }
 
-/* All chunks; sums, least and greatest as step_chunk. @return likewise */
+/* step_chunk of all chunks. */
 static size_t host_step(const step *s, double all[2][3])
 {
     double sum[AW_CHUNKS][2][3];
@@ -146,9 +150,9 @@ static size_t host_step(const step *s, double all[2][3])
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t range[2] = {aw_chunk_begin(s->p->n, AW_CHUNKS, k),
                                  aw_chunk_begin(s->p->n, AW_CHUNKS, k + 1)};
-        double mine[2][3] = {{0.0}, {0.0}};
-        const size_t first = step_chunk(s, range, mine);
-        memcpy(sum[k], mine, sizeof mine);
+        double own[2][3] = {{0.0}, {0.0}};
+        const size_t first = step_chunk(s, range, own);
+        memcpy(sum[k], own, sizeof own);
         if (first < bad) bad = first;
     }
     for (int k = 0; k < AW_CHUNKS; ++k)
@@ -164,28 +168,28 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
                          double *Fz, double *Fx, aw_gather_stats *stats)
 {
     const aw_device *device = p->resident_on;
-    const aw_particle_grid place = place_of(params);
+    const aw_particle_grid grid = grid_of(params);
     const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
-    const step host = {gather->field, aw_particle_kernels_find(NULL), &place, factor, p, Fz, Fx};
+    const step host = {gather->field, aw_particle_kernels_find(NULL), &grid, factor, p, Fz, Fx};
     double all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;
     aw_status status = AW_OK;
     pack(gather, params->forces);
     if (device)
         status =
-            device->ops->particles->gather(device->state, &place, gather->field, factor, all, &bad);
+            device->ops->particles->gather(device->state, &grid, gather->field, factor, all, &bad);
     else
         bad = host_step(&host, all);
-    if (status == AW_OK && bad != SIZE_MAX) status = aw_push_kick_lost(p, bad, Fz, Fx);
+    if (status == AW_OK && bad != SIZE_MAX) status = aw_push_kick_error(p, bad, Fz, Fx);
     AW_TRY(aw_particles_agree(p, status));
     double total[2] = {all[0][0], all[1][0]};
-    double most[4] = {-all[0][1], all[0][2], -all[1][1], all[1][2]};
+    double max[4] = {-all[0][1], all[0][2], -all[1][1], all[1][2]};
     aw_particles_sum(p, total, 2);
-    aw_particles_max(p, most, 4);
+    aw_particles_max(p, max, 4);
     *stats = (aw_gather_stats){.mean_s = total[0] / n,
-                               .peak_s = peak(-most[0], most[1]),
+                               .peak_s = peak(-max[0], max[1]),
                                .mean_n = total[1] / n,
-                               .peak_n = peak(-most[2], most[3])};
+                               .peak_n = peak(-max[2], max[3])};
 done:
     return status;
 }

@@ -12,13 +12,13 @@
 struct aw_history {
     aw_history_params params;
     aw_slice *slice; /* [slices], newest first */
-    size_t n;        /* stored */
-    uint64_t pushed; /* in all */
+    size_t n;        /* slices stored */
+    uint64_t pushed; /* slices ever pushed */
     void *spare;     /* cells of the next slice, not yet pushed */
-    void *own;       /* instead of them, on ranks that others of the node write for; owned */
-    aw_shared_memory *room;
-    size_t rooms, rooms_capacity;
-    size_t taken; /* slices for which there have been cells */
+    void *scratch;   /* where a rank writes if another rank of its node writes the cells; owned */
+    aw_shared_memory *segment; /* [segments], memory of the cells */
+    size_t segments, segment_capacity;
+    size_t allocated; /* slices whose cells have been taken from the segments */
     aw_history_view view;
 };
 
@@ -43,47 +43,48 @@ aw_status aw_history_new(const aw_history_params *params, aw_history **out)
     return AW_OK;
 }
 
-/* Slices of one room: what ranks have in common is made seldom. */
-static size_t slices_of_room(void) { return aw_comm_node_size() > 1 ? 16 : 1; }
+/* Slices per segment: several, since to allocate memory common to ranks takes long. */
+static size_t slices_per_segment(void) { return aw_comm_node_size() > 1 ? 16 : 1; }
 
 void aw_history_free(aw_history *history)
 {
     if (!history) return;
-    for (size_t i = 0; i < history->rooms; ++i) aw_shared_memory_free(&history->room[i]);
-    aw_free(history->room);
+    for (size_t i = 0; i < history->segments; ++i) aw_shared_memory_free(&history->segment[i]);
+    aw_free(history->segment);
     aw_free(history->slice);
-    aw_free(history->own);
+    aw_free(history->scratch);
     aw_free(history);
 }
 
-/* Of a slice, and of what lies between it and the next one. */
+/* Bytes of the cells of a slice, up to the begin of the next one's, which is aligned. */
 static size_t cells_bytes(const aw_history *h)
 {
     return (aw_slice_bytes(h->params.ns, h->params.nx, h->params.single) + 63) / 64 * 64;
 }
 
-/* Cells that no slice has had yet. @return NULL when out of memory */
+/* Cells that no slice has used yet. @return NULL when out of memory */
 static void *new_cells(aw_history *h)
 {
-    const size_t bytes = cells_bytes(h), each = slices_of_room(), at = h->taken % each;
+    const size_t bytes = cells_bytes(h), each = slices_per_segment(), at = h->allocated % each;
     if (at == 0) {
-        if (aw_grow((void **)&h->room, &h->rooms_capacity, h->rooms + 1, sizeof *h->room) != AW_OK)
+        if (aw_grow((void **)&h->segment, &h->segment_capacity, h->segments + 1,
+                    sizeof *h->segment) != AW_OK)
             return NULL;
-        if (aw_shared_memory_new(each * bytes, &h->room[h->rooms]) != AW_OK) return NULL;
-        h->rooms++;
+        if (aw_shared_memory_new(each * bytes, &h->segment[h->segments]) != AW_OK) return NULL;
+        h->segments++;
     }
-    h->taken++;
-    return (char *)h->room[h->rooms - 1].at + at * bytes;
+    h->allocated++;
+    return (char *)h->segment[h->segments - 1].at + at * bytes;
 }
 
 /* Whether another rank of the node writes these cells. */
-static int is_written_for(const aw_history *h, const void *cells)
+static int is_written_elsewhere(const aw_history *h, const void *cells)
 {
     const char *at = cells;
     if (aw_comm_local() == 0) return 0;
-    for (size_t i = 0; i < h->rooms; ++i) {
-        const char *from = h->room[i].at;
-        if (at >= from && at < from + h->room[i].bytes) return h->room[i].common;
+    for (size_t i = 0; i < h->segments; ++i) {
+        const char *from = h->segment[i].at;
+        if (at >= from && at < from + h->segment[i].bytes) return h->segment[i].common;
     }
     return 0;
 }
@@ -93,18 +94,19 @@ void *aw_history_cells(aw_history *h)
     if (!h->spare && h->n == h->params.slices) { /* full: the oldest slice is dropped */
         memcpy(&h->spare, &h->slice[h->n - 1].cells, sizeof h->spare);
         h->n--;
-        aw_comm_node_wait(); /* until nobody reads it any more */
+        aw_comm_node_wait(); /* until no rank reads it any more */
     } else if (!h->spare) {
         h->spare = new_cells(h);
     }
-    if (!h->spare || !is_written_for(h, h->spare)) return h->spare;
-    if (!h->own) h->own = aw_alloc(1, cells_bytes(h));
-    return h->own;
+    if (!h->spare || !is_written_elsewhere(h, h->spare)) return h->spare;
+    if (!h->scratch) h->scratch = aw_alloc(1, cells_bytes(h));
+    return h->scratch;
 }
 
-/* A number that no other slice has, but for once in 2^64 (FNV-1a by words, in four chains that the
- * processor works on side by side): counting alone would give the slices of two histories the same
- * ids, and a device that meets both would mix them up. */
+/* Identity of a slice: a hash of its cells and its number (FNV-1a by words, in four chains that the
+ * processor computes in parallel); two slices have the same one with a probability of 2^-64.
+ * Numbers alone would be the same for the slices of two histories, and a device that gets slices of
+ * both would mistake one for the other in its slice cache. */
 static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
 {
     enum { CHAINS = 4 };
@@ -114,20 +116,20 @@ static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
         memcpy(word, (const char *)cells + i, sizeof word);
         for (size_t k = 0; k < CHAINS; ++k) {
             chain[k] = (chain[k] ^ word[k]) * 1099511628211U;
-            chain[k] ^= chain[k] >> 32; /* a product alone never moves a bit down */
+            chain[k] ^= chain[k] >> 32; /* a product only moves bits up */
         }
     }
     for (size_t k = 0; k < CHAINS; ++k) {
         hash = (hash ^ chain[k]) * 1099511628211U;
         hash ^= hash >> 32;
     }
-    return hash ? hash : 1; /* 0 is no id */
+    return hash ? hash : 1; /* 0 means that the id is not known */
 }
 
 void aw_history_push(aw_history *h, const aw_frame *frame)
 {
     const aw_history_params *p = &h->params;
-    aw_comm_node_wait(); /* until it is written */
+    aw_comm_node_wait(); /* until the cells are written */
     memmove(h->slice + 1, h->slice, h->n * sizeof *h->slice);
     h->slice[0] =
         (aw_slice){.cells = h->spare,

@@ -52,17 +52,17 @@ void aw_particles_free(aw_particles *particles);
  *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all);
 
-/** Lend the particles to a device that is to keep them, if it can and they are many: then frame,
- *  deposit, aw_gather_step, kicks, transport and statistics are its work, and nothing else may be
- *  done with them. Where it has no room, a line says so, and they stay. Those that are lent stay
- *  with their unit. `fields` and `orbit` are what they will meet; the device has to outlive the
- *  loan. @return AW_OK, AW_ERR_BACKEND; of ranks that share the beam, the worst */
+/** Make the particles resident on a device, if it can hold them and they are many: frame, deposit,
+ *  aw_gather_step, kicks, transport and statistics then run there, and no other function may use
+ *  them. Where the device has too little memory a warning says so, and they stay on the host.
+ *  Resident particles stay resident. The device must outlive them.
+ *  @param[in] fields, orbit  the lattice that they will meet, copied to the device
+ *  @return AW_OK, AW_ERR_BACKEND; of ranks that share the beam, the worst */
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device);
 
-/** Copy them here, as they are now; the device goes on keeping them. Nothing for those that are
- *  here.
- *  @return AW_OK, AW_ERR_BACKEND */
+/** Copy positions, momenta and regions of resident particles to the host; they stay resident.
+ *  Nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 
 /** One of them, by itself. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles that a device keeps from step to step. */
+/* Particles that stay on a device from step to step. */
 #include "pic/particles.h"
 #include "src/base/log.h"
 
@@ -17,18 +17,18 @@ static aw_particles_view view_of(const aw_particles *p)
 aw_status aw_particles_offload(aw_particles *p, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device)
 {
-    const aw_device *keeper = aw_device_for_particles(device);
+    const aw_device *target = aw_device_for_particles(device);
     const aw_particles_view beam = view_of(p);
     aw_status status = AW_OK;
-    if (keeper && !p->resident_on && p->n > 0 && p->n >= keeper->ops->particles->many) {
-        status = keeper->ops->particles->offload(keeper->state, &beam, fields, orbit);
+    if (target && !p->resident_on && p->n > 0 && p->n >= target->ops->particles->many) {
+        status = target->ops->particles->offload(target->state, &beam, fields, orbit);
         if (status == AW_OK) {
-            p->resident_on = keeper;
-            aw_info("%zu particles are kept by %s", p->n, keeper->ops->describe(keeper->state));
+            p->resident_on = target;
+            aw_info("%zu particles are resident on %s", p->n, target->ops->describe(target->state));
         }
         if (status == AW_ERR_NOMEM) {
-            aw_warn("%s has no room for %zu particles besides the history: they stay with the host",
-                    keeper->ops->describe(keeper->state), p->n);
+            aw_warn("%s has no memory for %zu particles besides the history: they stay on the host",
+                    target->ops->describe(target->state), p->n);
             status = AW_OK;
         }
     }
@@ -37,7 +37,7 @@ aw_status aw_particles_offload(aw_particles *p, const aw_fields_view *fields,
 
 aw_status aw_particles_download(const aw_particles *p)
 {
-    const aw_particles_view here = view_of(p);
-    return p->resident_on ? p->resident_on->ops->particles->download(p->resident_on->state, &here)
+    const aw_particles_view host = view_of(p);
+    return p->resident_on ? p->resident_on->ops->particles->download(p->resident_on->state, &host)
                           : AW_OK;
 }

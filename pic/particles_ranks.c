@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A beam that the ranks of a run share: each has some of its particles. */
+/* A beam that is distributed over the ranks of a run: each rank has some of its particles. */
 #include "pic/particles.h"
 #include "src/base/comm.h"
 
-/* The arrays of a beam, and the bytes of an item of each. */
+/* The arrays of a beam, and the size of their items in bytes. */
 enum { ARRAYS = 8 };
 
 static void arrays_of(const aw_particles *p, char *array[ARRAYS], size_t bytes[ARRAYS])

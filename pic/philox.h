@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counter-based random numbers: item i of a stream is computed from (seed, i) alone. */
+/* Counter-based random numbers: item i of a stream depends on (seed, i) alone. */
 #ifndef AW_PIC_PHILOX_H
 #define AW_PIC_PHILOX_H
 #include <stdint.h>
@@ -31,7 +31,7 @@ AW_FN aw_philox aw_philox4x32(aw_philox counter, uint32_t key0, uint32_t key1)
     return c;
 }
 
-/** Two words as a number in (0, 1), never 0 or 1, in steps of 2^-52. */
+/** A number in (0, 1), never 0 or 1, in steps of 2^-52, from two words. */
 AW_FN double aw_philox_unit(uint32_t high, uint32_t low)
 {
     uint64_t bits = ((uint64_t)high << 32) | low;

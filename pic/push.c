@@ -9,7 +9,7 @@
 #include "src/base/log.h"
 #include "src/base/units.h"
 
-static void put_body(const aw_particle *b, aw_particles *p, size_t i)
+static void store_particle(const aw_particle *b, aw_particles *p, size_t i)
 {
     p->z[i] = b->z;
     p->x[i] = b->x;
@@ -18,7 +18,7 @@ static void put_body(const aw_particle *b, aw_particles *p, size_t i)
     p->element[i] = b->element;
 }
 
-static int finite4(const aw_particles *p, size_t i)
+static int particle_is_finite(const aw_particles *p, size_t i)
 {
     const aw_particle b = aw_particles_one(p, i);
     return aw_particle_finite(&b);
@@ -28,13 +28,13 @@ static aw_track_status transport_one(const aw_fields_view *fields, aw_particles 
                                      double cdt)
 {
     aw_particle b = aw_particles_one(p, i);
-    const aw_track_status trouble = aw_particle_track(fields, &b, cdt);
-    put_body(&b, p, i);
-    return trouble;
+    const aw_track_status status = aw_particle_track(fields, &b, cdt);
+    store_particle(&b, p, i);
+    return status;
 }
 
-static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p,
-                                 aw_particles_lost lost, const char *what)
+static aw_status lost_error(const aw_lattice *lat, const aw_particles *p, aw_particles_lost lost,
+                            const char *what)
 {
     size_t i = lost.nonfinite != SIZE_MAX ? lost.nonfinite : lost.turned;
     const aw_field_region *r;
@@ -52,23 +52,23 @@ static aw_status casualty_report(const aw_lattice *lat, const aw_particles *p,
                     r->S + r->length);
 }
 
-/* Kick and transport by the device that keeps the particles. */
-static aw_status kept_push(const aw_lattice *lattice, const aw_particles *p, double factor,
-                           double cdt)
+/* Kick and transport of resident particles, on their device. */
+static aw_status device_push(const aw_lattice *lattice, const aw_particles *p, double factor,
+                             double cdt)
 {
-    const aw_device *keeper = p->resident_on;
+    const aw_device *device = p->resident_on;
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(keeper->ops->particles->push(keeper->state, factor, cdt, &lost));
-    if (lost.kicked != SIZE_MAX) return aw_push_kick_lost(p, lost.kicked, NULL, NULL);
+    AW_TRY(device->ops->particles->push(device->state, factor, cdt, &lost));
+    if (lost.kicked != SIZE_MAX) return aw_push_kick_error(p, lost.kicked, NULL, NULL);
     if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
-    AW_TRY(aw_particles_download(p)); /* to say where it is */
-    status = casualty_report(lattice, p, lost, "transport");
+    AW_TRY(aw_particles_download(p)); /* the message says where it is */
+    status = lost_error(lattice, p, lost, "transport");
 done:
     return status;
 }
 
-/* Whether the block lies in one region, and one of those that blocks know. */
+/* Whether a block lies in one region, and of a kind that the transport kernel can do. */
 static int common_region(const aw_lattice *lat, const int32_t *element, size_t n,
                          aw_simd_field *out)
 {
@@ -82,14 +82,14 @@ static int common_region(const aw_lattice *lat, const int32_t *element, size_t n
     return others == 0 && (r->kind == AW_DRIFT || (r->kind == AW_BEND && !out->last));
 }
 
-/* Transport of all particles for a time of cdt. */
+/* Arguments of a transport of all particles. */
 typedef struct transport {
     const aw_particle_kernels *kernels;
     const aw_lattice *lattice;
     double cdt;
 } transport;
 
-/* Particles that stay in the region go all together, the others one by one. */
+/* Particles that stay in the region are moved by the kernel, the others one at a time. */
 static void transport_block(const transport *t, aw_particles *p, size_t i, size_t n,
                             aw_particles_lost *lost)
 {
@@ -97,12 +97,12 @@ static void transport_block(const transport *t, aw_particles *p, size_t i, size_
     aw_simd_field region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
     if (common_region(t->lattice, p->element + i, n, &region))
-        left = t->kernels->fly(p, i, n, &region, t->cdt);
+        left = t->kernels->transport(p, i, n, &region, t->cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;
-        const aw_track_status trouble = transport_one(&fields, p, l, t->cdt);
-        if (trouble == AW_TRACK_TURNED && l < lost->turned) lost->turned = l;
-        if (trouble == AW_TRACK_NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
+        const aw_track_status status = transport_one(&fields, p, l, t->cdt);
+        if (status == AW_TRACK_TURNED && l < lost->turned) lost->turned = l;
+        if (status == AW_TRACK_NONFINITE && l < lost->nonfinite) lost->nonfinite = l;
     }
 }
 
@@ -115,7 +115,7 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX, kicked = SIZE_MAX;
     if (!(cdt >= 0.0) || !isfinite(cdt))
         return aw_error(AW_ERR_ARG, "transport: c dt = %g m (expected >= 0)", cdt);
-    if (p->resident_on) return kept_push(lattice, p, factor, cdt);
+    if (p->resident_on) return device_push(lattice, p, factor, cdt);
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite, kicked)
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
@@ -123,18 +123,17 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (factor != 0.0 && kernels->kick(p, i, n, factor, Fz + i, Fx + i)) {
-                const size_t first = aw_push_first_lost(p, i, n);
+                const size_t first = aw_push_first_nonfinite(p, i, n);
                 if (first < kicked) kicked = first;
-                break; /* the message is to say where the particle met the force */
+                break; /* not moved: the message says where the particle met the force */
             }
             transport_block(&t, p, i, n, &lost);
         }
         if (lost.turned < turned) turned = lost.turned;
         if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;
     }
-    if (kicked != SIZE_MAX) return aw_push_kick_lost(p, kicked, Fz, Fx);
-    return casualty_report(lattice, p, (aw_particles_lost){SIZE_MAX, turned, nonfinite},
-                           "transport");
+    if (kicked != SIZE_MAX) return aw_push_kick_error(p, kicked, Fz, Fx);
+    return lost_error(lattice, p, (aw_particles_lost){SIZE_MAX, turned, nonfinite}, "transport");
 }
 
 aw_status aw_push_transport(const aw_lattice *lattice, aw_particles *particles, double cdt)
@@ -156,14 +155,14 @@ aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
     size_t nonfinite = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(min : nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
-        if (!finite4(particles, i) && i < nonfinite) nonfinite = i;
+        if (!particle_is_finite(particles, i) && i < nonfinite) nonfinite = i;
         particles->element[i] = region_of(lattice, particles->z[i], particles->x[i]);
     }
     lost.nonfinite = nonfinite;
-    return casualty_report(lattice, particles, lost, "locate");
+    return lost_error(lattice, particles, lost, "locate");
 }
 
-/* Back along the straight line to the first edge, then forward by the same path. */
+/* Move back along the straight line to the first edge, then forward by the same path. */
 static aw_track_status place_after_drift(const aw_lattice *lat, aw_particle *b)
 {
     const aw_fields_view fields = aw_lattice_fields(lat);
@@ -178,9 +177,9 @@ static aw_track_status place_after_drift(const aw_lattice *lat, aw_particle *b)
     if (!(cosine > AW_GRAZING)) return AW_TRACK_TURNED;
     aw_track_straight(&f, -beyond / cosine);
     b->element = 1;
-    const aw_track_status trouble = aw_track_along(&fields, &f, &b->element, beyond / cosine);
+    const aw_track_status status = aw_track_along(&fields, &f, &b->element, beyond / cosine);
     aw_track_end(&f, b);
-    return trouble;
+    return status;
 }
 
 static aw_track_status place_about_orbit(const aw_lattice *lat, aw_particle *b)
@@ -205,81 +204,81 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {
         aw_particle b = aw_particles_one(particles, i);
-        const aw_track_status trouble =
+        const aw_track_status status =
             steady ? place_about_orbit(lattice, &b) : place_after_drift(lattice, &b);
-        put_body(&b, particles, i);
-        if (trouble == AW_TRACK_TURNED && i < turned) turned = i;
-        if (trouble == AW_TRACK_NONFINITE && i < nonfinite) nonfinite = i;
+        store_particle(&b, particles, i);
+        if (status == AW_TRACK_TURNED && i < turned) turned = i;
+        if (status == AW_TRACK_NONFINITE && i < nonfinite) nonfinite = i;
     }
     lost.turned = turned;
     lost.nonfinite = nonfinite;
-    return casualty_report(lattice, particles, lost, "place");
+    return lost_error(lattice, particles, lost, "place");
 }
 
 double aw_push_kick_factor(double cdt) { return cdt / AW_ME_EV; }
 
-size_t aw_push_first_lost(const aw_particles *particles, size_t i, size_t n)
+size_t aw_push_first_nonfinite(const aw_particles *particles, size_t i, size_t n)
 {
     for (size_t l = i; l < i + n; ++l)
-        if (!finite4(particles, l)) return l;
+        if (!particle_is_finite(particles, l)) return l;
     return i;
 }
 
-aw_status aw_push_kick_lost(const aw_particles *p, size_t lost, const double *Fz, const double *Fx)
+aw_status aw_push_kick_error(const aw_particles *p, size_t i, const double *Fz, const double *Fx)
 {
-    if (p->resident_on) { /* which has the force, too */
+    if (p->resident_on) { /* the force is on the device, too */
         const aw_status status = aw_particles_download(p);
         return status != AW_OK ? status
                                : aw_error(AW_ERR_NONFINITE,
                                           "kick: particle %zu at z = %g m, x = %g m met a force "
                                           "that is not finite",
-                                          p->first + lost, p->z[lost], p->x[lost]);
+                                          p->first + i, p->z[i], p->x[i]);
     }
     return aw_error(AW_ERR_NONFINITE,
                     "kick: particle %zu at z = %g m, x = %g m met a force of "
                     "(%g, %g) eV/m: not finite",
-                    p->first + lost, p->z[lost], p->x[lost], Fz[lost], Fx[lost]);
+                    p->first + i, p->z[i], p->x[i], Fz[i], Fx[i]);
 }
 
-/* A push that takes no time. */
-static aw_status kept_kick(const aw_particles *p, double factor)
+/* Kick of resident particles: a push whose transport takes no time. */
+static aw_status device_kick(const aw_particles *p, double factor)
 {
-    const aw_device *keeper = p->resident_on;
+    const aw_device *device = p->resident_on;
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(keeper->ops->particles->push(keeper->state, factor, 0.0, &lost));
-    if (lost.kicked != SIZE_MAX) status = aw_push_kick_lost(p, lost.kicked, NULL, NULL);
+    AW_TRY(device->ops->particles->push(device->state, factor, 0.0, &lost));
+    if (lost.kicked != SIZE_MAX) status = aw_push_kick_error(p, lost.kicked, NULL, NULL);
 done:
     return status;
 }
 
 aw_status aw_push_kick(aw_particles *p, const double *Fz, const double *Fx, double cdt)
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
     const double factor = aw_push_kick_factor(cdt);
     size_t bad = SIZE_MAX;
-    if (p->resident_on) return kept_kick(p, factor);
+    if (p->resident_on) return device_kick(p, factor);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
-            if (!lanes->kick(p, i, n, factor, Fz + i, Fx + i)) continue;
-            const size_t first = aw_push_first_lost(p, i, n);
+            if (!kernels->kick(p, i, n, factor, Fz + i, Fx + i)) continue;
+            const size_t first = aw_push_first_nonfinite(p, i, n);
             if (first < bad) bad = first;
         }
     }
-    return bad == SIZE_MAX ? AW_OK : aw_push_kick_lost(p, bad, Fz, Fx);
+    return bad == SIZE_MAX ? AW_OK : aw_push_kick_error(p, bad, Fz, Fx);
 }
 
 static int32_t region_at(const aw_lattice *lat, double S)
 {
-    int32_t r = 0; /* by arc length: in a ring the planes alone are ambiguous */
+    int32_t r = 0; /* by arc length: in a ring, several planes may contain the same point */
     while (r + 1 < lat->regions && S >= lat->region[r + 1].S) ++r;
     return r;
 }
 
-/* The reference, and how far region and piece of the orbit are the same. */
+/* Reference at S, valid as far as its region and its piece of the orbit reach. */
 static aw_simd_reference rigid_reference(const aw_lattice *lat, double S)
 {
     const int32_t r = region_at(lat, S);
@@ -302,7 +301,7 @@ static void rigid_one(const aw_lattice *lat, aw_particles *p, size_t i, double S
 
 aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *p, double gamma, double S_ref)
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
     const double momentum = sqrt((gamma - 1.0) * (gamma + 1.0));
     aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t nonfinite = SIZE_MAX;
@@ -315,16 +314,16 @@ aw_status aw_push_rigid(const aw_lattice *lattice, aw_particles *p, double gamma
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
-            if (isfinite(S_ref) && !lanes->rigid(p, i, n, &ref, momentum)) {
+            if (isfinite(S_ref) && !kernels->rigid(p, i, n, &ref, momentum)) {
                 for (size_t l = i; l < i + n; ++l) p->element[l] = region;
                 continue;
             }
             for (size_t l = i; l < i + n; ++l) {
                 rigid_one(lattice, p, l, S_ref, momentum);
-                if (!finite4(p, l) && l < nonfinite) nonfinite = l;
+                if (!particle_is_finite(p, l) && l < nonfinite) nonfinite = l;
             }
         }
     }
     lost.nonfinite = nonfinite;
-    return casualty_report(lattice, p, lost, "rigid motion");
+    return lost_error(lattice, p, lost, "rigid motion");
 }

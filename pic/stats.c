@@ -10,9 +10,9 @@
 static void add_one(const aw_particles *p, size_t i, const aw_orbit_view *orbit,
                     const aw_orbit_point *ref, double gamma, aw_beam_sums *sums)
 {
-    const aw_particle body = aw_particles_one(p, i);
+    const aw_particle particle = aw_particles_one(p, i);
     double c[AW_BEAM_WIDTH];
-    aw_particle_coordinates(orbit, ref, gamma, &body, p->gamma0[i], c);
+    aw_particle_coordinates(orbit, ref, gamma, &particle, p->gamma0[i], c);
     for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
         sums->mean[a] += c[a];
         for (int b = 0; b <= a; ++b) sums->product[a][b] += c[a] * c[b];
@@ -40,7 +40,7 @@ static void add(aw_beam_sums *to, const aw_beam_sums *more)
 static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
                               double gamma)
 {
-    const aw_particle_kernels *lanes = aw_particle_kernels_find(NULL);
+    const aw_particle_kernels *kernels = aw_particle_kernels_find(NULL);
     aw_simd_reference ref = aw_simd_reference_at(orbit, S_ref);
     const aw_orbit_point at = aw_orbit_at(orbit, S_ref);
     ref.gamma = gamma;
@@ -51,7 +51,7 @@ static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit,
         aw_beam_sums t = {{0.0}, {{0.0}}};
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
-            if (!lanes->stats(p, i, n, &ref, &t)) continue;
+            if (!kernels->stats(p, i, n, &ref, &t)) continue;
             for (size_t l = i; l < i + n; ++l) add_one(p, l, orbit, &at, gamma, &t);
         }
         part[k] = t;
@@ -63,10 +63,10 @@ static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit,
 static aw_status sums_of(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
                          double gamma, aw_beam_sums *m)
 {
-    const aw_device *keeper = p->resident_on;
+    const aw_device *device = p->resident_on;
     aw_status status = AW_OK;
-    if (keeper)
-        status = keeper->ops->particles->stats(keeper->state, S_ref, gamma, m);
+    if (device)
+        status = device->ops->particles->stats(device->state, S_ref, gamma, m);
     else
         *m = host_sums(p, orbit, S_ref, gamma);
     AW_TRY(aw_particles_agree(p, status));

@@ -7,7 +7,7 @@
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 
-/* Every normalised coordinate of the beam is cut there; the grid holds just that. */
+/* Limit of the normalised coordinates of the beam, for which the grid is just large enough. */
 #define CUTOFF 5.0
 
 bench_params bench_lcls(void)
@@ -138,9 +138,9 @@ done:
 
 double bench_largest(const double *a, size_t points, unsigned k)
 {
-    double most = 0.0;
-    for (size_t i = k; i < points * AW_RESULTS; i += AW_RESULTS) most = fmax(most, fabs(a[i]));
-    return most;
+    double max = 0.0;
+    for (size_t i = k; i < points * AW_RESULTS; i += AW_RESULTS) max = fmax(max, fabs(a[i]));
+    return max;
 }
 
 double bench_distance(const double *a, const double *b, size_t points, unsigned k)

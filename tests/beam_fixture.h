@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The bench bunch: a beam that enters a bend, with its grid, history and field points. */
+/* The bench bunch: a rigid beam that enters a bend, with its grid, history and field points. */
 #ifndef AW_TESTS_BEAM_FIXTURE_H
 #define AW_TESTS_BEAM_FIXTURE_H
 #include "pic/deposit.h"
@@ -18,7 +18,7 @@ typedef struct bench_params {
     double gamma, sigma_s, sigma_x; /* [m] */
     double radius;                  /* of the bend that begins at S = 0 [m] */
     double cdt;                     /* [m] */
-    double piece[BENCH_PIECES_MAX]; /* lengths into which the bend is cut [m]; 0: no more */
+    double piece[BENCH_PIECES_MAX]; /* lengths of the pieces of the bend [m]; 0: no more pieces */
 } bench_params;
 
 typedef struct bench {
@@ -30,24 +30,24 @@ typedef struct bench {
     aw_history *history;
     aw_field_point *point; /* [points], of the newest grid */
     size_t points;
-    int step; /* the next one */
+    int step; /* number of the next step */
 } bench;
 
 /* LCLS bend (R = 25.13 m, 5 m long), 1 nC, gamma = 1e4, 50 x 50 um, on 32 x 32 nodes. */
 bench_params bench_lcls(void);
 
-/* Make the bench; nothing has moved yet. Any failure fails the test. */
+/* Set up the bench with an empty history; any failure fails the test. Free with bench_close. */
 void bench_open(bench *b, const bench_params *params);
 void bench_close(bench *b);
 
-/* Step the rigid beam from where it stands until its centre is at S (a whole number of c dt). */
+/* Move the beam on, step by step, until its centre is at S [m] (a multiple of cdt). */
 void bench_run(bench *b, double S);
 
-/* A CPU device; fails the test when it cannot be had. variant NULL: the fastest. */
+/* A CPU device; an error fails the test. variant NULL: the fastest. */
 aw_device bench_device(const char *variant, int threads, double density);
 
-/* The problem of the newest grid with the scales of all its points, and then only every n-th of
- * them (bench.point is thinned out until the next bench_run). */
+/* The problem of the newest grid, with the scales of all its points but only every n-th point.
+ * bench.point has only these points until the next bench_run. */
 aw_problem bench_problem(bench *b, double tolerance, size_t every);
 
 /* The problem of the whole newest grid, row by row. */
@@ -63,15 +63,16 @@ double bench_largest(const double *a, size_t points, unsigned k);
 /* Largest |a - b| of result k over all points, over the largest |b|. */
 double bench_distance(const double *a, const double *b, size_t points, unsigned k);
 
-/* Every n-th of a problem's points by `adaptive` on the fastest variant, at a 1000 times smaller
- * tolerance and four times as many inner nodes; free with aw_free. */
+/* Results at every n-th point of a problem by `adaptive` on the fastest variant, with a tolerance
+ * smaller by 1000 and four times as many inner nodes; free with aw_free. */
 double *bench_reference(const aw_problem *problem, size_t every);
 
-/* Largest |difference| of result k at the reference's points, over its largest magnitude at all. */
+/* Largest |difference| of result k at the points of the reference, over the largest |result| at all
+ * points. */
 double bench_error(const aw_problem *problem, size_t every, const double *reference,
                    const double *result, unsigned k);
 
-/* Zeroed array that fails the test rather than be NULL; free with aw_free. */
+/* Array of n zeros; no memory fails the test. Free with aw_free. */
 double *bench_array(size_t n);
 
 #endif

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make DIR/report.html, one self-contained page on a run with its pictures, and DIR/forces.png.
+"""Make DIR/report.html, a self-contained page with tables and pictures of a run, and forces.png.
 
 usage: report.py DIR        (the output directory of `arcwake run`)
 
-Exit status 0: made; 4: the directory, a file in it or a Python package is missing or broken, said
-in one line on stderr. Reads DIR/monitor.csv, DIR/resolved.yaml and DIR/diag/arcwake_*.h5; any one
-of them may be missing, but not both the monitor and the meshes.
+Reads DIR/monitor.csv, DIR/resolved.yaml and DIR/diag/arcwake_*.h5; each may be missing, but not
+both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in it or a Python
+package is missing or broken (one line on stderr).
 """
 import argparse
 import base64
@@ -28,13 +28,13 @@ except ImportError as problem:
     sys.exit(4)
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402 (the back end comes first)
+from matplotlib import pyplot as plt  # noqa: E402 (after the choice of the back end)
 
 COULOMB = 8.9875517923e9  # 1/(4 pi eps0) [V m/C]
-CURVES = 5  # mesh files in the picture of the forces
+CURVES = 5  # maximum number of mesh files in the picture of the forces
 PARTS = ("deposit", "potentials", "forces", "gather", "push", "output")
 
-# Columns of monitor.csv: name, what it is called here, unit.
+# Columns of monitor.csv: name, label in the report, unit.
 COLUMNS = (
     ("step", "Step", ""),
     ("time_s", "Time", "s"),
@@ -57,7 +57,7 @@ COLUMNS = (
     *((f"seconds_{part}", f"Time of this step, {part}", "s") for part in PARTS),
 )
 
-# Okabe and Ito's colours, told apart with any kind of colour vision.
+# From the palette of Okabe and Ito, which is distinguishable with any colour vision.
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 STYLE = {
     "figure.dpi": 100, "savefig.dpi": 160, "svg.fonttype": "path", "svg.hashsalt": "arcwake",
@@ -70,12 +70,12 @@ STYLE = {
 
 
 class Problem(Exception):
-    """Something about the directory that the user must hear, in one line."""
+    """A fault of the input for the user, in one line."""
 
 
 @dataclass
 class Mesh:
-    """What the report takes from one mesh file; arrays are [ix][is], SI but for eV."""
+    """The data of one mesh file; s [m] and x [m] are its axes, the fields are [ix][is]."""
 
     step: int
     s_ref: float
@@ -90,20 +90,20 @@ class Mesh:
     force_x_eff: np.ndarray  # [eV/m]
 
     def on_axis(self, field):
-        """Values at x = 0, between the two rows beside it where no row lies there."""
+        """Values at x = 0, interpolated between the neighbouring rows."""
         j = int(np.clip(np.searchsorted(self.x, 0.0, side="right") - 1, 0, len(self.x) - 1))
         k = min(j + 1, len(self.x) - 1)
         weight = 0.0 if k == j else -self.x[j] / (self.x[k] - self.x[j])
         return (1.0 - weight) * field[j] + weight * field[k]
 
     def line_charge(self):
-        """Charge per length along s [C/m]."""
+        """Charge per unit length along s [C/m]."""
         spacing = self.x[1] - self.x[0] if len(self.x) > 1 else 1.0
         return self.rho.sum(axis=0) * spacing
 
 
 def derivative(values, spacing):
-    """Slope of a cubic fitted to 7 points (Savitzky and Golay 1964): fourth order, little noise."""
+    """Slope of a cubic fitted to 7 points (Savitzky and Golay 1964): fourth order, low noise."""
     weights = np.array([22, -67, -58, 0, 58, 67, -22]) / 252.0
     return np.correlate(values, weights, mode="same") / spacing
 
@@ -111,8 +111,8 @@ def derivative(values, spacing):
 def steady_forces(s, line_charge, kappa):
     """Forces of a line bunch in the steady state on a circle [eV/m]: F_s and F_x_eff.
 
-    s [m] ascending and equally spaced, line_charge [C/m] at s, kappa [1/m]. Each cell's part of the
-    integral of u^(-1/3) lambda'(s-u) is exact for a lambda' that is linear in it. Sources:
+    s [m] ascending and equally spaced, line_charge [C/m] at s, kappa [1/m]. The integral of
+    u^(-1/3) lambda'(s-u) is exact for a lambda' that is linear in each cell. Sources:
     Derbenev, Rossbach, Saldin, Shiltsev, TESLA-FEL 1995-05 (longitudinal); R. Li, PRST-AB 11 024401
     (transverse).
     """
@@ -131,7 +131,7 @@ def steady_forces(s, line_charge, kappa):
 
 
 def read_monitor(path):
-    """Columns of monitor.csv as arrays, empty cells NaN; None when there is no file or no row."""
+    """Columns of monitor.csv as arrays, empty cells NaN; None if there is no file or no row."""
     if not path.exists():
         return None
     rows = []
@@ -155,7 +155,7 @@ def read_monitor(path):
 
 
 def read_mesh(path):
-    """The Mesh of an openPMD file, or None where it has no forces."""
+    """The Mesh of an openPMD file, or None if it has no forces."""
     try:
         with h5py.File(path, "r") as file:
             ((step, iteration),) = file["data"].items()
@@ -179,7 +179,7 @@ def read_mesh(path):
 
 
 def read_meshes(directory):
-    """Up to CURVES meshes spread over the run, the last one always among them."""
+    """Up to CURVES meshes spread over the run, always including the last one."""
     paths = sorted((directory / "diag").glob("arcwake_*.h5"))
     if len(paths) > CURVES:
         chosen = {round(i * (len(paths) - 1) / (CURVES - 1)) for i in range(CURVES)}
@@ -188,9 +188,9 @@ def read_meshes(directory):
 
 
 def read_input(path):
-    """Keys and values of resolved.yaml, sections joined by dots, as text; {} without the file.
+    """Keys (joined by dots) and values of resolved.yaml as text; {} without the file.
 
-    A reader of the plain block style that arcwake writes, so that no YAML package is needed.
+    It reads only the plain block style that arcwake writes, so that no YAML package is needed.
     """
     if not path.exists():
         return {}
@@ -220,7 +220,7 @@ def read_input(path):
 
 
 def prefix(largest, unit):
-    """Factor and device with the SI prefix for a number of that size: 5e-5, "m" -> 1e6, "µm"."""
+    """Factor and unit with an SI prefix for numbers up to `largest`: 5e-5, "m" -> 1e6, "µm"."""
     if not unit or not math.isfinite(largest) or largest == 0.0:
         return 1.0, unit
     power = 3 * math.floor(math.log10(abs(largest)) / 3.0 + 1e-9)
@@ -231,14 +231,14 @@ def prefix(largest, unit):
 
 
 def largest_of(*arrays):
-    """Largest finite magnitude, 0 without any."""
+    """Largest finite magnitude; 0 if there is none."""
     numbers = np.abs(np.concatenate([np.ravel(a) for a in arrays]))
     numbers = numbers[np.isfinite(numbers)]
     return float(numbers.max()) if numbers.size else 0.0
 
 
 def in_words(value, unit):
-    """A number for the table."""
+    """A number with its unit, as text for the table."""
     if not math.isfinite(value):
         return "not computed"
     if not unit:
@@ -284,7 +284,7 @@ def place(mesh):
 
 
 def draw_profile(axis, mesh, s_factor):
-    """The bunch's line charge, to no scale, as a shade at the bottom."""
+    """Shade the line charge of the bunch at the bottom, not to scale."""
     charge = mesh.line_charge()
     if not charge.max() > 0.0:
         return
@@ -299,7 +299,7 @@ def draw_profile(axis, mesh, s_factor):
 
 
 def edges(nodes):
-    """Outer edges of the cells about equally spaced nodes."""
+    """Outer edges of the cells around equally spaced nodes."""
     half = 0.5 * (nodes[1] - nodes[0]) if len(nodes) > 1 else 0.5
     return nodes[0] - half, nodes[-1] + half
 
@@ -321,7 +321,7 @@ def draw_maps(mesh):
                             interpolation="bilinear", cmap=colours, vmin=low * factor,
                             vmax=(top or 1.0) * factor)
         if colours != "cividis" and mesh.rho.max() > 0.0:
-            # of a Gaussian, where it has fallen to that of two and one sigma
+            # for a Gaussian, at two sigma and at one sigma
             axis.contour(mesh.s * s_factor, mesh.x * x_factor, mesh.rho / mesh.rho.max(),
                          levels=[math.exp(-2.0), math.exp(-0.5)], colors="#404040",
                          linewidths=0.7)
@@ -333,7 +333,7 @@ def draw_maps(mesh):
 
 
 def draw_line(axis, monitor, names, unit, title):
-    """One panel of draw_evolution: columns against S."""
+    """Draw columns against S: one panel of draw_evolution."""
     s = monitor["s_ref_m"]
     factor, unit = prefix(largest_of(*(monitor[name] for name, _ in names)), unit)
     drawn = 0
@@ -357,7 +357,7 @@ def draw_line(axis, monitor, names, unit, title):
 
 
 def draw_evolution(monitor):
-    """How the bunch changes along the machine."""
+    """Draw the evolution of the bunch along the machine."""
     figure, axes = plt.subplots(3, 2, figsize=(10.4, 8.0), sharex=True)
     panels = (
         ((("sigma_s_m", None),), "m", "Bunch length $\\sigma_s$"),
@@ -380,7 +380,7 @@ def draw_evolution(monitor):
 
 
 def draw_time(monitor):
-    """Where the wall-clock time went."""
+    """Draw the wall-clock time of each part of a step, summed over the steps."""
     seconds = {part: float(np.nansum(monitor[f"seconds_{part}"])) for part in PARTS}
     total = sum(seconds.values())
     order = sorted(seconds, key=seconds.get)
@@ -446,7 +446,7 @@ def as_figure(figure, text, kind=""):
 
 
 def mesh_sections(meshes, directory):
-    """Headings, pictures; also DIR/forces.png."""
+    """Headings and pictures of the meshes; also writes DIR/forces.png."""
     last = meshes[-1]
     figure = draw_forces(meshes)
     buffer = io.BytesIO()
@@ -455,10 +455,10 @@ def mesh_sections(meshes, directory):
     steady = any(mesh.kappa != 0.0 for mesh in meshes)
     text = ("Forces on one beam particle along the axis x = 0 of the moving grid, components along "
             "the design tangent (z) and normal (x); negative F_z takes energy away. Grey: the line "
-            "charge at the last of these places, to no scale.")
+            "charge at the last of these places, not to scale.")
     if steady:
         text += (" Dashed: the steady state on a circle of a line bunch with this line charge "
-                 "(Derbenev et al. 1995; R. Li 2008), which a bunch near a magnet's edge has not.")
+                 "(Derbenev et al. 1995; R. Li 2008), which is not reached near a magnet's edge.")
     where = f"At S = {last.s_ref:.4f} m, step {last.step}, in the co-moving frame."
     return ["<h2>Forces</h2>", as_figure(figure, text),
             "<h2>The bunch and its forces in the plane</h2>",
@@ -479,7 +479,7 @@ def monitor_sections(monitor):
 
 
 def make_page(directory):
-    """The page's text."""
+    """The HTML text of the page."""
     monitor = read_monitor(directory / "monitor.csv")
     meshes = read_meshes(directory)
     values = read_input(directory / "resolved.yaml")
@@ -503,7 +503,7 @@ def make_page(directory):
 
 
 def replace(path, data):
-    """Write a file whole or not at all."""
+    """Replace a file atomically."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         temporary.write_bytes(data)

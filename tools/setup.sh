@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Install what arcwake needs (Debian, Ubuntu) and its Python packages; a second call does nothing.
+# Install the packages that arcwake needs (Debian, Ubuntu; Python); a second call does nothing.
 #
 #   tools/setup.sh [--tests]     --tests: also OpenMPI and the Python packages that only tests use
 #
 # quickstart and check source this file and call `aw_setup`, which leaves in the environment:
-#   AW_PYTHON         the interpreter that has the packages; empty if they could not be had
-#   CMAKE_GENERATOR   Ninja, where ninja is installed and the caller has not chosen
+#   AW_PYTHON         the interpreter with the packages; empty if they could not be installed
+#   CMAKE_GENERATOR   Ninja, if ninja is installed and the caller has set no generator
 set -euo pipefail
 
 AW_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,7 +22,7 @@ aw_fail() {
 
 aw_installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
-# True when cmake is there and new enough.
+# True if cmake is installed and new enough.
 aw_cmake_ok() {
     local have
     command -v cmake >/dev/null || return 1
@@ -32,7 +32,7 @@ aw_cmake_ok() {
 
 aw_venv_ok() { command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
-# Debian packages that are missing, one per line. A tool that is there counts, whoever installed it.
+# Missing Debian packages, one per line. A tool counts as installed wherever it came from.
 aw_missing() {
     local library
     command -v cc >/dev/null || echo gcc
@@ -65,7 +65,7 @@ aw_setup_system() {
     mapfile -t missing < <(aw_missing)
     [[ ${#missing[@]} -gt 0 ]] || return 0
     aw_say "installing ${missing[*]}"
-    aw_apt update || aw_say "the package lists are not up to date; trying with the old ones"
+    aw_apt update || aw_say "the package lists could not be updated; trying to install anyway"
     if ! aw_apt install -y --no-install-recommends "${missing[@]}"; then
         mapfile -t needed < <(aw_missing | grep -v -x -e python3-venv -e ninja-build)
         [[ ${#needed[@]} -eq 0 ]] ||
@@ -73,7 +73,7 @@ aw_setup_system() {
     fi
 }
 
-# An old release's cmake (Ubuntu 22.04) is helped out by the one that PyPI has.
+# Where the distribution's cmake is too old (Ubuntu 22.04), install the one from PyPI.
 aw_setup_cmake() {
     local tools=$AW_ROOT/build/venv/bin
     export PATH
@@ -102,7 +102,7 @@ aw_pip() {
         --retries 2 --timeout 30 "$@" </dev/null >"$AW_ROOT/build/pip.log" 2>&1
 }
 
-# Install the packages that the file lists, unless the stamp says that this very list is installed.
+# Install the packages listed in a file, unless a stamp shows that this list is installed.
 aw_requirements() {
     local list=$1 stamp sum
     [[ -f $list ]] || return 0
@@ -122,14 +122,14 @@ aw_setup_python() {
         if ! aw_requirements "$AW_ROOT/tools/$list"; then
             aw_say "the Python packages of tools/$list could not be installed: what needs them" \
                 "(report, openPMD tests) is skipped; the program itself does not need them" \
-                "(pip's words, if it ran: build/pip.log)"
+                "(output of pip, if it ran: build/pip.log)"
             [[ $list != requirements.txt ]] || AW_PYTHON=
             return 0
         fi
     done
 }
 
-# Several ranks are tested where MPI is; the program does without it.
+# For the tests with several ranks; the program does not need MPI.
 aw_setup_mpi() {
     command -v mpicc >/dev/null && command -v mpirun >/dev/null && return 0
     command -v apt-get >/dev/null || return 0

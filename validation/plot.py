@@ -4,9 +4,9 @@
 
 usage: plot.py DIR/name.csv
 
-Tables: lcls_bend.csv (forces in the steady state beside the closed forms, as figure 20 of the
-dissertation) and mse.csv (noise against the number of particles, as its figure 21). Exit status 0:
-made; 4: something is missing or broken, said in one line on stderr.
+Tables: lcls_bend.csv (forces in the steady state and closed forms, as in figure 20 of the
+dissertation) and mse.csv (noise against the number of particles, as in its figure 21). Exit status
+0: made; 4: something is missing or broken (one line on stderr).
 """
 import argparse
 import csv
@@ -29,7 +29,7 @@ def read_table(path):
 
 
 def draw_forces(table):
-    """Two panels: F_z and F_x_eff on the axis, points beside lines."""
+    """Two panels, F_z and F_x_eff on the axis: arcwake as points, closed forms as lines."""
     figure, axes = plt.subplots(1, 2, figsize=(10.4, 4.0))
     s_factor, s_unit = prefix(largest_of(table["s_m"]), "m")
     panels = (("F_z", "Longitudinal", "$F_z$"),

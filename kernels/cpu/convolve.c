@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU device's convolutions (kernels/math/convolution.h), by FFT. Every transform is one thread's, and
- * its plan is not chosen by timing: results do not depend on how many threads there are. */
+/* The CPU device's convolutions (kernels/math/convolution.h), by FFT. Each transform runs in one
+ * thread, with a plan that is not chosen by timing, so that results do not depend on the number of
+ * threads. */
 #include <fftw3.h>
 #include <math.h>
 #include <omp.h>
@@ -11,21 +12,21 @@
 #include "kernels/math/slope.h"
 #include "src/base/memory.h"
 
-/* Modes that are summed together: what they read and write stays in the first-level cache. */
+/* Modes that are summed together: their operands stay in the first-level cache. */
 enum { MODES = 32 };
 
-/** Spectra of a slice's moments. */
+/** Spectra of the moments of a slice. */
 typedef struct spectra {
-    uint64_t id; /* of the slice; 0: none that may be kept */
-    fftw_complex *moment[3];
+    uint64_t id; /* of the slice; 0: none, or of a slice without an id, which is never reused */
+    fftw_complex *moment[3]; /* [modes] each, owned */
 } spectra;
 
 struct aw_cpu_convolver {
-    int ns, nx;                  /* points */
+    int ns, nx;                  /* points of the grid */
     int size_s, size_x;          /* of the transforms */
     size_t modes;                /* of one spectrum */
     double *real;                /* [threads][size_x][size_s] */
-    double (*weights)[AW_RINGS]; /* of displacements */
+    double (*weights)[AW_RINGS]; /* [2 nx - 1][2 ns - 1], of displacements */
     double *out[AW_CONVOLVED];   /* [size_x][size_s] */
     fftw_complex *ring[AW_RINGS], *sum[AW_CONVOLVED];
     spectra slice[3];
@@ -51,7 +52,7 @@ void aw_cpu_convolver_free(convolver *c)
     aw_free(c);
 }
 
-/* The least even number with factors 2, 3 and 5 only that is not below n. */
+/* The smallest even number from n on that has no prime factors but 2, 3 and 5. */
 static int good_size(int n)
 {
     for (int size = n + n % 2;; size += 2) {
@@ -66,7 +67,7 @@ size_t aw_cpu_convolver_bytes(int ns, int nx, int threads)
 {
     const size_t reals = (size_t)good_size(2 * ns - 1) * (size_t)good_size(2 * nx - 1);
     const size_t weights = (size_t)(2 * ns - 1) * (size_t)(2 * nx - 1) * AW_RINGS;
-    /* A spectrum takes as much as what it is of, about. */
+    /* A spectrum takes about as much memory as its array of reals. */
     const size_t arrays = (size_t)threads + 2 * AW_CONVOLVED + AW_RINGS + AW_CONVOLUTION_SOURCES;
     return (arrays * reals + weights) * sizeof(double);
 }
@@ -81,18 +82,18 @@ static convolver *convolver_new(int ns, int nx, int threads)
     c->size_x = good_size(2 * nx - 1);
     c->modes = (size_t)c->size_x * (size_t)(c->size_s / 2 + 1);
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
-    int whole = 1;
+    int complete = 1;
     c->real = fftw_alloc_real(reals * (size_t)threads);
     c->weights = aw_alloc((size_t)(2 * ns - 1) * (size_t)(2 * nx - 1), sizeof *c->weights);
-    for (int i = 0; i < AW_RINGS; ++i) whole &= !!(c->ring[i] = fftw_alloc_complex(c->modes));
+    for (int i = 0; i < AW_RINGS; ++i) complete &= !!(c->ring[i] = fftw_alloc_complex(c->modes));
     for (int i = 0; i < AW_CONVOLVED; ++i) {
-        whole &= !!(c->sum[i] = fftw_alloc_complex(c->modes));
-        whole &= !!(c->out[i] = fftw_alloc_real(reals));
+        complete &= !!(c->sum[i] = fftw_alloc_complex(c->modes));
+        complete &= !!(c->out[i] = fftw_alloc_real(reals));
     }
     for (int t = 0; t < 3; ++t)
         for (int k = 0; k < 3; ++k)
-            whole &= !!(c->slice[t].moment[k] = fftw_alloc_complex(c->modes));
-    if (whole && c->real && c->weights) {
+            complete &= !!(c->slice[t].moment[k] = fftw_alloc_complex(c->modes));
+    if (complete && c->real && c->weights) {
         c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real, c->ring[0], FFTW_ESTIMATE);
         c->backward =
             fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0], c->out[0], FFTW_ESTIMATE);
@@ -102,8 +103,8 @@ static convolver *convolver_new(int ns, int nx, int threads)
     return NULL;
 }
 
-/* A slice's moment k as it lies on the nodes, and zeros. */
-static void take_moment(const convolver *c, const aw_history_view *h, const aw_slice *slice, int k,
+/* Copy moment k of a slice, and pad it with zeros. */
+static void copy_moment(const convolver *c, const aw_history_view *h, const aw_slice *slice, int k,
                         double *real)
 {
     const ptrdiff_t row = c->ns + 2 * AW_PAD;
@@ -115,8 +116,8 @@ static void take_moment(const convolver *c, const aw_history_view *h, const aw_s
         }
 }
 
-/* Weights q of all displacements, negative ones at the end. */
-static void take_weights(const convolver *c, int q, double *real)
+/* Copy weights q of all displacements, negative ones at the end, and pad them with zeros. */
+static void copy_weights(const convolver *c, int q, double *real)
 {
     const ptrdiff_t columns = 2 * c->ns - 1;
     memset(real, 0, (size_t)c->size_x * (size_t)c->size_s * sizeof *real);
@@ -128,15 +129,15 @@ static void take_weights(const convolver *c, int q, double *real)
         }
 }
 
-/* Let the slices of the plan be in slice[0 .. 2]: those that are known are moved.
- * @return a bit for each that must be transformed */
-static int follow(convolver *c, const aw_convolution *plan)
+/* Move the cached spectra of the plan's slices to slice[0 .. 2].
+ * @return bit t is set: slice t is missing, and must be transformed */
+static int match_spectra(convolver *c, const aw_convolution *plan)
 {
     int missing = 0;
     for (int t = plan->slices - 1; t >= 0; --t) {
         const uint64_t id = plan->slice[t]->id;
         int from = -1;
-        for (int i = 0; i <= t && id != 0; ++i) /* those behind it have their slices */
+        for (int i = 0; i <= t && id != 0; ++i) /* items after t are done */
             if (c->slice[i].id == id) from = i;
         if (from < 0) {
             missing |= 1 << t;
@@ -160,7 +161,7 @@ static void add(size_t n, double w, const fftw_complex *x, double (*sum)[2])
     for (size_t i = 0; i < 2 * n; ++i) to[i] += w * from[i];
 }
 
-/* sum += conj(k) x, for the sum over displacements d of k(d) x(i + d). */
+/* sum += conj(k) x for n complex numbers: the transform of the sum over d of k(d) x(i + d). */
 static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double (*sum)[2])
 {
 #pragma omp simd
@@ -170,66 +171,66 @@ static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double 
     }
 }
 
-/* Spectrum of what is convolved, n modes from `first` on. */
+/* Spectrum of convolved quantity j: n modes from `first` on. */
 static void sum_modes(const convolver *c, const aw_convolution *plan, int j, size_t first, size_t n)
 {
     double total[MODES][2] = {{0.0}};
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
         double x[MODES][2] = {{0.0}};
-        int some = 0;
+        int used = 0;
         for (int i = 0; i < 3 * plan->slices; ++i) {
             const double w = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
             if (w == 0.0) continue;
             add(n, w, c->slice[i / 3].moment[i % 3] + first, x);
-            some = 1;
+            used = 1;
         }
-        if (some) add_product(n, c->ring[q] + first, x, total);
+        if (used) add_product(n, c->ring[q] + first, x, total);
     }
     memcpy(c->sum[j] + first, total, n * sizeof *total);
 }
 
-/* Derivative of the turned frame, w d/du - u d/dw, of what is convolved, at node (i, j), which is
- * (u, w) in cells. */
-static double turned(const convolver *c, const double *out, int i, int j, double u, double w)
+/* Derivative w d/du - u d/dw of a convolved quantity, for a rotation of the frame, at node (i, j),
+ * whose position is (u, w). */
+static double rotation_slope(const convolver *c, const double *out, int i, int j, double u,
+                             double w)
 {
     const double *at = &out[(ptrdiff_t)j * c->size_s + i];
     return w * aw_slope_at(at, 1, i, c->ns) - u * aw_slope_at(at, c->size_s, j, c->nx);
 }
 
-/* Add the sums of row j. */
-static void hand_over(const convolver *c, const aw_convolution *plan, int j,
-                      double (*I)[AW_RESULTS])
+/* Add row j of the convolutions to the sums of the points. */
+static void add_row(const convolver *c, const aw_convolution *plan, int j, double (*I)[AW_RESULTS])
 {
-    const double share = 1.0 / ((double)c->size_s * c->size_x); /* transforms are not normalised */
+    const double norm = 1.0 / ((double)c->size_s * c->size_x); /* FFTW does not normalise */
     const aw_retarded *now = &plan->now;
     const double aspect = now->hs / now->hx;
     for (int i = 0; i < c->ns; ++i) {
         double *sum = I[(size_t)j * (size_t)c->ns + (size_t)i];
         const size_t at = (size_t)j * (size_t)c->size_s + (size_t)i;
-        /* As slopes are per cell: w in cells along, u in cells across. */
+        /* In cells of the axis of the slope: w in cells along, u in cells across. */
         const double u = (i - 0.5 * (c->ns - 1)) * aspect, w = (j - 0.5 * (c->nx - 1)) / aspect;
-        const double more = turned(c, c->out[AW_TURNED_PHI], i, j, u, w);
+        const double slope = rotation_slope(c, c->out[AW_TURNED_PHI], i, j, u, w);
         const double rate = w * c->out[AW_TURNING_ALONG][at] - u * c->out[AW_TURNING_ACROSS][at];
-        for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += share * c->out[k][at];
-        /* Moments move along the orbit: A is as phi. */
-        sum[AW_PHI] += share * more;
-        sum[AW_AZ] += share * more * now->ct;
-        sum[AW_AX] += share * more * now->st;
-        sum[AW_PSI] += share * turned(c, c->out[AW_TURNED_PSI], i, j, u, w);
-        sum[AW_DPHI] += share * rate;
-        sum[AW_DAZ] += share * rate * now->ct;
-        sum[AW_DAX] += share * rate * now->st;
+        for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += norm * c->out[k][at];
+        /* The moments move along the orbit: A is phi times the tangent. */
+        sum[AW_PHI] += norm * slope;
+        sum[AW_AZ] += norm * slope * now->ct;
+        sum[AW_AX] += norm * slope * now->st;
+        sum[AW_PSI] += norm * rotation_slope(c, c->out[AW_TURNED_PSI], i, j, u, w);
+        sum[AW_DPHI] += norm * rate;
+        sum[AW_DAZ] += norm * rate * now->ct;
+        sum[AW_DAX] += norm * rate * now->st;
     }
 }
 
-aw_status aw_cpu_convolve(void *state, const aw_common_rule *shared)
+aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
 {
     aw_cpu_state *cpu = state;
     const aw_history_view *h = &cpu->history;
     double reach = 0.0;
-    for (size_t i = 0; i < shared->nodes; ++i) reach = fmax(reach, shared->node[i].r);
-    if (shared->nodes == 0) return AW_OK;
+    for (size_t i = 0; i < common->nodes; ++i) reach = fmax(reach, common->node[i].r);
+    if (common->nodes == 0) return AW_OK;
     if (cpu->convolver && (cpu->convolver->ns != h->ns || cpu->convolver->nx != h->nx)) {
         aw_cpu_convolver_free(cpu->convolver);
         cpu->convolver = NULL;
@@ -237,19 +238,19 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *shared)
     if (!cpu->convolver) cpu->convolver = convolver_new(h->ns, h->nx, cpu->threads);
     if (!cpu->convolver) return AW_ERR_NOMEM;
     convolver *c = cpu->convolver;
-    const aw_convolution plan = aw_convolution_plan(h, shared->moves_as, reach);
-    const int missing = follow(c, &plan), rows = 2 * h->nx - 1, columns = 2 * h->ns - 1;
+    const aw_convolution plan = aw_convolution_plan(h, common->moves_as, reach);
+    const int missing = match_spectra(c, &plan), rows = 2 * h->nx - 1, columns = 2 * h->ns - 1;
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
 #pragma omp parallel num_threads(cpu->threads)
     {
-        const int me = omp_get_thread_num(), threads = omp_get_num_threads();
-        double *real = c->real + (size_t)me * reals;
-        /* Weights are summed in the order of the nodes, whoever has their row. */
-        const int row[2] = {rows * me / threads, rows * (me + 1) / threads};
+        const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+        double *real = c->real + (size_t)thread * reals;
+        /* Weights are summed in the order of the nodes, for any number of threads. */
+        const int row[2] = {rows * thread / threads, rows * (thread + 1) / threads};
         memset(c->weights[(ptrdiff_t)row[0] * columns], 0,
                (size_t)(row[1] - row[0]) * (size_t)columns * sizeof *c->weights);
-        for (size_t i = 0; i < shared->nodes; ++i) {
-            const aw_common_node *node = &shared->node[i];
+        for (size_t i = 0; i < common->nodes; ++i) {
+            const aw_common_node *node = &common->node[i];
             const aw_ring ring = {node->r, node->weight, node->density * cpu->density};
             aw_convolution_ring(h, &plan, &ring, row, c->weights);
         }
@@ -258,10 +259,10 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *shared)
         for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
             const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
             if (i < AW_RINGS) {
-                take_weights(c, i, real);
+                copy_weights(c, i, real);
                 fftw_execute_dft_r2c(c->forward, real, c->ring[i]);
             } else if (missing & 1 << t) {
-                take_moment(c, h, plan.slice[t], k, real);
+                copy_moment(c, h, plan.slice[t], k, real);
                 fftw_execute_dft_r2c(c->forward, real, c->slice[t].moment[k]);
             }
         }
@@ -275,7 +276,7 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *shared)
         for (int j = 0; j < AW_CONVOLVED; ++j)
             fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
 #pragma omp for schedule(static)
-        for (int j = 0; j < c->nx; ++j) hand_over(c, &plan, j, shared->I);
+        for (int j = 0; j < c->nx; ++j) add_row(c, &plan, j, common->I);
     }
     return AW_OK;
 }

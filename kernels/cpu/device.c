@@ -23,20 +23,20 @@ static void cpu_close(void *state)
 {
     aw_cpu_state *cpu = state;
     if (!cpu) return;
-    for (int i = 0; cpu->space && i < cpu->threads; ++i) {
-        aw_refine_space_free(&cpu->space[i].refine);
-        aw_free(cpu->space[i].blend);
-        aw_cpu_cluster_free(&cpu->space[i].cluster);
+    for (int i = 0; cpu->workspace && i < cpu->threads; ++i) {
+        aw_refine_space_free(&cpu->workspace[i].refine);
+        aw_free(cpu->workspace[i].cells);
+        aw_cpu_cluster_workspace_free(&cpu->workspace[i].cluster);
     }
-    aw_free(cpu->space);
+    aw_free(cpu->workspace);
     aw_free(cpu->group);
-    for (int i = 0; i < AW_LINES; ++i) aw_cpu_packs_free(&cpu->packs[i]);
+    for (int i = 0; i < AW_ALONG_COUNT; ++i) aw_cpu_line_cache_free(&cpu->line_cache[i]);
     aw_cpu_integrate_free(cpu);
     aw_cpu_convolver_free(cpu->convolver);
     aw_free(cpu);
 }
 
-/* "cpu: 2 threads, avx512", and what is tuned otherwise than by default. */
+/* "cpu: 2 threads, avx512", and the tuning parameters that differ from their defaults. */
 static void write_text(aw_cpu_state *cpu)
 {
     const size_t size = sizeof cpu->text;
@@ -66,13 +66,13 @@ static aw_status cpu_open(const aw_device_params *params, void **state)
     }
     cpu->threads = params->threads > 0 ? params->threads : omp_get_max_threads();
     cpu->density = params->inner_density;
-    cpu->space = aw_alloc((size_t)cpu->threads, sizeof *cpu->space);
-    for (int i = 0; cpu->space && i < cpu->threads; ++i) {
-        if (aw_refine_space_make(&cpu->space[i].refine) == AW_OK) continue;
+    cpu->workspace = aw_alloc((size_t)cpu->threads, sizeof *cpu->workspace);
+    for (int i = 0; cpu->workspace && i < cpu->threads; ++i) {
+        if (aw_refine_space_make(&cpu->workspace[i].refine) == AW_OK) continue;
         cpu_close(cpu);
         return AW_ERR_NOMEM;
     }
-    if (!cpu->space) {
+    if (!cpu->workspace) {
         cpu_close(cpu);
         return AW_ERR_NOMEM;
     }
@@ -92,9 +92,9 @@ static aw_status cpu_upload(void *state, const aw_history_view *history,
     cpu->point = point;
     cpu->points = points;
     for (int i = 0; i < cpu->threads; ++i) {
-        aw_cpu_space *space = &cpu->space[i];
-        AW_TRY(aw_grow((void **)&space->blend, &space->blend_capacity,
-                       aw_interpolated_cells_size(history), sizeof *space->blend));
+        aw_cpu_workspace *workspace = &cpu->workspace[i];
+        AW_TRY(aw_grow((void **)&workspace->cells, &workspace->cells_capacity,
+                       aw_interpolated_cells_size(history), sizeof *workspace->cells));
     }
 done:
     return status;
@@ -109,9 +109,9 @@ void aw_cpu_work_sum(aw_cpu_state *cpu, aw_work *work)
 {
     const aw_work none = {0};
     for (int i = 0; i < cpu->threads; ++i) {
-        aw_work *mine = &cpu->space[i].work;
-        aw_work_add(work, mine, &none);
-        *mine = none;
+        aw_work *counted = &cpu->workspace[i].work;
+        aw_work_add(work, counted, &none);
+        *counted = none;
     }
 }
 
@@ -121,13 +121,13 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
     aw_cpu_state *cpu = state;
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
-        aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
+        aw_cpu_workspace *workspace = &cpu->workspace[omp_get_thread_num()];
         cpu_context context = {.cpu = cpu,
                                .density =
                                    cpu->density * (job[i].density > 0.0 ? job[i].density : 1.0),
-                               .work = &space->work};
+                               .work = &workspace->work};
         aw_refine_job(&region[job[i].first], &job[i], &(aw_nodes){cpu_node, &context}, scales,
-                      &space->refine, &space->work);
+                      &workspace->refine, &workspace->work);
     }
     aw_cpu_work_sum(cpu, work);
     return AW_OK;
@@ -135,7 +135,7 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
 
 static aw_status cpu_wait(void *state)
 {
-    (void)state; /* every call above returns when its work is done */
+    (void)state; /* every operation has done its work when it returns */
     return AW_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU device's rule on nodes that all points share: a batch of nodes is tabulated, or its slices
- * combined, by the threads together; then every thread takes its tiles through the batch. A point's
- * sum runs over the nodes in one order, whatever the number of threads. */
+/* The CPU device's rule on nodes common to all points. For a batch of nodes the threads first make
+ * tables of projections, or interpolate the slices in time; then each thread evaluates the batch at
+ * its tiles. The sum at a point runs over the nodes in the same order for any number of threads. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -9,30 +9,32 @@
 #include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
-/* Room for planes of either kind of lines. */
-static aw_status planes_grow(const aw_cpu_state *cpu, aw_cpu_cluster_space *space)
+/* Grow the buffer for lines along either axis. */
+static aw_status buffer_grow(const aw_cpu_state *cpu, aw_cpu_line_buffer *buffer)
 {
     aw_status status = AW_OK;
-    for (int along = AW_ALONG_S; along < AW_LINES; ++along)
-        AW_TRY(aw_cpu_lines_grow(space, &cpu->packs[along].view));
+    for (int along = AW_ALONG_S; along < AW_ALONG_COUNT; ++along)
+        AW_TRY(aw_cpu_line_buffer_grow(buffer, &cpu->line_cache[along].view));
 done:
     return status;
 }
 
-/* Room for tables and planes. */
+/* Allocate the tables and the buffers of interpolated lines. */
 static aw_status batch_grow(aw_cpu_state *cpu)
 {
     aw_status status = AW_OK;
-    if (!cpu->batch) cpu->batch = aw_alloc(AW_COMMON_BATCH, sizeof *cpu->batch);
-    if (!cpu->shared) cpu->shared = aw_alloc(AW_COMMON_LINES, sizeof *cpu->shared);
-    if (!cpu->batch || !cpu->shared) return AW_ERR_NOMEM;
-    for (int i = 0; i < cpu->threads; ++i) AW_TRY(planes_grow(cpu, &cpu->space[i].cluster));
-    for (int i = 0; i < AW_COMMON_LINES; ++i) AW_TRY(planes_grow(cpu, &cpu->shared[i]));
+    if (!cpu->table) cpu->table = aw_alloc(AW_COMMON_BATCH, sizeof *cpu->table);
+    if (!cpu->common_lines)
+        cpu->common_lines = aw_alloc(AW_COMMON_LINES, sizeof *cpu->common_lines);
+    if (!cpu->table || !cpu->common_lines) return AW_ERR_NOMEM;
+    for (int i = 0; i < cpu->threads; ++i)
+        AW_TRY(buffer_grow(cpu, &cpu->workspace[i].cluster.lines));
+    for (int i = 0; i < AW_COMMON_LINES; ++i) AW_TRY(buffer_grow(cpu, &cpu->common_lines[i]));
 done:
     return status;
 }
 
-/* Tiles along the rows of the grid, or along its columns: whichever the beam moves along. */
+/* Cut the grid into tiles along its rows or along its columns, whichever the beam moves along. */
 static aw_status tiles_make(aw_cpu_tiles *tiles, const aw_history_view *h, size_t points,
                             size_t columns)
 {
@@ -40,7 +42,7 @@ static aw_status tiles_make(aw_cpu_tiles *tiles, const aw_history_view *h, size_
     const double tilt = h->slice[0].tilt;
     tiles->along = fabs(sin(tilt)) > fabs(cos(tilt)) ? AW_ALONG_X : AW_ALONG_S;
     const int turned = tiles->along == AW_ALONG_X;
-    const size_t length = turned ? points / columns : columns, next = turned ? 1 : columns;
+    const size_t length = turned ? points / columns : columns, stride = turned ? 1 : columns;
     tiles->step = turned ? columns : 1;
     tiles->n = 0;
     for (size_t line = 0; line < points / length; ++line)
@@ -48,29 +50,29 @@ static aw_status tiles_make(aw_cpu_tiles *tiles, const aw_history_view *h, size_
             AW_TRY(aw_grow((void **)&tiles->tile, &tiles->capacity, tiles->n + 1,
                            sizeof *tiles->tile));
             tiles->tile[tiles->n++] =
-                (aw_tile_ref){.first = (uint32_t)(line * next + i * tiles->step),
+                (aw_tile_ref){.first = (uint32_t)(line * stride + i * tiles->step),
                               .count = (uint32_t)(length - i < AW_TILE ? length - i : AW_TILE)};
         }
 done:
     return status;
 }
 
-/* The points of a tile; with the velocity of `common`, if there is one. */
-static void take(const aw_cpu_state *cpu, const aw_field_point *common, const aw_tile_ref *ref,
-                 aw_tile *tile)
+/* Fill a tile with its points; they take the velocity of moves_as, unless that is NULL. */
+static void take_points(const aw_cpu_state *cpu, const aw_field_point *moves_as,
+                        const aw_tile_ref *ref, aw_tile *tile)
 {
     aw_field_point point[AW_TILE];
     for (uint32_t l = 0; l < ref->count; ++l) {
         const aw_field_point *p = &cpu->point[ref->first + l * cpu->tiles.step];
-        point[l] = common ? *common : *p;
+        point[l] = moves_as ? *moves_as : *p;
         point[l].z = p->z;
         point[l].x = p->x;
     }
     aw_tile_take(point, (int)ref->count, tile);
 }
 
-/* All tables of the batch at one tile. */
-static void look_up(const aw_cpu_state *cpu, const aw_common_rule *shared, int n,
+/* Add the values of all tables of the batch at the points of one tile. */
+static void look_up(const aw_cpu_state *cpu, const aw_common_rule *common, int n,
                     const aw_tile_ref *ref)
 {
     const size_t first = ref->first, count = ref->count, step = cpu->tiles.step;
@@ -82,162 +84,168 @@ static void look_up(const aw_cpu_state *cpu, const aw_common_rule *shared, int n
         x[l] = p->x;
     }
     for (int i = 0; i < n; ++i) {
-        const aw_cpu_table *t = &cpu->batch[i];
+        const aw_cpu_table *t = &cpu->table[i];
         if (t->direct || t->at.n == 0) continue;
         cpu->variant->look_up(&t->at, t->value, z, x, sum);
     }
     for (size_t l = 0; l < count; ++l) {
         const size_t at = first + l * step;
-        for (unsigned k = 0; k < AW_RESULTS; ++k) shared->I[at][k] += (double)sum[l][k];
-        if (shared->check) shared->check[at] += (double)sum[l][AW_RESULTS];
+        for (unsigned k = 0; k < AW_RESULTS; ++k) common->I[at][k] += (double)sum[l][k];
+        if (common->check) common->check[at] += (double)sum[l][AW_RESULTS];
     }
 }
 
-/* Nodes i[0 .. n-1] of the batch, whose planes are made, at one tile. */
-static void evaluate(const aw_cpu_state *cpu, const aw_common_rule *shared,
-                     const aw_common_node *node, const int *i, int n, const aw_retarded *f,
-                     const aw_interpolated_lines *planes, const aw_tile_ref *ref,
-                     const aw_scales *scales, aw_work *work)
+/* Nodes that are evaluated at every point, and the beam as it was then. */
+typedef struct direct_nodes {
+    int n;
+    const aw_common_node *node[AW_COMMON_LINES];
+    aw_retarded f[AW_COMMON_LINES];
+    aw_interpolated_lines lines[AW_COMMON_LINES];
+} direct_nodes;
+
+/* Add the nodes to the sums at the points of one tile. */
+static void evaluate(const aw_cpu_state *cpu, const aw_common_rule *common,
+                     const direct_nodes *nodes, const aw_tile_ref *ref, const aw_scales *scales,
+                     aw_work *work)
 {
-    const aw_history_view *h = &cpu->packs[cpu->tiles.along].view;
+    const aw_history_view *h = &cpu->line_cache[cpu->tiles.along].view;
     aw_tile tile;
-    take(cpu, shared->moves_as, ref, &tile);
-    for (int b = 0; b < n; ++b) {
-        const aw_common_node *q = &node[i[b]];
+    take_points(cpu, common->moves_as, ref, &tile);
+    for (int b = 0; b < nodes->n; ++b) {
+        const aw_common_node *q = nodes->node[b];
+        const aw_retarded *f = &nodes->f[b];
+        const aw_retarded_beam beam = {.history = h, .f = f, .lines = &nodes->lines[b]};
         const aw_tile_how how = {.density = q->density * cpu->density,
                                  .single = 1,
                                  .rates = q->rate != 0.0,
                                  .batch = cpu->tuning.cluster_batch};
         double f_in[AW_RESULTS][AW_TILE];
         aw_tile_place place;
-        aw_tile_at(h, &f[b], &tile, &place);
-        if (place.arcs.n == 0 && f[b].nt > 0) continue; /* no history is not a number */
-        cpu->variant->tile(h, &f[b], &planes[b], &how, &tile, &place, f_in, work);
+        aw_tile_at(h, f, &tile, &place);
+        if (place.arcs.n == 0 && f->nt > 0) continue; /* without a history f_in is NaN */
+        cpu->variant->tile(&beam, &how, &tile, &place, f_in, work);
         for (size_t l = 0; l < ref->count; ++l) {
             const size_t at = ref->first + l * cpu->tiles.step;
             for (unsigned k = 0; k < AW_RESULTS; ++k)
-                shared->I[at][k] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
-            if (!shared->check) continue;
-            shared->check[at] += aw_common_check(shared->check_rates, q, scales, f_in[AW_PHI][l],
+                common->I[at][k] += (k < AW_DPHI ? q->weight : q->rate) * f_in[k][l];
+            if (!common->check) continue;
+            common->check[at] += aw_common_check(common->check_rates, q, scales, f_in[AW_PHI][l],
                                                  f_in[AW_PSI][l], f_in[AW_DPHI][l]);
         }
     }
 }
 
-/* The nodes of the batch that have no table, a few at a time. */
-static void batch_direct(aw_cpu_state *cpu, const aw_common_rule *shared,
+/* Evaluate the nodes of the batch that have no table, AW_COMMON_LINES at a time. */
+static void batch_direct(aw_cpu_state *cpu, const aw_common_rule *common,
                          const aw_common_node *node, int n, const aw_scales *scales)
 {
-    aw_retarded f[AW_COMMON_LINES];
-    aw_interpolated_lines planes[AW_COMMON_LINES];
-    int mine[AW_COMMON_LINES];
+    direct_nodes nodes;
     for (int next = 0; next < n;) {
-        int b = 0;
-        for (; next < n && b < AW_COMMON_LINES; ++next) {
-            if (cpu->batch[next].direct) mine[b++] = next;
+        nodes.n = 0;
+        for (; next < n && nodes.n < AW_COMMON_LINES; ++next) {
+            if (cpu->table[next].direct) nodes.node[nodes.n++] = &node[next];
         }
-        if (b == 0) return;
+        if (nodes.n == 0) return;
         const aw_cpu_tiles *tiles = &cpu->tiles;
-        const aw_cpu_packs *packs = &cpu->packs[tiles->along];
+        const aw_cpu_line_cache *cache = &cpu->line_cache[tiles->along];
 #pragma omp parallel num_threads(cpu->threads)
         {
-            aw_work *work = &cpu->space[omp_get_thread_num()].work;
+            aw_work *work = &cpu->workspace[omp_get_thread_num()].work;
 #pragma omp for schedule(dynamic)
-            for (int i = 0; i < b; ++i) {
-                f[i] = aw_retarded_at(&packs->view, node[mine[i]].r);
-                aw_cpu_lines_whole(cpu->variant, packs, &f[i], node[mine[i]].rate != 0.0,
-                                   &cpu->shared[i], &planes[i]);
+            for (int i = 0; i < nodes.n; ++i) {
+                nodes.f[i] = aw_retarded_at(&cache->view, nodes.node[i]->r);
+                aw_cpu_interpolate_all_lines(cpu->variant, cache, &nodes.f[i],
+                                             nodes.node[i]->rate != 0.0, &cpu->common_lines[i],
+                                             &nodes.lines[i]);
             }
 #pragma omp for schedule(dynamic, 4)
             for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
-                evaluate(cpu, shared, node, mine, b, f, planes, &tiles->tile[t], scales, work);
+                evaluate(cpu, common, &nodes, &tiles->tile[t], scales, work);
         }
     }
 }
 
-/* Of a batch, one node in so many is tried first: between two that have no table, a try would
- * cost much, up to half of what the direct evaluation does, and hardly give one. */
-enum { AW_TRIED = 4 };
+/* Tables are first tried for every AW_TABLE_STRIDE-th node of a batch: between two nodes without a
+ * table a trial would hardly succeed, and can cost half as much as the direct evaluation. */
+enum { AW_TABLE_STRIDE = 4 };
 
-static void table_try(aw_cpu_state *cpu, const aw_common_rule *shared, const aw_common_node *node,
-                      int i, const aw_field_point corner[4], const aw_scales *scales)
+static void try_table(aw_cpu_state *cpu, const aw_common_rule *common, const aw_common_node *node,
+                      int i, const aw_scales *scales)
 {
-    aw_cpu_space *space = &cpu->space[omp_get_thread_num()];
-    cpu->batch[i].direct = !aw_cpu_table_make(cpu, shared, &node[i], corner, cpu->points, scales,
-                                              space, &cpu->batch[i]);
+    aw_cpu_workspace *workspace = &cpu->workspace[omp_get_thread_num()];
+    cpu->table[i].direct =
+        !aw_cpu_table_make(cpu, common, &node[i], scales, workspace, &cpu->table[i]);
 }
 
-/* Tables of the batch where they serve, and what they give. */
-static void batch_tables(aw_cpu_state *cpu, const aw_common_rule *shared,
-                         const aw_common_node *node, int n, const aw_field_point corner[4],
-                         const aw_scales *scales)
+/* Make tables of the batch where they pay, and add their values to the sums. */
+static void batch_tables(aw_cpu_state *cpu, const aw_common_rule *common,
+                         const aw_common_node *node, int n, const aw_scales *scales)
 {
     const aw_cpu_tiles *tiles = &cpu->tiles;
 #pragma omp parallel num_threads(cpu->threads)
     {
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < n; i += AW_TRIED) table_try(cpu, shared, node, i, corner, scales);
+        for (int i = 0; i < n; i += AW_TABLE_STRIDE) try_table(cpu, common, node, i, scales);
 #pragma omp for schedule(dynamic)
         for (int i = 0; i < n; ++i) {
-            const int last = i - i % AW_TRIED, next = last + AW_TRIED;
+            const int last = i - i % AW_TABLE_STRIDE, next = last + AW_TABLE_STRIDE;
             if (i == last) continue;
-            cpu->batch[i].direct = 1;
-            if (cpu->batch[last].direct && (next >= n || cpu->batch[next].direct)) continue;
-            table_try(cpu, shared, node, i, corner, scales);
+            cpu->table[i].direct = 1;
+            if (cpu->table[last].direct && (next >= n || cpu->table[next].direct)) continue;
+            try_table(cpu, common, node, i, scales);
         }
 #pragma omp for schedule(dynamic, 16)
         for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
-            look_up(cpu, shared, n, &tiles->tile[t]);
+            look_up(cpu, common, n, &tiles->tile[t]);
     }
 }
 
-/* Hold the slices that the nodes need, with lines as tiles and tables want them. */
-static aw_status hold(aw_cpu_state *cpu, const aw_common_rule *shared,
-                      const aw_field_point corner[4])
+/* Cache the slices that the nodes need, with lines along the axis that tiles and tables read. */
+static aw_status cache_slices(aw_cpu_state *cpu, const aw_common_rule *common)
 {
     const aw_history_view *h = &cpu->history;
     aw_status status = AW_OK;
-    double longest[AW_LINES] = {-1.0, -1.0}; /* none */
-    for (size_t i = 0; i < shared->nodes; ++i) {
-        const double r = shared->node[i].r;
+    aw_field_point corner[4];
+    double longest[AW_ALONG_COUNT] = {-1.0, -1.0}; /* none */
+    aw_grid_corners(cpu->point, common->columns, cpu->points, corner);
+    for (size_t i = 0; i < common->nodes; ++i) {
+        const double r = common->node[i].r;
         const aw_retarded f = aw_retarded_at(h, r);
         aw_projection view;
-        double *own = &longest[cpu->tiles.along];
-        *own = fmax(*own, r);
-        if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, &view)) continue;
-        own = &longest[aw_projection_across(&f, &view) ? AW_ALONG_X : AW_ALONG_S];
-        *own = fmax(*own, r);
+        double *reached = &longest[cpu->tiles.along];
+        *reached = fmax(*reached, r);
+        if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, &view)) continue;
+        reached = &longest[aw_projection_across(&f, &view) ? AW_ALONG_X : AW_ALONG_S];
+        *reached = fmax(*reached, r);
     }
-    for (int along = AW_ALONG_S; along < AW_LINES; ++along)
-        AW_TRY(aw_cpu_packs_hold(&cpu->packs[along], h, along, longest[along], 1, cpu->threads));
+    for (int along = AW_ALONG_S; along < AW_ALONG_COUNT; ++along)
+        AW_TRY(aw_cpu_line_cache_update(&cpu->line_cache[along], h, along, longest[along], 1,
+                                        cpu->threads));
 done:
     return status;
 }
 
-aw_status aw_cpu_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
+aw_status aw_cpu_integrate(void *state, aw_common_rule *common, const aw_scales *scales,
                            aw_work *work)
 {
     aw_cpu_state *cpu = state;
-    const size_t columns = shared->columns, points = cpu->points;
-    aw_field_point corner[4];
     aw_status status = AW_OK;
-    aw_grid_corners(cpu->point, columns, points, corner);
-    shared->tables = shared->directions = shared->offsets = 0;
-    AW_TRY(tiles_make(&cpu->tiles, &cpu->history, points, columns));
-    AW_TRY(hold(cpu, shared, corner));
+    common->tables = common->directions = common->offsets = 0;
+    AW_TRY(tiles_make(&cpu->tiles, &cpu->history, cpu->points, common->columns));
+    AW_TRY(cache_slices(cpu, common));
     AW_TRY(batch_grow(cpu));
-    for (size_t first = 0; first < shared->nodes; first += AW_COMMON_BATCH) {
-        const size_t left = shared->nodes - first;
+    for (size_t first = 0; first < common->nodes; first += AW_COMMON_BATCH) {
+        const size_t left = common->nodes - first;
         const int n = left < AW_COMMON_BATCH ? (int)left : AW_COMMON_BATCH;
-        const aw_common_node *node = &shared->node[first];
-        batch_tables(cpu, shared, node, n, corner, scales);
-        batch_direct(cpu, shared, node, n, scales);
+        const aw_common_node *node = &common->node[first];
+        batch_tables(cpu, common, node, n, scales);
+        batch_direct(cpu, common, node, n, scales);
         for (int i = 0; i < n; ++i) {
-            const aw_cpu_table *t = &cpu->batch[i];
+            const aw_cpu_table *t = &cpu->table[i];
             if (t->direct || t->at.n == 0) continue;
-            shared->tables++;
-            shared->directions += (size_t)t->at.order + 1;
-            shared->offsets += (size_t)t->at.n;
+            common->tables++;
+            common->directions += (size_t)t->at.order + 1;
+            common->offsets += (size_t)t->at.n;
         }
     }
     aw_cpu_work_sum(cpu, work);
@@ -247,9 +255,10 @@ done:
 
 void aw_cpu_integrate_free(aw_cpu_state *cpu)
 {
-    for (int i = 0; cpu->batch && i < AW_COMMON_BATCH; ++i) aw_cpu_table_free(&cpu->batch[i]);
-    for (int i = 0; cpu->shared && i < AW_COMMON_LINES; ++i) aw_cpu_cluster_free(&cpu->shared[i]);
+    for (int i = 0; cpu->table && i < AW_COMMON_BATCH; ++i) aw_cpu_table_free(&cpu->table[i]);
+    for (int i = 0; cpu->common_lines && i < AW_COMMON_LINES; ++i)
+        aw_cpu_line_buffer_free(&cpu->common_lines[i]);
     aw_free(cpu->tiles.tile);
-    aw_free(cpu->batch);
-    aw_free(cpu->shared);
+    aw_free(cpu->table);
+    aw_free(cpu->common_lines);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The many-core unit: the place of the dissertation's Xeon Phi. It works as the CPU device does,
- * with a team of its own, the widest vectors there are, and slices in memory of its own: what it
- * has not been given it cannot read. */
+/* The many-core device, in place of the Xeon Phi of the dissertation. It runs the operations of the
+ * CPU device, with threads of its own, AVX-512 where the processor has it, and copies of the slices
+ * in its own memory, so that, like an accelerator, it reads uploaded data only. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,17 +12,17 @@
 
 extern const aw_device_ops aw_cpu_ops, aw_manycore_ops;
 
-/* Cells of a slice that the device holds. */
+/* Copy of the cells of a slice. */
 typedef struct copy {
-    uint64_t id; /* 0: none, or one that is not known again */
+    uint64_t id; /* of the slice; 0: none, or of a slice without an id, which is never reused */
     void *cells; /* owned */
 } copy;
 
 typedef struct manycore {
     void *cpu;
-    copy *copy; /* [copies]; copy i is slice i of the history */
-    aw_slice *slice;
-    size_t copies, slices, bytes; /* bytes: of a copy's cells */
+    copy *copy;                   /* [copies], owned; copy i is slice i of the history */
+    aw_slice *slice;              /* [slices], owned; with the cells of the copies */
+    size_t copies, slices, bytes; /* bytes: of the cells of one copy */
     char text[224];
 } manycore;
 
@@ -47,13 +47,13 @@ static void manycore_close(void *state)
 static aw_status manycore_open(const aw_device_params *params, void **state)
 {
     const int wide = aw_variant_find("avx512") != NULL;
-    aw_device_params mine = *params;
+    aw_device_params own = *params;
     aw_status status = AW_OK;
     manycore *m = aw_alloc(1, sizeof *m);
     *state = NULL;
     if (!m) return AW_ERR_NOMEM;
-    if (!mine.variant && wide) mine.variant = "avx512";
-    AW_TRY(aw_cpu_ops.open(&mine, &m->cpu));
+    if (!own.variant && wide) own.variant = "avx512";
+    AW_TRY(aw_cpu_ops.open(&own, &m->cpu));
     snprintf(m->text, sizeof m->text, "manycore: %s%s", aw_cpu_ops.describe(m->cpu) + 5,
              wide ? "" : " (this processor has no vectors of 512 bits)");
     *state = m;
@@ -65,14 +65,14 @@ done:
 
 static const char *manycore_describe(const void *state) { return ((const manycore *)state)->text; }
 
-/* Only slices that are not here yet are copied: one a step. */
+/* Only slices without a copy are copied: one per time step. */
 static aw_status manycore_upload(void *state, const aw_history_view *history,
                                  const aw_field_point *point, size_t points)
 {
     manycore *m = state;
     const size_t n = (size_t)history->n,
                  bytes = aw_slice_bytes(history->ns, history->nx, history->single);
-    aw_history_view mine = *history;
+    aw_history_view own = *history;
     aw_status status = AW_OK;
     if (bytes != m->bytes) drop_copies(m);
     m->bytes = bytes;
@@ -91,8 +91,8 @@ static aw_status manycore_upload(void *state, const aw_history_view *history,
         c->id = history->slice[i].id;
         m->slice[i].cells = c->cells;
     }
-    mine.slice = m->slice;
-    AW_TRY(aw_cpu_ops.upload(m->cpu, &mine, point, points));
+    own.slice = m->slice;
+    AW_TRY(aw_cpu_ops.upload(m->cpu, &own, point, points));
 done:
     return status;
 }
@@ -119,15 +119,15 @@ static aw_status manycore_evaluate(void *state, const aw_cluster_call *call, aw_
     return aw_cpu_ops.evaluate(((manycore *)state)->cpu, call, work);
 }
 
-static aw_status manycore_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
+static aw_status manycore_integrate(void *state, aw_common_rule *common, const aw_scales *scales,
                                     aw_work *work)
 {
-    return aw_cpu_ops.integrate(((manycore *)state)->cpu, shared, scales, work);
+    return aw_cpu_ops.integrate(((manycore *)state)->cpu, common, scales, work);
 }
 
-static aw_status manycore_convolve(void *state, const aw_common_rule *shared)
+static aw_status manycore_convolve(void *state, const aw_common_rule *common)
 {
-    return aw_cpu_ops.convolve(((manycore *)state)->cpu, shared);
+    return aw_cpu_ops.convolve(((manycore *)state)->cpu, common);
 }
 
 static aw_status manycore_wait(void *state) { return aw_cpu_ops.wait(((manycore *)state)->cpu); }

@@ -11,7 +11,7 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 
-/* A run lasts so long [s]; the best of so many counts. */
+/* Duration of a run [s], and number of runs, of which the best counts. */
 #define RUN_TIME 0.01
 enum { RUNS = 24 };
 
@@ -26,7 +26,7 @@ static const aw_peak_loops *const all_loops[] = {&aw_peak_loops_baseline,
 #endif
 };
 
-/* The loops of a variant; those of the baseline for the scalar one, which is no rival. */
+/* The loops of a variant. For the scalar one those of the baseline, as its peak is not compared. */
 static const aw_peak_loops *find_loops(const char *variant)
 {
     const aw_variant *found = aw_variant_find(variant);
@@ -35,27 +35,27 @@ static const aw_peak_loops *find_loops(const char *variant)
     return found ? &aw_peak_loops_baseline : NULL;
 }
 
-/* What every thread is to do. */
+/* The loop that all threads time. */
 typedef struct peak_work {
     const aw_peak_loops *loops;
-    int single;         /* of the arithmetic */
-    const double *from; /* NULL: arithmetic; else each thread's `n` numbers */
+    int single;         /* precision of the arithmetic */
+    const double *from; /* NULL: arithmetic; else the array to read, [threads][n] */
     size_t n;
 } peak_work;
 
-/* Seconds of so many turns of one thread. */
+/* Time of `turns` turns of the loop in one thread [s]. */
 static double time_turns(const peak_work *work, int thread, size_t turns)
 {
     const double begin = aw_now();
-    const double nothing =
+    const double value =
         work->from ? work->loops->read(work->from + (size_t)thread * work->n, work->n, turns)
                    : work->loops->multiply_add[work->single](turns);
     const double seconds = aw_now() - begin;
-    return nothing < 0.0 ? HUGE_VAL : seconds; /* never, but the compiler does not know */
+    return value < 0.0 ? HUGE_VAL : seconds; /* always seconds, which the compiler cannot know */
 }
 
-/* Turns of the loop in a second, mean of the threads. Each takes its own time: none waits for one
- * that another program has displaced. */
+/* Turns of the loop per second, mean of the threads. Each thread measures its own time, and does
+ * not wait for a thread that another program has displaced. */
 static double best_rate(const peak_work *work, int threads)
 {
     double sum = 0.0;
@@ -90,17 +90,17 @@ aw_status aw_peak_arithmetic(const char *variant, int threads, aw_peak *out)
 aw_status aw_peak_measure(const char *variant, int threads, aw_peak *out)
 {
     aw_status status = AW_OK;
-    double *room = NULL;
+    double *array = NULL;
     peak_work work = {.loops = find_loops(variant)};
     AW_TRY(aw_peak_arithmetic(variant, threads, out));
-    room = aw_alloc((size_t)threads, aw_peak_bytes(AW_PEAK_ARRAYS - 1));
-    AW_TRY(room ? AW_OK : AW_ERR_NOMEM);
-    work.from = room;
+    array = aw_alloc((size_t)threads, aw_peak_bytes(AW_PEAK_ARRAYS - 1));
+    AW_TRY(array ? AW_OK : AW_ERR_NOMEM);
+    work.from = array;
     for (int i = 0; i < AW_PEAK_ARRAYS; ++i) {
-        work.n = aw_peak_bytes(i) / sizeof *room;
+        work.n = aw_peak_bytes(i) / sizeof *array;
         out->read[i] = 1e-9 * (double)aw_peak_bytes(i) * best_rate(&work, threads);
     }
 done:
-    aw_free(room);
+    aw_free(array);
     return status;
 }

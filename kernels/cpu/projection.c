@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPU device's tables of projections: the beam at one retarded time as seen from a few
- * directions, with the kernel of the tiles, whose lanes are neighbouring offsets. */
+/* The CPU device's tables of projections (kernels/math/projection.h): the beam at one retarded time
+ * as seen from a few directions. The kernel for tiles computes them, with neighbouring offsets as
+ * lanes. */
 #include <math.h>
 #include <string.h>
 
 #include "kernels/cpu/device.h"
 #include "src/base/memory.h"
 
-/* A quintic through six neighbours misses what lies between the middle two by 5/1024 of the sixth
- * difference. */
+/* Error of a quintic through six entries, half-way between the middle two, over the sixth
+ * difference of the entries. */
 #define AW_QUINTIC_ERROR (5.0 / 1024.0)
-/* A quadratic B-spline strays from a smooth curve by B3(x)/6 third differences of its coefficients
- * within a cell (B3: Bernoulli's polynomial, at most 0.048), and its derivative, of which the rates
- * are made, by B2(x)/2 second differences, at most 0.083. A table with one entry to a cell would
- * miss that by up to twice as much, with p entries by about 1/p^2, and 1/p, of it. */
+/* Within a cell a quadratic B-spline deviates from a smooth curve by B3(x)/6 third differences of
+ * its coefficients (B3: Bernoulli polynomial; at most 0.048/6 = 0.008), and its derivative, from
+ * which the rates are made, by B2(x)/2 second differences (at most 0.083). A table with one entry
+ * per cell misses up to twice that, with p entries per cell about 1/p^2, and 1/p, of it. */
 #define AW_KINK_ERROR 0.016
 #define AW_RATE_KINK_ERROR 0.17
-/* What a Chebyshev series leaves out, over its last coefficient: coefficients fall. */
+/* Error of a truncated Chebyshev series over its last coefficient, as the coefficients decrease. */
 #define AW_SERIES_ERROR 0.25
-/* Of what a table may be off by, so much may a direction at the edge differ from the middle one, or
- * all of them from a straight line, for that to be taken. What is off then has the same sign at a
- * point from node to node, and adds up. */
-#define AW_ALIKE 0.05
-/* Most offsets to a cell of the beam's grid. */
-#define AW_PER_CELL 8
+/* One direction replaces all, or a straight line the series, if the difference is within this
+ * fraction of the permitted error of a table. At a point this error has the same sign from node to
+ * node, and adds up. */
+#define AW_DIRECTION_SHARE 0.05
+/* Largest number of offsets per cell of the beam's grid. */
+#define AW_PER_CELL_MAX 8
 
 typedef double entry[AW_PROJECTION_WIDTH];
 
-/* What the making of one table needs. */
+/* Arguments and state while one table is made. */
 typedef struct making {
     const aw_cpu_state *cpu;
-    const aw_cpu_packs *packs; /* of whose view f is */
-    const aw_retarded *f;
-    const aw_interpolated_lines *planes;
-    const aw_common_rule *shared;
+    const aw_cpu_line_cache *cache;
+    const aw_retarded *f;               /* of the cache's view */
+    const aw_interpolated_lines *lines; /* of f */
+    const aw_common_rule *common;
     const aw_common_node *node;
     const aw_scales *scales;
-    size_t points;
-    int per_cell; /* offsets to a cell */
-    double wide;  /* nodes of an arc, over those of a single lane */
+    int per_cell; /* offsets per cell of the beam's grid */
+    double wide;  /* length of a tile's arcs over that of a single lane's */
     aw_cpu_table *t;
     aw_work *work;
 } making;
 
-/* Values of n entries without what has a period of 2 s of them; hardly anything that is slower is
- * lost. */
+/* Filter n entries: components with a period of 2 s entries are removed, longer periods hardly
+ * change. */
 static void smooth(const entry *raw, int n, int s, entry *out)
 {
     memcpy(out, raw, (size_t)n * sizeof *raw);
@@ -55,44 +55,47 @@ static void smooth(const entry *raw, int n, int s, entry *out)
                         16.0;
 }
 
-/* What the splines' kinks add has the period of a cell, and sums to nothing on the circle's way
- * through the cells; but nodes of the rule a cell apart would take it for something. */
-static int kinks_disturb(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
+/* Whether the kinks of the splines must be filtered out. Their contribution has the period of a
+ * cell, and cancels as the circle moves through the cells; but common nodes about a cell apart
+ * would sample it always at the same phase. */
+static int kinks_matter(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
 
-/* Lanes from offset `at` on, a cell apart, in direction k of `order` + 1. */
+/* Fill a tile: lanes from offset `at` on, one cell apart, in direction k of `order` + 1. */
 static void take_lanes(const making *m, int k, int order, int at, int offset[AW_TILE],
                        aw_tile *tile)
 {
     const aw_projection *p = &m->t->at;
     aw_field_point point[AW_TILE];
-    /* Lanes go along the rows of the beam's grid; a point comes closer as its offset grows. */
+    /* Lanes must ascend along the rows of the beam's grid; a point is closer the larger its
+     * offset. */
     const int turned = p->cz * m->f->cg + p->cx * m->f->sg > 0.0;
     for (int l = 0; l < AW_TILE; ++l) {
         offset[l] = at + (turned ? AW_TILE - 1 - l : l) * m->per_cell;
-        point[l] = *m->shared->moves_as;
+        point[l] = *m->common->moves_as;
         aw_projection_point(p, offset[l], k, order, &point[l].z, &point[l].x);
     }
     aw_tile_take(point, AW_TILE, tile);
 }
 
-/* By how much lanes in the middle direction make arcs longer. */
-static double widened(const making *m)
+/* Factor by which the arcs of a tile in the middle direction are longer than a single lane's. */
+static double widening(const making *m)
 {
     int offset[AW_TILE];
     aw_tile tile;
     aw_tile_place place;
     take_lanes(m, 1, 2, m->t->at.n / 2, offset, &tile);
-    aw_tile_at(&m->packs->view, m->f, &tile, &place);
+    aw_tile_at(&m->cache->view, m->f, &tile, &place);
     return 1.0 + place.wide[1] / m->f->half_x;
 }
 
-/* Direction k of `order` + 1, times the weights, into raw[n]: every `step`-th of the offsets of a
- * cell, from `begin` on. */
+/* Compute direction k of `order` + 1, times the node's weights, into raw[n]: of the offsets of each
+ * cell every `step`-th, from `begin` on. */
 static void project(const making *m, int k, int order, int begin, int step, entry *raw)
 {
     const aw_cpu_state *cpu = m->cpu;
     const aw_common_node *node = m->node;
     const aw_projection *p = &m->t->at;
+    const aw_retarded_beam beam = {.history = &m->cache->view, .f = m->f, .lines = m->lines};
     const aw_tile_how how = {.density = node->density * cpu->density,
                              .single = 1,
                              .rates = node->rate != 0.0,
@@ -104,26 +107,25 @@ static void project(const making *m, int k, int order, int begin, int step, entr
             double f_in[AW_RESULTS][AW_TILE];
             int offset[AW_TILE];
             take_lanes(m, k, order, at, offset, &tile);
-            aw_tile_at(&m->packs->view, m->f, &tile, &place);
-            cpu->variant->tile(&m->packs->view, m->f, m->planes, &how, &tile, &place, f_in,
-                               m->work);
+            aw_tile_at(&m->cache->view, m->f, &tile, &place);
+            cpu->variant->tile(&beam, &how, &tile, &place, f_in, m->work);
             for (int l = 0; l < AW_TILE; ++l) {
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
                     raw[offset[l]][j] = (j < AW_DPHI ? node->weight : node->rate) * f_in[j][l];
                 raw[offset[l]][AW_RESULTS] =
-                    aw_common_check(m->shared->check_rates, node, m->scales, f_in[AW_PHI][l],
+                    aw_common_check(m->common->check_rates, node, m->scales, f_in[AW_PHI][l],
                                     f_in[AW_PSI][l], f_in[AW_DPHI][l]);
             }
         }
 }
 
-/* Error of a quintic between the offsets of one direction, in scales: of smooth curves, and what
- * the splines' kinks add. */
+/* Error of quintic interpolation between the offsets of one direction, in scales: that of smooth
+ * curves plus that from the kinks of the splines. */
 static double offsets_error(const entry *raw, int n, int per_cell, const aw_scales *scales)
 {
     const int p = per_cell;
-    double most = 0.0;
+    double largest = 0.0;
     for (int i = 0; i < n; ++i)
         for (unsigned j = 0; j < AW_RESULTS; ++j) {
             double smooth = 0.0, kink = 0.0;
@@ -138,21 +140,21 @@ static double offsets_error(const entry *raw, int n, int per_cell, const aw_scal
                     AW_RATE_KINK_ERROR / p * (raw[i][j] - 2.0 * raw[i + p][j] + raw[i + 2 * p][j]);
             const double size = AW_QUINTIC_ERROR * fabs(smooth) + fabs(kink);
             const double error = size / aw_scale_of(scales, j);
-            if (!(error <= most) && !isnan(most)) most = error;
+            if (!(error <= largest) && !isnan(largest)) largest = error;
         }
-    return most;
+    return largest;
 }
 
-/* Chebyshev coefficients of the `order` + 1 directions raw[order + 1][n] into the table, as far as
- * p->order. What a beam looks like is often even in the direction, or odd: one small coefficient
- * tells nothing, two do.
+/* Write the Chebyshev coefficients of the `order` + 1 directions raw[order + 1][n] into the table,
+ * up to p->order. The error is estimated from the last two coefficients, as a projection is often
+ * even or odd in the direction, and every other coefficient small.
  * @param[out] last  the largest last coefficient, in scales
- * @return the error of the series with all of them, in scales */
+ * @return the error of the series with all coefficients, in scales */
 static double series(const entry *raw, const aw_projection *p, int order, const aw_scales *scales,
                      float *table, double *last)
 {
-    double most = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
-    const int kept = p->order;
+    double largest = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
+    const int stored = p->order;
     *last = 0.0;
     for (int m = 0; m <= order; ++m)
         for (int k = 0; k <= order; ++k) {
@@ -166,95 +168,97 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
             for (int k = 0; k <= order; ++k)
                 for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
                     c[j] += factor[m][k] * raw[k * p->n + i][j];
-            float *out = table + ((size_t)i * (size_t)(kept + 1) + (size_t)m) * AW_PROJECTION_WIDTH;
-            for (int j = 0; m <= kept && j < AW_PROJECTION_WIDTH; ++j) out[j] = (float)c[j];
+            float *out =
+                table + ((size_t)i * (size_t)(stored + 1) + (size_t)m) * AW_PROJECTION_WIDTH;
+            for (int j = 0; m <= stored && j < AW_PROJECTION_WIDTH; ++j) out[j] = (float)c[j];
             for (unsigned j = 0; m + 1 >= order && j < AW_RESULTS; ++j) {
                 const double size = fabs(c[j]) / aw_scale_of(scales, j);
                 const double error = AW_SERIES_ERROR * (m < order ? 0.5 : 1.0) * size;
-                if (!(error <= most) && !isnan(most)) most = error;
+                if (!(error <= largest) && !isnan(largest)) largest = error;
                 if (m == order && !(size <= *last)) *last = size;
             }
         }
-    return most;
+    return largest;
 }
 
-/* Whether a table takes more than half as many arcs, or as long ones, as there are points that see
- * something. */
-static int is_dear(const making *m, int directions)
+/* Whether the arcs of a table cost more than half as much as those of the points where the beam is
+ * seen. */
+static int costs_too_much(const making *m, int directions)
 {
     const aw_projection *p = &m->t->at;
-    const double arcs = (p->to - p->from) / p->h * directions; /* nothing is seen beyond */
-    return 2.0 * arcs * m->wide > p->seen * (double)m->points;
+    const double arcs = (p->to - p->from) / p->h * directions; /* empty beyond from .. to */
+    return 2.0 * arcs * m->wide > p->seen * (double)m->cpu->points;
 }
 
-/* Room for all directions of a table, and a scratch after them. @return NULL if there is none */
-static entry *room_for(aw_cpu_table *t)
+/* Grow the memory for all directions of a table, and a scratch direction. @return NULL: no
+ * memory */
+static entry *raw_grow(aw_cpu_table *t)
 {
     const size_t entries = (AW_PROJECTION_ORDER + 2) * (size_t)t->at.n;
     if (aw_grow((void **)&t->raw, &t->raw_capacity, entries, sizeof(entry)) != AW_OK) return NULL;
     return (entry *)t->raw;
 }
 
-/* A direction that is complete, without kinks that would disturb. */
+/* Filter a complete direction if the kinks of the splines disturb. */
 static void finish(const making *m, entry *raw, entry *scratch)
 {
-    if (!kinks_disturb(m)) return;
+    if (!kinks_matter(m)) return;
     smooth((const entry *)raw, m->t->at.n, m->per_cell / 2, scratch);
     memcpy(raw, scratch, (size_t)m->t->at.n * sizeof *raw);
 }
 
-/* Offsets and their spacing: as many as the middle direction needs, which is left in the first n
- * entries. Of the offsets every second is known from the last spacing.
- * @return 0 if it takes too many */
+/* Choose the offsets: their spacing is halved until the middle direction is accurate, which is left
+ * in the first n entries of raw. Every other offset is known from the spacing before.
+ * @return 0 if too many are needed, or memory is short */
 static int choose_offsets(making *m)
 {
     aw_projection *p = &m->t->at;
     int known = 0;
-    for (m->per_cell = 1; m->per_cell <= AW_PER_CELL; m->per_cell *= 2) {
+    for (m->per_cell = 1; m->per_cell <= AW_PER_CELL_MAX; m->per_cell *= 2) {
         if (!aw_projection_offsets(m->f, m->per_cell, p)) return 0;
         if (p->n == 0) return 1;
-        m->wide = widened(m);
-        if (is_dear(m, 2)) return 0;
-        entry *raw = room_for(m->t);
+        m->wide = widening(m);
+        if (costs_too_much(m, 2)) return 0;
+        entry *raw = raw_grow(m->t);
         if (!raw) return 0;
         entry *scratch = raw + p->n;
         for (int i = known; i-- > 1;) memcpy(raw[2 * i], raw[i], sizeof *raw);
         project(m, 1, 2, known > 0, known > 0 ? 2 : 1, raw);
         known = p->n;
-        if (kinks_disturb(m)) {
-            if (m->per_cell == 1) continue; /* nothing to smooth with */
+        if (kinks_matter(m)) {
+            if (m->per_cell == 1) continue; /* no offsets half a cell away to filter with */
             smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
         } else {
             scratch = raw;
         }
         const double error = offsets_error((const entry *)scratch, p->n, m->per_cell, m->scales);
-        if (error <= m->shared->table_error) return 1;
+        if (error <= m->common->table_error) return 1;
     }
     return 0;
 }
 
-/* Largest difference of two directions at one offset to a cell, in scales. */
+/* Largest difference of two directions at one offset per cell, in scales. */
 static double difference(const making *m, const entry *a, const entry *b)
 {
-    double most = 0.0;
+    double largest = 0.0;
     for (int i = 0; i < m->t->at.n; i += m->per_cell)
         for (unsigned j = 0; j < AW_RESULTS; ++j) {
             const double error = fabs(a[i][j] - b[i][j]) / aw_scale_of(m->scales, j);
-            if (!(error <= most) && !isnan(most)) most = error;
+            if (!(error <= largest) && !isnan(largest)) largest = error;
         }
-    return most;
+    return largest;
 }
 
-/* One direction for all, if that at the edge looks like the middle one, which is in raw[0 .. n-1].
- * Left there: the edge as far as it is known, in the place of the last of three.
- * @return 1 if so */
+/* Make a table of one direction, if that at the edge equals the middle one, which is in
+ * raw[0 .. n-1]. The edge, at one offset per cell, is left in raw[2 n ..], as the last of three.
+ * @return 1 if there is a table */
 static int one_direction(const making *m, entry *raw)
 {
     aw_projection *p = &m->t->at;
     const size_t n = (size_t)p->n;
     project(m, 2, 2, 0, m->per_cell, raw + 2 * n);
     const double error = difference(m, (const entry *)raw, (const entry *)(raw + 2 * n));
-    if (!(error <= AW_ALIKE * m->shared->table_error)) return 0;
+    if (!(error <= AW_DIRECTION_SHARE * m->common->table_error)) return 0;
     finish(m, raw, raw + n);
     p->order = 0;
     for (size_t i = 0; i < n; ++i)
@@ -263,8 +267,8 @@ static int one_direction(const making *m, entry *raw)
     return 1;
 }
 
-/* As many directions as it takes, by and by; every second is known from the last order.
- * @return 0 if it takes too many */
+/* Choose the directions: their number is doubled until the series is accurate. Every other one is
+ * known from the order before. @return 0 if too many are needed, or memory is short */
 static int choose_directions(const making *m, entry *raw)
 {
     aw_cpu_table *t = m->t;
@@ -274,12 +278,12 @@ static int choose_directions(const making *m, entry *raw)
     for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
         double last;
         const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
-        if (is_dear(m, order + 1)) return 0;
+        if (costs_too_much(m, order + 1)) return 0;
         if (aw_grow((void **)&t->value, &t->capacity, size, sizeof *t->value) != AW_OK) return 0;
         if (order == 2) {
             if (one_direction(m, raw)) return 1;
             memcpy(raw + n, raw, n * sizeof *raw);
-            project(m, 2, 2, 1, 1, raw + 2 * n); /* the rest of it */
+            project(m, 2, 2, 1, 1, raw + 2 * n); /* the offsets that one_direction left out */
             project(m, 0, 2, 0, 1, raw);
             for (int k = 0; k <= 2; ++k) finish(m, raw + (size_t)k * n, scratch);
         } else {
@@ -292,10 +296,9 @@ static int choose_directions(const making *m, entry *raw)
         }
         p->order = order;
         const double error = series((const entry *)raw, p, order, m->scales, t->value, &last);
-        if (!(error <= m->shared->table_error)) continue;
-        if (order == 2 &&
-            last <= AW_ALIKE * m->shared->table_error) { /* a straight line is enough */
-            p->order = 1;
+        if (!(error <= m->common->table_error)) continue;
+        if (order == 2 && last <= AW_DIRECTION_SHARE * m->common->table_error) {
+            p->order = 1; /* a straight line will do */
             series((const entry *)raw, p, order, m->scales, t->value, &last);
         }
         return 1;
@@ -303,29 +306,31 @@ static int choose_directions(const making *m, entry *raw)
     return 0;
 }
 
-int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *shared,
-                      const aw_common_node *node, const aw_field_point corner[4], size_t points,
-                      const aw_scales *scales, aw_cpu_space *space, aw_cpu_table *t)
+int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
+                      const aw_common_node *node, const aw_scales *scales,
+                      aw_cpu_workspace *workspace, aw_cpu_table *t)
 {
+    aw_field_point corner[4];
     aw_retarded f = aw_retarded_at(&cpu->history, node->r);
-    aw_interpolated_lines planes = {.n = 0};
+    aw_interpolated_lines lines = {.n = 0};
     making m = {.cpu = cpu,
-                .packs = &cpu->packs[AW_ALONG_S],
+                .cache = &cpu->line_cache[AW_ALONG_S],
                 .f = &f,
-                .planes = &planes,
-                .shared = shared,
+                .lines = &lines,
+                .common = common,
                 .node = node,
                 .scales = scales,
-                .points = points,
                 .t = t,
-                .work = &space->work};
-    if (!(shared->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
+                .work = &workspace->work};
+    aw_grid_corners(cpu->point, common->columns, cpu->points, corner);
+    if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
     if (!(t->at.to > t->at.from)) return 1;
     if (aw_projection_across(&f, &t->at)) {
-        m.packs = &cpu->packs[AW_ALONG_X];
-        f = aw_retarded_at(&m.packs->view, node->r);
+        m.cache = &cpu->line_cache[AW_ALONG_X];
+        f = aw_retarded_at(&m.cache->view, node->r);
     }
-    aw_cpu_lines_whole(cpu->variant, m.packs, &f, node->rate != 0.0, &space->cluster, &planes);
+    aw_cpu_interpolate_all_lines(cpu->variant, m.cache, &f, node->rate != 0.0,
+                                 &workspace->cluster.lines, &lines);
     if (!choose_offsets(&m)) return 0;
     return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
 }

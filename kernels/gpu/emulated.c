@@ -34,7 +34,7 @@ static aw_status emulated_open(int index, int threads, aw_gpu_info *info, void *
     *context = e;
     if (!e) return AW_ERR_NOMEM;
     e->threads = threads > 0 ? threads : omp_get_max_threads();
-    snprintf(info->name, sizeof info->name, "a GPU's work on %d thread%s, for tests", e->threads,
+    snprintf(info->name, sizeof info->name, "emulated GPU on %d thread%s, for tests", e->threads,
              e->threads > 1 ? "s" : "");
     info->processors = e->threads;
     info->memory = (size_t)1 << 32;

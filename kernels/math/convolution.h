@@ -195,19 +195,19 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
             next_c = c * turn_c - sn * turn_s;
             next_s = sn * turn_c + c * turn_s;
             const double b = (arc.w + r * sn) / f.hx, near_b = floor(b + 0.5);
-            const int j = (int)near_b + AW_SHAPE_FIRST + h->nx - 1; /* first row */
-            if (j + AW_SHAPE_NODES - 1 < row[0] || j >= row[1]) continue;
+            const int j = (int)near_b + AW_SPLINE_FIRST + h->nx - 1; /* first row */
+            if (j + AW_SPLINE_NODES - 1 < row[0] || j >= row[1]) continue;
             const double a = (arc.u + r * c) / f.hs, near_a = floor(a + 0.5);
-            const int i = (int)near_a + AW_SHAPE_FIRST + h->ns - 1;
-            double wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES];
-            double du[AW_SHAPE_NODES], dv[AW_SHAPE_NODES];
+            const int i = (int)near_a + AW_SPLINE_FIRST + h->ns - 1;
+            double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES];
+            double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];
             aw_spline(a - near_a, wu);
             aw_spline(b - near_b, wv);
             aw_spline_slope(a - near_a, du);
             aw_spline_slope(b - near_b, dv);
-            for (int n = 0; n < AW_SHAPE_NODES; ++n) {
+            for (int n = 0; n < AW_SPLINE_NODES; ++n) {
                 if (j + n < row[0] || j + n >= row[1]) continue;
-                for (int o = 0; o < AW_SHAPE_NODES; ++o) {
+                for (int o = 0; o < AW_SPLINE_NODES; ++o) {
                     if (i + o < 0 || i + o >= 2 * h->ns - 1) continue;
                     double *to = weights[(ptrdiff_t)(j + n) * (2 * h->ns - 1) + i + o];
                     const double value = wv[n] * wu[o], along = wv[n] * du[o];

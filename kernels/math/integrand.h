@@ -31,9 +31,9 @@ AW_FN double aw_cell_get(const void *cells, int single, ptrdiff_t i)
 
 /** The cells that a quadrature node reads from a slice, and their weights. */
 typedef struct aw_node {
-    ptrdiff_t first;                               /* index of the first cell */
-    double wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES]; /* weights along and across */
-    double du[AW_SHAPE_NODES], dv[AW_SHAPE_NODES]; /* their rates as the node moves through the
+    ptrdiff_t first;                                 /* index of the first cell */
+    double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES]; /* weights along and across */
+    double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES]; /* their rates as the node moves through the
                                                     * slice [1/m] */
 } aw_node;
 
@@ -43,13 +43,13 @@ AW_FN aw_node aw_node_in(int ns, int nx, double a, double b, double ud, double w
 {
     int i = aw_nearest(a, ns), j = aw_nearest(b, nx);
     aw_node node;
-    node.first =
-        (ptrdiff_t)(j + AW_PAD + AW_SHAPE_FIRST) * (ns + 2 * AW_PAD) + i + AW_PAD + AW_SHAPE_FIRST;
+    node.first = (ptrdiff_t)(j + AW_PAD + AW_SPLINE_FIRST) * (ns + 2 * AW_PAD) + i + AW_PAD +
+                 AW_SPLINE_FIRST;
     aw_spline(a - i, node.wu);
     aw_spline(b - j, node.wv);
     aw_spline_slope(a - i, node.du);
     aw_spline_slope(b - j, node.dv);
-    for (int q = 0; q < AW_SHAPE_NODES; ++q) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q) {
         node.du[q] *= ud;
         node.dv[q] *= wd;
     }
@@ -69,8 +69,8 @@ AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, dou
 AW_FN void aw_node_add(const aw_arc_slice *s, int single, const aw_node *node, double sum[8])
 {
     ptrdiff_t row = s->ns + 2 * AW_PAD;
-    for (int q = 0; q < AW_SHAPE_NODES; ++q)
-        for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q)
+        for (int p = 0; p < AW_SPLINE_NODES; ++p) {
             ptrdiff_t cell = (node->first + q * row + p) * AW_COMPONENTS;
             double value = node->wv[q] * node->wu[p];
             double rate = node->wv[q] * node->du[p] + node->dv[q] * node->wu[p];

@@ -91,8 +91,8 @@ AW_FN void aw_interpolated_cells_sum_scalar(const aw_arc *arc, const aw_arc_slic
         double angle = arc->first + m * arc->step;
         aw_node node =
             aw_node_at(s, arc, arc->u + arc->r * cos(angle), arc->w + arc->r * sin(angle));
-        for (int q = 0; q < AW_SHAPE_NODES; ++q)
-            for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+        for (int q = 0; q < AW_SPLINE_NODES; ++q)
+            for (int p = 0; p < AW_SPLINE_NODES; ++p) {
                 const double *cell =
                     &cells[(node.first + q * row + p) * AW_INTERPOLATED_COMPONENTS];
                 double value = node.wv[q] * node.wu[p];

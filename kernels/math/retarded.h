@@ -111,7 +111,7 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double delay)
         f.same = f.same && slice->hs == f.slice[0]->hs && slice->hx == f.slice[0]->hx;
         f.hs = slice->hs < f.hs ? slice->hs : f.hs;
         f.hx = slice->hx < f.hx ? slice->hx : f.hx;
-        const double reach = AW_SHAPE_REACH;
+        const double reach = AW_SPLINE_REACH;
         double a = (0.5 * (h->ns - 1) + reach) * slice->hs;
         double b = (0.5 * (h->nx - 1) + reach) * slice->hx;
         f.half_s = a > f.half_s ? a : f.half_s;

@@ -1,42 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shape of a particle on the grid, a quadratic B-spline (TSC): weights, slopes, width, reach,
- * and the padding around a slice that it requires. */
+/* The shape of a particle on the grid, and the quadratic B-spline (TSC) with which slices are
+ * interpolated: weights, slopes, width, reach, and the padding around a slice. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
-
-/* Width: nodes along each axis to which a particle deposits and from which it gathers; and the
- * first of them, counted from the nearest node. */
-#define AW_SHAPE_NODES 3
-#define AW_SHAPE_FIRST (-1)
-/* Reach: a deposit on the outermost node vanishes this many cells beyond that node. */
-#define AW_SHAPE_REACH 1.5
 
 /* Zero cells on each side of a slice. A clamped index reads zeros, so evaluating a point needs no
  * branch. */
 #define AW_PAD 3
 
-/** Weights of the AW_SHAPE_NODES nodes about a coordinate, which lies f cells from the middle node,
- *  f in [-1/2, 1/2]. */
-AW_FN void aw_spline(double f, double w[AW_SHAPE_NODES])
+/* Shape of a particle, for deposit and gather alike: the nodes that it touches along an axis, and
+ * the distance in cells at which it vanishes. */
+#define AW_SHAPE_NODES 3
+#define AW_SHAPE_REACH (0.5 * AW_SHAPE_NODES)
+
+/* Its weights depend on the distance from a base node: the nearest node where AW_SHAPE_NODES is
+ * odd, the one below where it is even. A coordinate plus AW_SHAPE_ROUND truncates to the base node,
+ * and the first node is AW_SHAPE_FIRST from there. */
+#define AW_SHAPE_ROUND (0.5 * (AW_SHAPE_NODES % 2))
+#define AW_SHAPE_FIRST (-((AW_SHAPE_NODES - 1) / 2))
+
+/* The B-spline with which slices are interpolated: its nodes along an axis, and the first of them
+ * counted from the nearest node. */
+#define AW_SPLINE_NODES 3
+#define AW_SPLINE_FIRST (-1)
+/* Distance beyond the outermost node of a slice where interpolated moments vanish [cells]. */
+#define AW_SPLINE_REACH 1.5
+
+/** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2] cells
+ *  from the middle one. */
+AW_FN void aw_spline(double f, double w[AW_SPLINE_NODES])
 {
     w[0] = 0.5 * (0.5 - f) * (0.5 - f);
     w[1] = 0.75 - f * f;
     w[2] = 0.5 * (0.5 + f) * (0.5 + f);
 }
 
-/** The same, for deposit and gather of particles; pic/simd/grid.h has it for vectors of them. */
+/** Weights of the nodes of a particle that is f cells beyond its base node. AW_SHAPE_WEIGHTS of
+ *  pic/simd/grid.h is the same for vectors of particles. */
 AW_FN void aw_shape_weights(double f, double w[AW_SHAPE_NODES]) { aw_spline(f, w); }
 
-/** Derivatives of these weights with respect to the coordinate [1/cell]. */
-AW_FN void aw_spline_slope(double f, double d[AW_SHAPE_NODES])
+/** Derivatives of the weights of aw_spline with respect to the coordinate [1/cell]. */
+AW_FN void aw_spline_slope(double f, double d[AW_SPLINE_NODES])
 {
     d[0] = f - 0.5;
     d[1] = -2.0 * f;
     d[2] = f + 0.5;
 }
 
-/** Node nearest to coordinate a [cells] on an axis of n nodes, clamped so that the AW_SHAPE_NODES
+/** Node nearest to coordinate a [cells] on an axis of n nodes, clamped so that the AW_SPLINE_NODES
  *  nodes about it lie in the padded slice. */
 AW_FN int aw_nearest(double a, int n)
 {

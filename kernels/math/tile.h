@@ -46,7 +46,7 @@ typedef struct aw_interpolated_lines {
     int n;                    /* parts of equal spacings, 1 .. 3 */
     const void *cells[3];     /* [n], borrowed; line 0 of the first padding row of each part */
     const aw_slice *shape[3]; /* [n]: a slice with the spacings of the part */
-    /* [n], borrowed: rows j .. j + AW_SHAPE_NODES - 1 of a part are zero outside the columns
+    /* [n], borrowed: rows j .. j + AW_SPLINE_NODES - 1 of a part are zero outside the columns
      * span[j][0] .. span[j][1] - 1; windows outside are not read. NULL: zeros are not known. */
     const int (*span[3])[2];
 } aw_interpolated_lines;
@@ -133,7 +133,7 @@ AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
 AW_FN double aw_tile_slack(const aw_history_view *h, const aw_retarded *f,
                            const aw_tile_place *place)
 {
-    const double cell = f->half_s / (0.5 * (h->ns - 1) + AW_SHAPE_REACH);
+    const double cell = f->half_s / (0.5 * (h->ns - 1) + AW_SPLINE_REACH);
     const double u = fabs(place->u_mid), w = fabs(place->w_mid);
     const double along = AW_SHIFT_MARGIN * place->w_half * w / u;
     const int across = !place->lined_up && u * f->hs > w * f->hx;
@@ -301,7 +301,7 @@ AW_FN void aw_tile_arc_of(const aw_retarded *f, const aw_tile_place *place, int 
                   place->slack * inv_s, arc);
 }
 
-/** Whether the `columns` columns from `column` on are known to be zero in the AW_SHAPE_NODES rows
+/** Whether the `columns` columns from `column` on are known to be zero in the AW_SPLINE_NODES rows
  *  from `row` on. */
 AW_FN int aw_window_is_empty(const int (*span)[2], int row, int column, int columns)
 {
@@ -328,17 +328,18 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
             const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
             const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
             const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
-            const int row = j + AW_SHAPE_FIRST + AW_PAD, column = i + AW_SHAPE_FIRST + AW_TILE_PAD;
-            double wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES];
-            double du[AW_SHAPE_NODES], dv[AW_SHAPE_NODES];
-            if (aw_window_is_empty(span, row, column, AW_SHAPE_NODES)) continue;
+            const int row = j + AW_SPLINE_FIRST + AW_PAD;
+            const int column = i + AW_SPLINE_FIRST + AW_TILE_PAD;
+            double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES];
+            double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];
+            if (aw_window_is_empty(span, row, column, AW_SPLINE_NODES)) continue;
             evaluations++;
             aw_spline(a - i, wu);
             aw_spline(b - j, wv);
             aw_spline_slope(a - i, du);
             aw_spline_slope(b - j, dv);
-            for (int q = 0; q < AW_SHAPE_NODES; ++q)
-                for (int p = 0; p < AW_SHAPE_NODES; ++p)
+            for (int q = 0; q < AW_SPLINE_NODES; ++q)
+                for (int p = 0; p < AW_SPLINE_NODES; ++p)
                     for (int k = 0; k < 3; ++k) {
                         const ptrdiff_t line = (ptrdiff_t)(row + q) * AW_LINE_COMPONENTS + k;
                         const ptrdiff_t at = line * width + column + p;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Clusters that several devices shares out: in bins of tasks, whose sums are merged. */
+/* Several devices: clusters, cut into bins of tasks whose sums are merged. */
 #include <string.h>
 
 #include "kernels/multi/multi.h"
 #include "src/base/comm.h"
 #include "src/base/memory.h"
 
-typedef struct shared_call {
-    aw_multi *u;
+typedef struct evaluate_call {
+    aw_multi *multi;
     const aw_cluster_call *whole;
-} shared_call;
+} evaluate_call;
 
-/* All clusters as they are, for a device that is the only one. */
+/* Evaluate all clusters uncut, on the only device. */
 static aw_status evaluate_whole(const aw_device *device, void *call, size_t bin)
 {
-    const shared_call *c = call;
-    return device->ops->evaluate(device->state, c->whole, &c->u->work[bin]);
+    const evaluate_call *c = call;
+    return device->ops->evaluate(device->state, c->whole, &c->multi->work[bin]);
 }
 
-/* Room for the clusters of all bins, and their outputs pointed there. */
-static aw_status make_pieces(aw_multi *u, const aw_cluster *cluster)
+/* Make the clusters of all bins, with outputs of their own. */
+static aw_status cut_clusters(aw_multi *multi, const aw_cluster *cluster)
 {
     enum { CLUSTER, WORST, COARSE, REFUSED, START };
-    aw_multi_chunks *p = &u->pieces;
-    const aw_tasks *t = &u->tasks;
+    aw_multi_chunks *p = &multi->chunks;
+    const aw_tasks *t = &multi->tasks;
     const size_t n = t->begin[t->bins], sums = 2 * t->blocks;
     size_t regions = 0, tiles = 0;
     aw_status status = AW_OK;
@@ -36,57 +36,57 @@ static aw_status make_pieces(aw_multi *u, const aw_cluster *cluster)
     AW_TRY(aw_grow((void **)&p->worst, &p->capacity[WORST], regions, sizeof *p->worst));
     AW_TRY(aw_grow((void **)&p->refused, &p->capacity[REFUSED], regions, sizeof *p->refused));
     AW_TRY(aw_grow((void **)&p->coarse, &p->capacity[COARSE], tiles, sizeof *p->coarse));
-    AW_TRY(aw_grow((void **)&p->start, &p->capacity[START], u->points, sizeof *p->start));
-    AW_TRY(aw_multi_grow_sums(u, sums));
+    AW_TRY(aw_grow((void **)&p->start, &p->capacity[START], multi->points, sizeof *p->start));
+    AW_TRY(aw_multi_grow_sums(multi, sums));
     regions = tiles = 0;
     for (size_t i = 0; i < n; ++i) {
         const aw_task *task = &t->task[i];
-        aw_cluster *one = &p->cluster[i];
-        *one = cluster[task->cluster];
-        one->part *= (double)(task->to - task->from) / (double)one->regions;
-        one->region += task->from;
-        one->regions = task->to - task->from;
-        one->worst = &p->worst[regions];
-        one->refused = &p->refused[regions];
-        one->coarse = &p->coarse[tiles];
-        regions += one->tiles * one->regions;
-        tiles += one->tiles;
+        aw_cluster *part = &p->cluster[i];
+        *part = cluster[task->cluster];
+        part->part *= (double)(task->to - task->from) / (double)part->regions;
+        part->region += task->from;
+        part->regions = task->to - task->from;
+        part->worst = &p->worst[regions];
+        part->refused = &p->refused[regions];
+        part->coarse = &p->coarse[tiles];
+        regions += part->tiles * part->regions;
+        tiles += part->tiles;
     }
 done:
     return status;
 }
 
-/* Where the sums of a bin are: those of its block, whose other bins have other points. */
-static aw_clustered sums_of(const aw_multi *u, size_t bin)
+/* The sums of a bin are those of its block: the other bins of the block have other points. */
+static aw_clustered sums_of(const aw_multi *multi, size_t bin)
 {
-    const size_t at = 2 * u->tasks.block[bin] * u->points;
-    double(*I)[AW_RESULTS] = u->I + at, *error = u->error + at;
-    return (aw_clustered){I, error, I + u->points, error + u->points};
+    const size_t at = 2 * multi->tasks.block[bin] * multi->points;
+    double(*I)[AW_RESULTS] = multi->I + at, *error = multi->error + at;
+    return (aw_clustered){I, error, I + multi->points, error + multi->points};
 }
 
 static aw_status evaluate_bin(const aw_device *device, void *call, size_t bin)
 {
-    const shared_call *c = call;
-    aw_multi *u = c->u;
-    const size_t begin = u->tasks.begin[bin], end = u->tasks.begin[bin + 1];
-    const double *start = u->pieces.start;
+    const evaluate_call *c = call;
+    aw_multi *multi = c->multi;
+    const size_t begin = multi->tasks.begin[bin], end = multi->tasks.begin[bin + 1];
+    const double *start = multi->chunks.start;
     aw_cluster_call mine = *c->whole;
-    mine.cluster = &u->pieces.cluster[begin];
+    mine.cluster = &multi->chunks.cluster[begin];
     mine.n = end - begin;
-    mine.out = sums_of(u, bin);
+    mine.out = sums_of(multi, bin);
     for (size_t i = begin; i < end; ++i) {
-        const aw_cluster *one = &u->pieces.cluster[i];
+        const aw_cluster *one = &multi->chunks.cluster[i];
         for (size_t k = 0; !one->begin && k < one->tiles; ++k) {
             const aw_tile_ref tile = one->tile[k];
             memset(mine.out.I[tile.first], 0, tile.count * sizeof *mine.out.I);
             memcpy(&mine.out.error[tile.first], &start[tile.first], tile.count * sizeof *start);
         }
     }
-    return device->ops->evaluate(device->state, &mine, &u->work[bin]);
+    return device->ops->evaluate(device->state, &mine, &multi->work[bin]);
 }
 
-/* What errors are at the start; and clusters of which nothing is known yet. */
-static void begin_clusters(aw_multi *u, const aw_cluster *cluster, size_t n,
+/* Store the sums of errors before the call, and set to zero what the call adds to. */
+static void begin_clusters(aw_multi *multi, const aw_cluster *cluster, size_t n,
                            const aw_clustered *out)
 {
     for (size_t c = 0; c < n; ++c) {
@@ -99,20 +99,20 @@ static void begin_clusters(aw_multi *u, const aw_cluster *cluster, size_t n,
             }
             memset(out->rest[tile.first], 0, tile.count * sizeof *out->rest);
             memset(&out->rest_error[tile.first], 0, tile.count * sizeof *out->rest_error);
-            memcpy(&u->pieces.start[tile.first], &out->error[tile.first],
+            memcpy(&multi->chunks.start[tile.first], &out->error[tile.first],
                    tile.count * sizeof *out->error);
             one->coarse[i] = 0.0F;
         }
     }
 }
 
-/* Add what a bin found of a task to its cluster. */
-static void merge_task(const aw_multi *u, size_t bin, size_t index, const aw_cluster *whole,
+/* Merge the results of a task into those of its cluster. */
+static void merge_task(const aw_multi *multi, size_t bin, size_t index, const aw_cluster *whole,
                        const aw_clustered *out)
 {
-    const aw_task *task = &u->tasks.task[index];
-    const aw_cluster *part = &u->pieces.cluster[index];
-    const aw_clustered mine = sums_of(u, bin);
+    const aw_task *task = &multi->tasks.task[index];
+    const aw_cluster *part = &multi->chunks.cluster[index];
+    const aw_clustered mine = sums_of(multi, bin);
     for (size_t i = 0; i < part->tiles; ++i) {
         const size_t to = i * whole->regions + task->from, from = i * part->regions;
         const size_t first = part->tile[i].first, end = first + part->tile[i].count;
@@ -124,82 +124,84 @@ static void merge_task(const aw_multi *u, size_t bin, size_t index, const aw_clu
                 out->I[p][k] += mine.I[p][k];
                 out->rest[p][k] += mine.rest[p][k];
             }
-            out->error[p] += mine.error[p] - u->pieces.start[p];
+            out->error[p] += mine.error[p] - multi->chunks.start[p];
             out->rest_error[p] += mine.rest_error[p];
         }
     }
 }
 
-/* This rank's bins, in their order. */
-static void merge_bins(const aw_multi *u, const aw_cluster *cluster, const aw_clustered *out)
+/* Merge this rank's bins, in the order of bins. */
+static void merge_bins(const aw_multi *multi, const aw_cluster *cluster, const aw_clustered *out)
 {
-    const aw_tasks *t = &u->tasks;
+    const aw_tasks *t = &multi->tasks;
     for (size_t b = 0; b < t->bins; ++b)
-        for (size_t i = t->begin[b]; u->mine[b] && i < t->begin[b + 1]; ++i)
-            merge_task(u, b, i, &cluster[t->task[i].cluster], out);
+        for (size_t i = t->begin[b]; multi->mine[b] && i < t->begin[b + 1]; ++i)
+            merge_task(multi, b, i, &cluster[t->task[i].cluster], out);
 }
 
-/* Sums of a step at all points in one piece, as they go over the ranks. */
-static aw_clustered wired(const aw_multi *u)
+/* The sums at all points as parts of the buffer that is summed over the ranks. */
+static aw_clustered exchanged_sums(const aw_multi *multi)
 {
-    double *at = u->wire;
+    double *at = multi->exchange;
     aw_clustered sums;
     sums.I = (double(*)[AW_RESULTS])at;
-    sums.rest = sums.I + u->points;
-    sums.error = at + 2 * u->points * AW_RESULTS;
-    sums.rest_error = sums.error + u->points;
+    sums.rest = sums.I + multi->points;
+    sums.error = at + 2 * multi->points * AW_RESULTS;
+    sums.rest_error = sums.error + multi->points;
     return sums;
 }
 
-/* Pack (into = 1) or unpack what was seen of the clusters. @return how many numbers that are */
-static size_t pack_clusters(const aw_cluster *cluster, size_t n, float *wire, int into)
+/* Pack (into = 1) or unpack (0) worst, refused and coarse of the clusters; with buffer NULL only
+ * count them. @return the number of numbers */
+static size_t pack_clusters(const aw_cluster *cluster, size_t n, float *buffer, int into)
 {
     size_t at = 0;
     for (size_t c = 0; c < n; ++c) {
         const aw_cluster *one = &cluster[c];
         const size_t regions = one->tiles * one->regions;
-        for (size_t k = 0; wire && k < regions; ++k) {
+        for (size_t k = 0; buffer && k < regions; ++k) {
             if (into) {
-                wire[at + k] = one->worst[k];
-                wire[at + regions + k] = (float)one->refused[k];
+                buffer[at + k] = one->worst[k];
+                buffer[at + regions + k] = (float)one->refused[k];
             } else {
-                one->worst[k] = wire[at + k];
-                one->refused[k] = wire[at + regions + k] > 0.0F;
+                one->worst[k] = buffer[at + k];
+                one->refused[k] = buffer[at + regions + k] > 0.0F;
             }
         }
         at += 2 * regions;
-        for (size_t i = 0; wire && i < one->tiles; ++i) {
+        for (size_t i = 0; buffer && i < one->tiles; ++i) {
             if (into)
-                wire[at + i] = one->coarse[i];
+                buffer[at + i] = one->coarse[i];
             else
-                one->coarse[i] = wire[at + i];
+                one->coarse[i] = buffer[at + i];
         }
         at += one->tiles;
     }
     return at;
 }
 
-/* Merge this rank's bins, and then all ranks'. */
-static aw_status merge_ranks(aw_multi *u, const aw_cluster *cluster, size_t n,
+/* Merge this rank's bins, then the ranks. */
+static aw_status merge_ranks(aw_multi *multi, const aw_cluster *cluster, size_t n,
                              const aw_clustered *out)
 {
-    const size_t sums = 2 * (AW_RESULTS + 1) * u->points;
+    const size_t sums = 2 * (AW_RESULTS + 1) * multi->points;
     const size_t singles = pack_clusters(cluster, n, NULL, 0);
     aw_status status = AW_OK;
-    AW_TRY(aw_comm_agree(aw_multi_grow_exchange(u, sums)));
-    AW_TRY(aw_comm_agree(
-        aw_grow((void **)&u->wire_single, &u->singles, singles, sizeof *u->wire_single)));
+    AW_TRY(aw_comm_agree(aw_multi_grow_exchange(multi, sums)));
+    AW_TRY(aw_comm_agree(aw_grow((void **)&multi->exchange_single,
+                                 &multi->capacity[AW_MULTI_EXCHANGE_SINGLE], singles,
+                                 sizeof *multi->exchange_single)));
     for (size_t c = 0; c < n; ++c) {
         memset(cluster[c].worst, 0, cluster[c].tiles * cluster[c].regions * sizeof(float));
         memset(cluster[c].refused, 0, cluster[c].tiles * cluster[c].regions);
     }
-    const aw_clustered mine = wired(u);
-    merge_bins(u, cluster, &mine);
-    pack_clusters(cluster, n, u->wire_single, 1);
-    aw_comm_sum(u->wire, sums);
-    aw_comm_sum_single(u->wire_single, singles);
-    pack_clusters(cluster, n, u->wire_single, 0);
-    for (size_t p = 0; p < u->points; ++p) {
+    const aw_clustered mine = exchanged_sums(multi);
+    merge_bins(multi, cluster, &mine);
+    pack_clusters(cluster, n, multi->exchange_single, 1);
+    aw_comm_sum(multi->exchange, sums);
+    aw_comm_sum_single(multi->exchange_single, singles);
+    pack_clusters(cluster, n, multi->exchange_single, 0);
+    for (size_t p = 0; p < multi->points; ++p) {
         for (unsigned k = 0; k < AW_RESULTS; ++k) {
             out->I[p][k] += mine.I[p][k];
             out->rest[p][k] += mine.rest[p][k];
@@ -211,78 +213,84 @@ done:
     return status;
 }
 
-/* Tasks and bins, and room for them. */
-static aw_status prepare(aw_multi *u, const aw_cluster *cluster, size_t n)
+/* Cut the clusters into tasks and bins, and grow the arrays. */
+static aw_status prepare(aw_multi *multi, const aw_cluster *cluster, size_t n)
 {
-    const size_t units = (size_t)u->everyone;
+    const size_t devices = (size_t)multi->working;
     aw_status status = AW_OK;
-    AW_TRY(aw_tasks_cut(&u->tasks, cluster, n, &u->history, units * AW_BLOCKS_PER_DEVICE,
-                        units * AW_BINS_PER_DEVICE));
-    AW_TRY(aw_multi_grow_bins(u, u->tasks.bins));
-    AW_TRY(make_pieces(u, cluster));
+    AW_TRY(aw_tasks_cut(&multi->tasks, cluster, n, &multi->history, devices * AW_BLOCKS_PER_DEVICE,
+                        devices * AW_BINS_PER_DEVICE));
+    AW_TRY(aw_multi_grow_bins(multi, multi->tasks.bins));
+    AW_TRY(cut_clusters(multi, cluster));
 done:
     return status;
 }
 
-/* What the weights of blocks proved to be, for the next step: a region near the beam takes another
- * time than one far from it. Seconds count as what the device does in them on the average, so that
- * units of unequal speed agree. It changes who does what, never how the work is cut. */
-static aw_status learn_costs(aw_multi *u)
+/* Measure the cost of each block, its time over its weight, for the next step: regions near the
+ * beam take a different time from regions far from it. The time of a bin is multiplied by the
+ * average speed of its device, so that devices of different speeds agree. Costs change which device
+ * does what, never how the work is cut. */
+static aw_status learn_costs(aw_multi *multi)
 {
-    const aw_tasks *t = &u->tasks;
-    double spent[AW_DEVICES_MAX] = {0.0}, weight[AW_DEVICES_MAX] = {0.0};
+    const aw_tasks *t = &multi->tasks;
+    double seconds[AW_DEVICES_MAX] = {0.0}, weight[AW_DEVICES_MAX] = {0.0};
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&u->cost, &u->costs_room, 2 * t->blocks, sizeof *u->cost));
-    memset(u->cost, 0, 2 * t->blocks * sizeof *u->cost);
+    AW_TRY(aw_grow((void **)&multi->cost, &multi->capacity[AW_MULTI_COST], 2 * t->blocks,
+                   sizeof *multi->cost));
+    memset(multi->cost, 0, 2 * t->blocks * sizeof *multi->cost);
     for (size_t b = 0; b < t->bins; ++b) {
-        if (!u->mine[b]) continue;
-        spent[u->by[b]] += u->spent[b];
-        weight[u->by[b]] += t->weight[b];
+        if (!multi->mine[b]) continue;
+        seconds[multi->done_by[b]] += multi->seconds[b];
+        weight[multi->done_by[b]] += t->weight[b];
     }
     for (size_t b = 0; b < t->bins; ++b) {
-        if (!u->mine[b] || !(spent[u->by[b]] > 0.0)) continue;
-        u->cost[t->block[b]] += u->spent[b] * weight[u->by[b]] / spent[u->by[b]];
-        u->cost[t->blocks + t->block[b]] += t->weight[b];
+        if (!multi->mine[b] || !(seconds[multi->done_by[b]] > 0.0)) continue;
+        multi->cost[t->block[b]] +=
+            multi->seconds[b] * weight[multi->done_by[b]] / seconds[multi->done_by[b]];
+        multi->cost[t->blocks + t->block[b]] += t->weight[b];
     }
-    aw_comm_sum(u->cost, 2 * t->blocks);
+    aw_comm_sum(multi->cost, 2 * t->blocks);
     for (size_t k = 0; k < t->blocks; ++k) {
-        const double thought = u->cost[t->blocks + k];
-        u->cost[k] = thought > 0.0 && u->cost[k] > 0.0 ? u->cost[k] / thought : 1.0;
+        const double expected = multi->cost[t->blocks + k];
+        multi->cost[k] = expected > 0.0 && multi->cost[k] > 0.0 ? multi->cost[k] / expected : 1.0;
     }
-    u->costs = t->blocks;
+    multi->costs = t->blocks;
 done:
     return status;
 }
 
-/* COMPUTE-POTENTIALS-HT, lines 6 to 22 (dissertation 5.1.4): tasks, bins, units, merging. */
+/* COMPUTE-POTENTIALS-HT, lines 6 to 22 (dissertation 5.1.4): tasks, bins, devices, merging. */
 aw_status aw_multi_evaluate(void *state, const aw_cluster_call *whole, aw_work *work)
 {
-    aw_multi *u = state;
-    aw_tasks *t = &u->tasks;
+    aw_multi *multi = state;
+    aw_tasks *t = &multi->tasks;
     const aw_cluster *cluster = whole->cluster;
     const aw_clustered *out = &whole->out;
     const size_t n = whole->n;
-    shared_call call = {u, whole};
+    evaluate_call call = {multi, whole};
     aw_status status = AW_OK;
-    if (u->everyone == 1) {
+    if (multi->working == 1) {
         const double weight = 1.0;
-        AW_TRY(aw_multi_grow_bins(u, 1));
-        AW_TRY(aw_multi_run_bins(u, AW_WORK_WHOLE, evaluate_whole, &call, &weight, 1, SIZE_MAX));
-        aw_multi_work_sum(u, 1, work);
+        AW_TRY(aw_multi_grow_bins(multi, 1));
+        const aw_bin_list list = {AW_WORK_WHOLE, evaluate_whole, &call, &weight, 1, SIZE_MAX};
+        AW_TRY(aw_multi_run_bins(multi, &list));
+        aw_multi_work_sum(multi, 1, work);
         return AW_OK;
     }
-    AW_TRY(aw_comm_agree(prepare(u, cluster, n)));
-    begin_clusters(u, cluster, n, out);
+    AW_TRY(aw_comm_agree(prepare(multi, cluster, n)));
+    begin_clusters(multi, cluster, n, out);
     for (size_t b = 0; b < t->bins; ++b)
-        u->weight[b] = t->weight[b] * (u->costs == t->blocks ? u->cost[t->block[b]] : 1.0);
-    AW_TRY(
-        aw_multi_run_bins(u, AW_WORK_EVALUATE, evaluate_bin, &call, u->weight, t->bins, SIZE_MAX));
-    if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(u)));
-    if (u->ranks > 1)
-        AW_TRY(merge_ranks(u, cluster, n, out));
+        multi->weight[b] =
+            t->weight[b] * (multi->costs == t->blocks ? multi->cost[t->block[b]] : 1.0);
+    const aw_bin_list list = {AW_WORK_EVALUATE, evaluate_bin, &call,
+                              multi->weight,    t->bins,      SIZE_MAX};
+    AW_TRY(aw_multi_run_bins(multi, &list));
+    if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(multi)));
+    if (multi->ranks > 1)
+        AW_TRY(merge_ranks(multi, cluster, n, out));
     else
-        merge_bins(u, cluster, out);
-    aw_multi_work_sum(u, t->bins, work);
+        merge_bins(multi, cluster, out);
+    aw_multi_work_sum(multi, t->bins, work);
 done:
     return status;
 }

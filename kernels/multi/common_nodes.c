@@ -1,163 +1,173 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes that all points share, which several devices shares out: in runs of them, each with sums of
- * its own. What is to be convolved next to the points is one more bin, for a device that can: it
- * waits for the nodes that come next, so that the other units have something to do beside it. */
+/* Several devices: common nodes, cut into runs that have sums of their own. A convolution is one
+ * more bin, for a device that convolves. It is deferred to the next integration of common nodes, so
+ * that the other devices have work at the same time. */
 #include <string.h>
 
 #include "kernels/multi/multi.h"
 #include "src/base/comm.h"
 #include "src/base/memory.h"
 
-/* Runs of nodes and, after them, what is to be convolved. */
-typedef struct shared_call {
-    aw_multi *u;
-    const aw_common_rule *shared; /* NULL: no nodes */
+/* Bins: the runs of nodes and then, if pending, the convolution. */
+typedef struct integrate_call {
+    aw_multi *multi;
+    const aw_common_rule *rule; /* NULL: no nodes */
     const aw_scales *scales;
     size_t runs;
     size_t (*tables)[3]; /* [runs]: tables, directions, offsets */
-} shared_call;
+} integrate_call;
 
-/* Whether something is to be convolved. */
-static int convolves(const aw_multi *u) { return u->near.nodes > 0; }
+/* Whether a convolution is pending. */
+static int is_pending(const aw_multi *multi) { return multi->convolution.nodes > 0; }
 
-static aw_status convolve_bin(const aw_device *device, aw_multi *u, size_t bin)
+static aw_status convolve_bin(const aw_device *device, aw_multi *multi, size_t bin)
 {
-    aw_common_rule near = u->near;
-    near.I = u->I + bin * u->points;
-    memset(near.I, 0, u->points * sizeof *near.I);
-    return device->ops->convolve(device->state, &near);
+    aw_common_rule rule = multi->convolution;
+    rule.I = multi->I + bin * multi->points;
+    memset(rule.I, 0, multi->points * sizeof *rule.I);
+    return device->ops->convolve(device->state, &rule);
 }
 
 static aw_status integrate_bin(const aw_device *device, void *call, size_t bin)
 {
-    const shared_call *c = call;
-    aw_multi *u = c->u;
-    const size_t *first = &u->first[bin], at = bin * u->points;
-    if (bin == c->runs) return convolve_bin(device, u, bin);
-    aw_common_rule mine = *c->shared;
+    const integrate_call *c = call;
+    aw_multi *multi = c->multi;
+    const size_t *first = &multi->first[bin], at = bin * multi->points;
+    if (bin == c->runs) return convolve_bin(device, multi, bin);
+    aw_common_rule mine = *c->rule;
     if (!device->ops->integrate) return AW_ERR_BACKEND;
     mine.node += first[0];
     mine.nodes = first[1] - first[0];
-    mine.I = u->I + at;
-    mine.check = c->shared->check ? u->error + at : NULL;
-    memset(mine.I, 0, u->points * sizeof *mine.I);
-    memset(u->error + at, 0, u->points * sizeof *u->error);
-    const aw_status status = device->ops->integrate(device->state, &mine, c->scales, &u->work[bin]);
+    mine.I = multi->I + at;
+    mine.check = c->rule->check ? multi->error + at : NULL;
+    memset(mine.I, 0, multi->points * sizeof *mine.I);
+    memset(multi->error + at, 0, multi->points * sizeof *multi->error);
+    const aw_status status =
+        device->ops->integrate(device->state, &mine, c->scales, &multi->work[bin]);
     c->tables[bin][0] = mine.tables;
     c->tables[bin][1] = mine.directions;
     c->tables[bin][2] = mine.offsets;
     return status;
 }
 
-/* How many nodes took as long as what was convolved: on the same unit, if it had nodes too. */
-static double weigh_near(const aw_multi *u, size_t runs)
+/* Cost of the convolution, as the number of nodes that took the same time: on the same device, if
+ * it had nodes, too. */
+static double convolution_cost(const aw_multi *multi, size_t runs)
 {
-    double nodes[2] = {0.0}, seconds[2] = {0.0}; /* of all devices, of the one */
-    if (!u->mine[runs]) return 0.0;
+    double nodes[2] = {0.0}, seconds[2] = {0.0}; /* on all devices, on the same device */
+    if (!multi->mine[runs]) return 0.0;
     for (size_t b = 0; b < runs; ++b) {
-        if (!u->mine[b]) continue;
-        const int same = u->by[b] == u->by[runs];
-        nodes[0] += u->weight[b];
-        seconds[0] += u->spent[b];
-        nodes[1] += same ? u->weight[b] : 0.0;
-        seconds[1] += same ? u->spent[b] : 0.0;
+        if (!multi->mine[b]) continue;
+        const int same = multi->done_by[b] == multi->done_by[runs];
+        nodes[0] += multi->weight[b];
+        seconds[0] += multi->seconds[b];
+        nodes[1] += same ? multi->weight[b] : 0.0;
+        seconds[1] += same ? multi->seconds[b] : 0.0;
     }
     const int i = seconds[1] > 0.0;
-    return seconds[i] > 0.0 ? u->spent[runs] * nodes[i] / seconds[i] : 0.0;
+    return seconds[i] > 0.0 ? multi->seconds[runs] * nodes[i] / seconds[i] : 0.0;
 }
 
-/* Sums of all ranks in the wire: over the runs, in their order, of the points and of their checks,
- * and the tables' three numbers; then what was convolved, and its weight. */
-static aw_status merge(const shared_call *c, const double **sums, const double **near)
+/* Sum over the ranks. @param[out] sums  for each point the sums over the runs, in the order of
+ * runs, and the check; then the three numbers of the tables. @param[out] convolved  for each point
+ * the convolution; then its cost */
+static aw_status merge_ranks(const integrate_call *c, const double **sums, const double **convolved)
 {
-    aw_multi *u = c->u;
-    const size_t width = AW_RESULTS + 1, far = u->points * width + 3;
-    const size_t n = far + (convolves(u) ? u->points * AW_RESULTS + 1 : 0);
+    aw_multi *multi = c->multi;
+    const size_t width = AW_RESULTS + 1, far = multi->points * width + 3;
+    const size_t n = far + (is_pending(multi) ? multi->points * AW_RESULTS + 1 : 0);
     aw_status status = AW_OK;
-    AW_TRY(aw_comm_agree(aw_multi_grow_exchange(u, n)));
+    AW_TRY(aw_comm_agree(aw_multi_grow_exchange(multi, n)));
     for (size_t b = 0; b < c->runs; ++b) {
-        if (!u->mine[b]) continue;
-        for (size_t p = 0; p < u->points; ++p) {
-            const size_t at = b * u->points + p;
-            for (unsigned k = 0; k < AW_RESULTS; ++k) u->wire[p * width + k] += u->I[at][k];
-            u->wire[p * width + AW_RESULTS] += u->error[at];
+        if (!multi->mine[b]) continue;
+        for (size_t p = 0; p < multi->points; ++p) {
+            const size_t at = b * multi->points + p;
+            for (unsigned k = 0; k < AW_RESULTS; ++k)
+                multi->exchange[p * width + k] += multi->I[at][k];
+            multi->exchange[p * width + AW_RESULTS] += multi->error[at];
         }
-        for (size_t i = 0; i < 3; ++i) u->wire[far - 3 + i] += (double)c->tables[b][i];
+        for (size_t i = 0; i < 3; ++i) multi->exchange[far - 3 + i] += (double)c->tables[b][i];
     }
-    if (convolves(u) && u->mine[c->runs]) {
-        memcpy(&u->wire[far], u->I[c->runs * u->points], u->points * sizeof *u->I);
-        u->wire[n - 1] = weigh_near(u, c->runs);
+    if (is_pending(multi) && multi->mine[c->runs]) {
+        memcpy(&multi->exchange[far], multi->I[c->runs * multi->points],
+               multi->points * sizeof *multi->I);
+        multi->exchange[n - 1] = convolution_cost(multi, c->runs);
     }
-    aw_comm_sum(u->wire, n);
-    *sums = u->wire;
-    *near = u->wire + far;
+    aw_comm_sum(multi->exchange, n);
+    *sums = multi->exchange;
+    *convolved = multi->exchange + far;
 done:
     return status;
 }
 
-/* How the nodes are cut, and room for what is found. */
-static aw_status prepare(const shared_call *c, size_t nodes, size_t bins)
+/* Cut the nodes into runs, and grow the arrays. */
+static aw_status prepare(const integrate_call *c, size_t nodes, size_t bins)
 {
-    aw_multi *u = c->u;
+    aw_multi *multi = c->multi;
     aw_status status = AW_OK;
-    AW_TRY(aw_multi_grow_bins(u, bins));
-    AW_TRY(aw_multi_grow_sums(u, bins));
-    for (size_t b = 0; b <= c->runs; ++b) u->first[b] = c->runs ? b * nodes / c->runs : 0;
-    for (size_t b = 0; b < c->runs; ++b) u->weight[b] = (double)(u->first[b + 1] - u->first[b]);
-    /* Not known: about as much as all nodes, as is usual. */
-    if (convolves(u)) u->weight[c->runs] = u->near_weight > 0.0 ? u->near_weight : (double)nodes;
+    AW_TRY(aw_multi_grow_bins(multi, bins));
+    AW_TRY(aw_multi_grow_sums(multi, bins));
+    for (size_t b = 0; b <= c->runs; ++b) multi->first[b] = c->runs ? b * nodes / c->runs : 0;
+    for (size_t b = 0; b < c->runs; ++b)
+        multi->weight[b] = (double)(multi->first[b + 1] - multi->first[b]);
+    /* If not known, assume the cost of all nodes, a usual value. */
+    if (is_pending(multi))
+        multi->weight[c->runs] =
+            multi->convolution_weight > 0.0 ? multi->convolution_weight : (double)nodes;
 done:
     return status;
 }
 
-aw_status aw_multi_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
+aw_status aw_multi_integrate(void *state, aw_common_rule *rule, const aw_scales *scales,
                              aw_work *work)
 {
-    aw_multi *u = state;
-    const size_t units = (size_t)u->everyone, nodes = shared ? shared->nodes : 0;
-    const size_t wanted = units > 1 ? units * AW_BLOCKS_PER_DEVICE : 1;
-    const double *sum, *near;
+    aw_multi *multi = state;
+    const size_t devices = (size_t)multi->working, nodes = rule ? rule->nodes : 0;
+    const size_t wanted = devices > 1 ? devices * AW_BLOCKS_PER_DEVICE : 1;
+    const double *sum, *convolved;
     aw_status status = AW_OK;
-    shared_call call = {u, shared, scales, nodes < wanted ? nodes : wanted,
-                        aw_alloc(wanted, 3 * sizeof(size_t))};
-    const size_t bins = call.runs + (convolves(u) ? 1 : 0);
+    integrate_call call = {multi, rule, scales, nodes < wanted ? nodes : wanted,
+                           aw_alloc(wanted, 3 * sizeof(size_t))};
+    const size_t bins = call.runs + (is_pending(multi) ? 1 : 0);
     AW_TRY(aw_comm_agree(call.tables ? AW_OK : AW_ERR_NOMEM));
     AW_TRY(aw_comm_agree(prepare(&call, nodes, bins)));
-    AW_TRY(aw_multi_run_bins(u, AW_WORK_INTEGRATE, integrate_bin, &call, u->weight, bins,
-                             convolves(u) ? call.runs : SIZE_MAX));
-    AW_TRY(merge(&call, &sum, &near));
-    for (size_t p = 0; shared && p < u->points; ++p, sum += AW_RESULTS + 1) {
-        for (unsigned k = 0; k < AW_RESULTS; ++k) shared->I[p][k] += sum[k];
-        if (shared->check) shared->check[p] += sum[AW_RESULTS];
+    const aw_bin_list list = {
+        AW_WORK_INTEGRATE, integrate_bin, &call,
+        multi->weight,     bins,          is_pending(multi) ? call.runs : SIZE_MAX};
+    AW_TRY(aw_multi_run_bins(multi, &list));
+    AW_TRY(merge_ranks(&call, &sum, &convolved));
+    for (size_t p = 0; rule && p < multi->points; ++p, sum += AW_RESULTS + 1) {
+        for (unsigned k = 0; k < AW_RESULTS; ++k) rule->I[p][k] += sum[k];
+        if (rule->check) rule->check[p] += sum[AW_RESULTS];
     }
-    if (shared) {
-        shared->tables = (size_t)sum[0];
-        shared->directions = (size_t)sum[1];
-        shared->offsets = (size_t)sum[2];
+    if (rule) {
+        rule->tables = (size_t)sum[0];
+        rule->directions = (size_t)sum[1];
+        rule->offsets = (size_t)sum[2];
     }
-    if (convolves(u)) {
-        for (size_t p = 0; p < u->points; ++p)
-            for (unsigned k = 0; k < AW_RESULTS; ++k) u->near.I[p][k] += *near++;
-        if (*near > 0.0) u->near_weight = *near;
+    if (is_pending(multi)) {
+        for (size_t p = 0; p < multi->points; ++p)
+            for (unsigned k = 0; k < AW_RESULTS; ++k) multi->convolution.I[p][k] += *convolved++;
+        if (*convolved > 0.0) multi->convolution_weight = *convolved;
     }
-    aw_multi_work_sum(u, call.runs, work);
+    aw_multi_work_sum(multi, call.runs, work);
 done:
-    u->near.nodes = 0;
+    multi->convolution.nodes = 0;
     aw_free(call.tables);
     return status;
 }
 
-aw_status aw_multi_convolve(void *state, const aw_common_rule *shared)
+aw_status aw_multi_convolve(void *state, const aw_common_rule *rule)
 {
-    aw_multi *u = state;
-    u->near = *shared;
+    aw_multi *multi = state;
+    multi->convolution = *rule;
     return AW_OK;
 }
 
 aw_status aw_multi_wait(void *state)
 {
-    aw_multi *u = state;
+    aw_multi *multi = state;
     aw_work none = {0};
-    return convolves(u) ? aw_multi_integrate(u, NULL, NULL, &none)
-                        : AW_OK; /* bins have been waited for */
+    return is_pending(multi) ? aw_multi_integrate(multi, NULL, NULL, &none)
+                             : AW_OK; /* aw_multi_run_bins has waited for all bins */
 }

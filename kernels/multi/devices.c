@@ -12,99 +12,103 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 
-typedef struct seat {
-    aw_multi *set;
-    int unit;
-    aw_bin_fn run;
-    void *call;
-} seat;
+/* Context of a worker: a device that does bins of a list. */
+typedef struct bin_worker {
+    aw_multi *multi;
+    const aw_bin_list *list;
+    int device; /* place in multi->member */
+} bin_worker;
 
 static aw_status run_bin(void *context, size_t bin)
 {
-    const seat *s = context;
-    const aw_device *device = &s->set->member[s->unit].unit.device;
-    const size_t which = s->set->which[bin];
+    const bin_worker *w = context;
+    aw_multi *multi = w->multi;
+    const aw_device *device = &multi->member[w->device].named.device;
+    const size_t which = multi->which[bin];
     const double begin = aw_now();
-    s->set->work[which] = (aw_work){0}; /* another unit may have begun it */
-    aw_status status = s->run(device, s->call, which);
+    multi->work[which] = (aw_work){0}; /* a device that failed may have begun the bin */
+    aw_status status = w->list->run(device, w->list->call, which);
     if (status == AW_OK) status = device->ops->wait(device->state);
-    s->set->spent[which] = aw_now() - begin;
-    if (status == AW_OK) s->set->by[which] = s->unit;
+    multi->seconds[which] = aw_now() - begin;
+    if (status == AW_OK) multi->done_by[which] = w->device;
     return status;
 }
 
-static int works(const aw_multi_member *m) { return m->status == AW_OK && !m->rests; }
+static int is_working(const aw_multi_member *m) { return m->status == AW_OK && !m->idle; }
 
-/* How many units of this rank work. */
-static int left(const aw_multi *u)
+/* Number of working devices of this rank. */
+static int count_working(const aw_multi *multi)
 {
     int n = 0;
-    for (int i = 0; i < u->n; ++i) n += works(&u->member[i]);
+    for (int i = 0; i < multi->n; ++i) n += is_working(&multi->member[i]);
     return n;
 }
 
-/* The first device that convolves; u->n: none does. */
-static int convolver(const aw_multi *u)
+/* The first working device that convolves; multi->n: none does. */
+static int convolver(const aw_multi *multi)
 {
     int i = 0;
-    while (i < u->n && !(works(&u->member[i]) && aw_device_convolves(&u->member[i].unit.device)))
+    while (i < multi->n &&
+           !(is_working(&multi->member[i]) && aw_device_convolves(&multi->member[i].named.device)))
         ++i;
     return i;
 }
 
-static void lose(aw_multi *u, aw_multi_member *m, aw_status status)
+static void drop(aw_multi *multi, aw_multi_member *m, aw_status status)
 {
     m->status = status;
-    m->share.lost = 1;
-    if (left(u) > 0)
-        aw_warn("%s failed (%s): it is left out from now on, the other units do its work",
-                m->unit.name, aw_status_text(status));
+    m->record.lost = 1;
+    if (count_working(multi) > 0)
+        aw_warn("%s failed (%s): it is not used any more, the other devices do its work",
+                m->named.name, aw_status_text(status));
 }
 
-/* This rank's speed at a kind of work; 0: not known. */
-static double speed_of(const aw_multi *u, int kind)
+/* Speed of this rank at a kind of work, the sum of its devices'; 0: not known. */
+static double speed_of(const aw_multi *multi, int kind)
 {
     double all = 0.0;
-    for (int i = 0; i < u->n; ++i) {
-        if (!works(&u->member[i])) continue;
-        if (!(u->member[i].speed[kind] > 0.0)) return 0.0;
-        all += u->member[i].speed[kind];
+    for (int i = 0; i < multi->n; ++i) {
+        if (!is_working(&multi->member[i])) continue;
+        if (!(multi->member[i].speed[kind] > 0.0)) return 0.0;
+        all += multi->member[i].speed[kind];
     }
     return all;
 }
 
-/* Which bins are this rank's: the heaviest goes to the rank that would have done it first, and so
- * on; the one to be convolved to rank 0, which holds spectra of the last slices. All ranks find the
- * same. @return AW_OK, AW_ERR_NOMEM */
-static aw_status deal(aw_multi *u, int kind, const double *weight, size_t bins, size_t convolved)
+/* Assign the bins to ranks and mark this rank's: each bin, the heaviest first, goes to the rank
+ * that would finish it first; the convolution goes to rank 0, which caches the spectra of the last
+ * slices. All ranks compute the same assignment. @return AW_OK, AW_ERR_NOMEM */
+static aw_status assign_bins(aw_multi *multi, const aw_bin_list *list)
 {
-    const double own[2] = {speed_of(u, kind), left(u)};
-    double(*rank)[2] = aw_alloc((size_t)u->ranks, sizeof *rank);
-    double *until = aw_alloc((size_t)u->ranks, sizeof *until);
+    const double *weight = list->weight;
+    const size_t bins = list->bins, convolved = list->convolved;
+    const double own[2] = {speed_of(multi, list->kind), count_working(multi)};
+    double(*rank)[2] = aw_alloc((size_t)multi->ranks, sizeof *rank);
+    double *until = aw_alloc((size_t)multi->ranks, sizeof *until);
     const int me = aw_comm_rank();
     int known = 1;
     aw_status status = AW_OK;
     AW_TRY(aw_comm_agree(rank && until ? AW_OK : AW_ERR_NOMEM));
     aw_comm_allgather(own, 2, rank[0]);
-    for (int r = 0; r < u->ranks; ++r) known = known && rank[r][0] > 0.0;
-    AW_TRY(aw_heaviest_first(weight, bins, u->order));
+    for (int r = 0; r < multi->ranks; ++r) known = known && rank[r][0] > 0.0;
+    AW_TRY(aw_heaviest_first(weight, bins, multi->order));
     if (convolved < bins) {
         until[0] = weight[convolved] / (known ? rank[0][0] : rank[0][1]);
-        u->mine[convolved] = me == 0;
+        multi->mine[convolved] = me == 0;
     }
     for (size_t k = 0; k < bins; ++k) {
-        if (u->order[k] == convolved) continue;
+        if (multi->order[k] == convolved) continue;
         double first = HUGE_VAL;
         int by = 0;
-        for (int r = 0; r < u->ranks; ++r) {
+        for (int r = 0; r < multi->ranks; ++r) {
             const double speed = known ? rank[r][0] : rank[r][1];
-            const double end = until[r] + (weight[u->order[k]] + 1e-300) / speed;
+            const double end = until[r] + (weight[multi->order[k]] + 1e-300) / speed;
             if (!(end < first)) continue;
             first = end;
             by = r;
         }
         until[by] = first;
-        u->mine[u->order[k]] = by == me;
+        multi->mine[multi->order[k]] = by == me;
     }
 done:
     aw_free(rank);
@@ -112,271 +116,298 @@ done:
     return status;
 }
 
-/* A bin whose device was lost with it, by the other convolvers. */
-static aw_status convolve_again(aw_multi *u, const seat *call, size_t bin)
+/* Do a convolution whose device has failed on the next device that convolves. */
+static aw_status convolve_again(aw_multi *multi, const aw_bin_list *list, size_t bin)
 {
-    for (int i; (i = convolver(u)) < u->n;) {
-        seat place = *call;
-        place.unit = i;
-        const aw_status status = run_bin(&place, bin);
+    for (int i; (i = convolver(multi)) < multi->n;) {
+        bin_worker next = {multi, list, i};
+        const aw_status status = run_bin(&next, bin);
         if (status == AW_OK) return AW_OK;
-        lose(u, &u->member[i], status);
+        drop(multi, &multi->member[i], status);
     }
     return AW_ERR_BACKEND;
 }
 
-/* The pool of this rank; bin `own` of it is to be convolved. */
-static aw_status empty_pool(aw_multi *u, int kind, const seat *call, size_t bins, size_t own)
+/* Do this rank's `bins` bins; bin `own` of them is a convolution (SIZE_MAX: none). */
+static aw_status run_own_bins(aw_multi *multi, const aw_bin_list *list, size_t bins, size_t own)
 {
     aw_worker worker[AW_DEVICES_MAX];
-    seat place[AW_DEVICES_MAX];
-    aw_multi_member *who[AW_DEVICES_MAX];
-    const int convolving = own < bins ? convolver(u) : u->n;
+    bin_worker context[AW_DEVICES_MAX];
+    aw_multi_member *member[AW_DEVICES_MAX];
+    const int convolving = own < bins ? convolver(multi) : multi->n;
     int n = 0, heavy = 0;
-    for (int i = 0; i < u->n; ++i) heavy += works(&u->member[i]) && u->member[i].unit.heavy;
-    for (int i = 0; i < u->n; ++i) {
-        aw_multi_member *m = &u->member[i];
-        if (!works(m)) continue;
-        place[n] = *call;
-        place[n].unit = i;
+    for (int i = 0; i < multi->n; ++i)
+        heavy += is_working(&multi->member[i]) && multi->member[i].named.heavy;
+    for (int i = 0; i < multi->n; ++i) {
+        aw_multi_member *m = &multi->member[i];
+        if (!is_working(m)) continue;
+        context[n] = (bin_worker){multi, list, i};
         worker[n] = (aw_worker){.run = run_bin,
-                                .context = &place[n],
-                                .heavy = m->unit.heavy || heavy == 0,
-                                .speed = m->speed[kind],
-                                .slow = m->unit.slow,
-                                .on_host = m->unit.device.ops->on_host,
+                                .context = &context[n],
+                                .heavy = m->named.heavy || heavy == 0,
+                                .speed = m->speed[list->kind],
+                                .slow = m->named.slow,
+                                .on_host = m->named.device.ops->on_host,
                                 .own = i == convolving ? own + 1 : 0};
-        who[n++] = m;
+        member[n++] = m;
     }
-    if (n == 0 || (own < bins && convolving == u->n)) return AW_ERR_BACKEND;
-    if (own < bins) u->by[u->which[own]] = -1;
-    aw_status status = aw_schedule(u->load, bins, worker, n);
+    if (n == 0 || (own < bins && convolving == multi->n)) return AW_ERR_BACKEND;
+    if (own < bins) multi->done_by[multi->which[own]] = -1; /* not done */
+    aw_status status = aw_schedule(multi->load, bins, worker, n);
     for (int i = 0; i < n; ++i) {
-        who[i]->speed[kind] = worker[i].speed;
-        who[i]->share.busy += worker[i].busy;
-        who[i]->share.bins += worker[i].bins;
-        if (worker[i].status != AW_OK) lose(u, who[i], worker[i].status);
+        member[i]->speed[list->kind] = worker[i].speed;
+        member[i]->record.busy += worker[i].busy;
+        member[i]->record.bins += worker[i].bins;
+        if (worker[i].status != AW_OK) drop(multi, member[i], worker[i].status);
     }
-    if (own < bins && u->by[u->which[own]] < 0 && left(u) > 0)
-        status = convolve_again(u, call, own);
+    if (own < bins && multi->done_by[multi->which[own]] < 0 && count_working(multi) > 0)
+        status = convolve_again(multi, list, own);
     return status;
 }
 
-aw_status aw_multi_run_bins(aw_multi *u, int kind, aw_bin_fn run, void *call, const double *weight,
-                            size_t bins, size_t convolved)
+aw_status aw_multi_run_bins(aw_multi *multi, const aw_bin_list *list)
 {
-    const seat work = {.set = u, .run = run, .call = call};
     aw_status status = AW_OK;
     size_t n = 0, own = SIZE_MAX;
-    if (u->ranks > 1)
-        AW_TRY(aw_comm_agree(deal(u, kind, weight, bins, convolved)));
+    if (multi->ranks > 1)
+        AW_TRY(aw_comm_agree(assign_bins(multi, list)));
     else
-        memset(u->mine, 1, bins);
-    for (size_t b = 0; b < bins; ++b) {
-        u->work[b] = (aw_work){0};
-        if (!u->mine[b]) continue;
-        if (b == convolved) own = n;
-        u->which[n] = b;
-        u->load[n++] = weight[b];
+        memset(multi->mine, 1, list->bins);
+    for (size_t b = 0; b < list->bins; ++b) {
+        multi->work[b] = (aw_work){0};
+        if (!multi->mine[b]) continue;
+        if (b == list->convolved) own = n;
+        multi->which[n] = b;
+        multi->load[n++] = list->weight[b];
     }
-    AW_TRY(aw_comm_agree(empty_pool(u, kind, &work, n, own)));
+    AW_TRY(aw_comm_agree(run_own_bins(multi, list, n, own)));
 done:
     return status;
 }
 
-size_t aw_multi_bins(int units) { return units > 1 ? (size_t)units * AW_BINS_PER_DEVICE : 1; }
+size_t aw_multi_bin_count(int devices)
+{
+    return devices > 1 ? (size_t)devices * AW_BINS_PER_DEVICE : 1;
+}
 
-aw_status aw_multi_grow_bins(aw_multi *u, size_t bins)
+aw_status aw_multi_grow_bins(aw_multi *multi, size_t bins)
 {
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&u->first, &u->firsts, bins + 1, sizeof *u->first));
-    AW_TRY(aw_grow((void **)&u->weight, &u->weights, bins, sizeof *u->weight));
-    AW_TRY(aw_grow((void **)&u->work, &u->works, bins, sizeof *u->work));
-    AW_TRY(aw_grow((void **)&u->mine, &u->mines, bins, sizeof *u->mine));
-    AW_TRY(aw_grow((void **)&u->order, &u->orders, bins, sizeof *u->order));
-    AW_TRY(aw_grow((void **)&u->which, &u->whiches, bins, sizeof *u->which));
-    AW_TRY(aw_grow((void **)&u->load, &u->loads, bins, sizeof *u->load));
-    AW_TRY(aw_grow((void **)&u->spent, &u->spents, bins, sizeof *u->spent));
-    AW_TRY(aw_grow((void **)&u->by, &u->bys, bins, sizeof *u->by));
+    AW_TRY(aw_grow((void **)&multi->first, &multi->capacity[AW_MULTI_FIRST], bins + 1,
+                   sizeof *multi->first));
+    AW_TRY(aw_grow((void **)&multi->weight, &multi->capacity[AW_MULTI_WEIGHT], bins,
+                   sizeof *multi->weight));
+    AW_TRY(
+        aw_grow((void **)&multi->work, &multi->capacity[AW_MULTI_WORK], bins, sizeof *multi->work));
+    AW_TRY(
+        aw_grow((void **)&multi->mine, &multi->capacity[AW_MULTI_MINE], bins, sizeof *multi->mine));
+    AW_TRY(aw_grow((void **)&multi->order, &multi->capacity[AW_MULTI_ORDER], bins,
+                   sizeof *multi->order));
+    AW_TRY(aw_grow((void **)&multi->which, &multi->capacity[AW_MULTI_WHICH], bins,
+                   sizeof *multi->which));
+    AW_TRY(
+        aw_grow((void **)&multi->load, &multi->capacity[AW_MULTI_LOAD], bins, sizeof *multi->load));
+    AW_TRY(aw_grow((void **)&multi->seconds, &multi->capacity[AW_MULTI_SECONDS], bins,
+                   sizeof *multi->seconds));
+    AW_TRY(aw_grow((void **)&multi->done_by, &multi->capacity[AW_MULTI_DONE_BY], bins,
+                   sizeof *multi->done_by));
 done:
     return status;
 }
 
-aw_status aw_multi_grow_sums(aw_multi *u, size_t n)
+aw_status aw_multi_grow_sums(aw_multi *multi, size_t n)
 {
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&u->I, &u->sums, n * u->points, sizeof *u->I));
-    AW_TRY(aw_grow((void **)&u->error, &u->errors, n * u->points, sizeof *u->error));
+    AW_TRY(aw_grow((void **)&multi->I, &multi->capacity[AW_MULTI_SUMS], n * multi->points,
+                   sizeof *multi->I));
+    AW_TRY(aw_grow((void **)&multi->error, &multi->capacity[AW_MULTI_ERRORS], n * multi->points,
+                   sizeof *multi->error));
 done:
     return status;
 }
 
-aw_status aw_multi_grow_exchange(aw_multi *u, size_t n)
+aw_status aw_multi_grow_exchange(aw_multi *multi, size_t n)
 {
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&u->wire, &u->wires, n, sizeof *u->wire));
-    memset(u->wire, 0, n * sizeof *u->wire);
+    AW_TRY(aw_grow((void **)&multi->exchange, &multi->capacity[AW_MULTI_EXCHANGE], n,
+                   sizeof *multi->exchange));
+    memset(multi->exchange, 0, n * sizeof *multi->exchange);
 done:
     return status;
 }
 
-void aw_multi_work_sum(const aw_multi *u, size_t bins, aw_work *work)
+void aw_multi_work_sum(const aw_multi *multi, size_t bins, aw_work *work)
 {
     const aw_work none = {0};
     aw_work all = none;
-    for (size_t b = 0; b < bins; ++b) aw_work_add(&all, &u->work[b], &none);
+    for (size_t b = 0; b < bins; ++b) aw_work_add(&all, &multi->work[b], &none);
     double n[4] = {(double)all.evaluations, (double)all.rated, (double)all.nodes,
-                   (double)all.regions}; /* whole numbers of a double */
+                   (double)all.regions}; /* integers, exact in double */
     aw_comm_sum(n, 4);
     all = (aw_work){(uint64_t)n[0], (uint64_t)n[1], (uint64_t)n[2], (uint64_t)n[3]};
     aw_work_add(work, &all, &none);
 }
 
-static int units_convolves(const void *state)
+static int multi_convolves(const void *state)
 {
-    const aw_multi *u = state;
-    double without = convolver(u) == u->n; /* ranks that have no such unit */
+    const aw_multi *multi = state;
+    double without = convolver(multi) == multi->n; /* ranks without such a device */
     aw_comm_sum(&without, 1);
     return without == 0.0;
 }
 
-static aw_status units_upload(void *state, const aw_history_view *history,
+static aw_status multi_upload(void *state, const aw_history_view *history,
                               const aw_field_point *point, size_t points)
 {
-    aw_multi *u = state;
+    aw_multi *multi = state;
     aw_status last = AW_ERR_BACKEND;
-    u->history = *history;
-    u->points = points;
-    u->near.nodes = 0; /* of a solve that failed: its sums are gone */
-    for (int i = 0; i < u->n; ++i) {
-        aw_multi_member *m = &u->member[i];
-        const aw_device *d = &m->unit.device;
-        if (!works(m)) continue;
+    multi->history = *history;
+    multi->points = points;
+    multi->convolution.nodes = 0; /* pending from a solve that failed: its sums are freed */
+    for (int i = 0; i < multi->n; ++i) {
+        aw_multi_member *m = &multi->member[i];
+        const aw_device *d = &m->named.device;
+        if (!is_working(m)) continue;
         last = d->ops->upload(d->state, history, point, points);
-        if (last != AW_OK) lose(u, m, last);
+        if (last != AW_OK) drop(multi, m, last);
     }
-    double all[2] = {left(u), 0.0};
-    for (int i = 0; i < u->n; ++i)
-        if (works(&u->member[i]))
-            all[1] += (double)aw_device_list_points(&u->member[i].unit.device);
+    double all[2] = {count_working(multi), 0.0}; /* devices, points of a list */
+    for (int i = 0; i < multi->n; ++i)
+        if (is_working(&multi->member[i]))
+            all[1] += (double)aw_device_list_points(&multi->member[i].named.device);
     const aw_status status = aw_comm_agree(all[0] > 0.0 ? AW_OK : last);
     aw_comm_sum(all, 2);
-    u->everyone = (int)all[0];
-    u->list_points = (size_t)all[1];
+    multi->working = (int)all[0];
+    multi->list_points = (size_t)all[1];
     return status;
 }
 
-static size_t units_cluster_tiles(const void *state)
+static size_t multi_cluster_tiles(const void *state)
 {
-    const aw_multi *u = state;
+    const aw_multi *multi = state;
     size_t least = AW_CLUSTER_TILES;
-    for (int i = 0; i < u->n; ++i) {
-        const size_t one = aw_device_cluster_tiles(&u->member[i].unit.device);
-        if (works(&u->member[i]) && one < least) least = one;
+    for (int i = 0; i < multi->n; ++i) {
+        const size_t one = aw_device_cluster_tiles(&multi->member[i].named.device);
+        if (is_working(&multi->member[i]) && one < least) least = one;
     }
     return least;
 }
 
-static size_t units_list_points(const void *state)
+static size_t multi_list_points(const void *state)
 {
     return ((const aw_multi *)state)->list_points;
 }
 
-static const aw_device *units_alone(const void *state)
+static const aw_device *multi_alone(const void *state)
 {
-    const aw_multi *u = state;
-    return u->n == 1 ? &u->member[0].unit.device : NULL;
+    const aw_multi *multi = state;
+    return multi->n == 1 ? &multi->member[0].named.device : NULL;
 }
 
-static const char *units_describe(const void *state) { return ((const aw_multi *)state)->text; }
+static const char *multi_describe(const void *state) { return ((const aw_multi *)state)->text; }
 
-static void units_close(void *state)
+static void multi_close(void *state)
 {
-    aw_multi *u = state;
-    aw_multi_chunks *p = &u->pieces;
-    void *own[] = {p->cluster, p->worst,  p->start, p->coarse, p->refused,    u->I,     u->error,
-                   u->first,   u->weight, u->work,  u->mine,   u->order,      u->which, u->load,
-                   u->spent,   u->by,     u->cost,  u->wire,   u->wire_single};
-    for (int i = 0; i < u->n; ++i) aw_device_close(&u->member[i].unit.device);
+    aw_multi *multi = state;
+    aw_multi_chunks *p = &multi->chunks;
+    void *own[] = {p->cluster,
+                   p->worst,
+                   p->start,
+                   p->coarse,
+                   p->refused,
+                   multi->I,
+                   multi->error,
+                   multi->first,
+                   multi->weight,
+                   multi->work,
+                   multi->mine,
+                   multi->order,
+                   multi->which,
+                   multi->load,
+                   multi->seconds,
+                   multi->done_by,
+                   multi->cost,
+                   multi->exchange,
+                   multi->exchange_single};
+    for (int i = 0; i < multi->n; ++i) aw_device_close(&multi->member[i].named.device);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
-    aw_tasks_free(&u->tasks);
-    aw_free(u);
+    aw_tasks_free(&multi->tasks);
+    aw_free(multi);
 }
 
-static const aw_device_ops set_ops = {
-    .kind = "set",
+static const aw_device_ops multi_ops = {
+    .kind = "multi",
     .interpolates = 1,
-    .close = units_close,
-    .describe = units_describe,
-    .upload = units_upload,
-    .cluster_tiles = units_cluster_tiles,
-    .list_points = units_list_points,
+    .close = multi_close,
+    .describe = multi_describe,
+    .upload = multi_upload,
+    .cluster_tiles = multi_cluster_tiles,
+    .list_points = multi_list_points,
     .sweep = aw_multi_sweep,
     .refine = aw_multi_refine,
     .evaluate = aw_multi_evaluate,
     .integrate = aw_multi_integrate,
     .convolve = aw_multi_convolve,
-    .convolves = units_convolves,
+    .convolves = multi_convolves,
     .wait = aw_multi_wait,
-    .alone = units_alone,
+    .alone = multi_alone,
 };
 
 /* "cpu:0 = cpu: 1 thread, avx512; cpu:1 = ..., 2 times slower" */
-static void write_text(aw_multi *u)
+static void write_text(aw_multi *multi)
 {
-    const size_t size = sizeof u->text;
+    const size_t size = sizeof multi->text;
     size_t at = 0;
-    for (int i = 0; i < u->n && at < size; ++i) {
-        const aw_named_device *one = &u->member[i].unit;
-        at += (size_t)snprintf(u->text + at, size - at, "%s%s = %s", i ? "; " : "", one->name,
-                               one->device.ops->describe(one->device.state));
-        if (one->slow > 1.0 && at < size)
-            at += (size_t)snprintf(u->text + at, size - at, ", %g times slower", one->slow);
+    for (int i = 0; i < multi->n && at < size; ++i) {
+        const aw_named_device *named = &multi->member[i].named;
+        at += (size_t)snprintf(multi->text + at, size - at, "%s%s = %s", i ? "; " : "", named->name,
+                               named->device.ops->describe(named->device.state));
+        if (named->slow > 1.0 && at < size)
+            at += (size_t)snprintf(multi->text + at, size - at, ", %g times slower", named->slow);
     }
 }
 
-aw_status aw_multi_open(const aw_named_device *unit, int n, aw_device *out)
+aw_status aw_multi_open(const aw_named_device *named, int n, aw_device *out)
 {
-    aw_multi *u = aw_alloc(1, sizeof *u);
+    aw_multi *multi = aw_alloc(1, sizeof *multi);
     *out = (aw_device){NULL, NULL};
-    if (!u) return AW_ERR_NOMEM;
-    u->n = n;
-    u->ranks = aw_comm_size();
-    for (int i = 0; i < n; ++i) u->member[i].unit = unit[i];
-    aw_device set = {&set_ops, u};
-    aw_multi_records_clear(&set);
-    write_text(u);
-    *out = set;
+    if (!multi) return AW_ERR_NOMEM;
+    multi->n = n;
+    multi->ranks = aw_comm_size();
+    for (int i = 0; i < n; ++i) multi->member[i].named = named[i];
+    *out = (aw_device){&multi_ops, multi};
+    aw_multi_records_clear(out);
+    write_text(multi);
     return AW_OK;
 }
 
-size_t aw_multi_bytes(int units, size_t points)
+size_t aw_multi_bytes(int devices, size_t points)
 {
-    const size_t blocks = (size_t)units * AW_BLOCKS_PER_DEVICE;
+    const size_t blocks = (size_t)devices * AW_BLOCKS_PER_DEVICE;
     return 2 * blocks * points * (AW_RESULTS + 1) * sizeof(double);
 }
 
-void aw_multi_only(aw_device *device, unsigned who)
+void aw_multi_only(aw_device *device, unsigned mask)
 {
-    aw_multi *u = device->state;
-    for (int k = 0; k < u->n; ++k) u->member[k].rests = !(who >> k & 1U);
+    aw_multi *multi = device->state;
+    for (int k = 0; k < multi->n; ++k) multi->member[k].idle = !(mask >> k & 1U);
 }
 
 int aw_multi_count(const aw_device *device)
 {
-    return device->ops == &set_ops ? ((const aw_multi *)device->state)->n : 1;
+    return device->ops == &multi_ops ? ((const aw_multi *)device->state)->n : 1;
 }
 
 aw_device_record aw_multi_record(const aw_device *device, int i)
 {
-    return ((const aw_multi *)device->state)->member[i].share;
+    return ((const aw_multi *)device->state)->member[i].record;
 }
 
 void aw_multi_records_clear(aw_device *device)
 {
-    aw_multi *u = device->state;
-    for (int i = 0; i < u->n; ++i) {
-        aw_multi_member *m = &u->member[i];
-        m->share = (aw_device_record){.name = m->unit.name, .lost = m->status != AW_OK};
+    aw_multi *multi = device->state;
+    for (int i = 0; i < multi->n; ++i) {
+        aw_multi_member *m = &multi->member[i];
+        m->record = (aw_device_record){.name = m->named.name, .lost = m->status != AW_OK};
     }
 }

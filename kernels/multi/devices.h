@@ -6,49 +6,48 @@
 
 AW_BEGIN_DECLS
 
-/** Most units of a set. */
+/** Most devices that can work as one, per rank. */
 enum { AW_DEVICES_MAX = 16 };
 
-/** A device of a set. */
+/** One of several devices. */
 typedef struct aw_named_device {
     aw_device device;
     char name[32]; /* as in messages, e.g. "cpu:1" */
-    int heavy;     /* 1: an accelerator, it begins with the heaviest bins */
-    double slow;   /* it is made that many times slower; at most 1: it is not */
+    int heavy;     /* 1: an accelerator, which begins with the heaviest bins */
+    double slow;   /* factor by which it is slowed down, for studies; at most 1: it is not */
 } aw_named_device;
 
-/** What a device has done since aw_multi_records_clear. */
+/** Work of a device since the last aw_multi_records_clear. */
 typedef struct aw_device_record {
-    const char *name;
-    double busy; /* seconds */
+    const char *name; /* borrowed from the device */
+    double busy;      /* [s] */
     size_t bins;
-    int lost; /* 1: it failed, and is left out */
+    int lost; /* 1: it has failed and is not used any more */
 } aw_device_record;
 
-/** Make one device of n units (1 .. AW_DEVICES_MAX). Its operations cut their work into bins which
- *  the devices share (scheduler.h): regions of a sweep and jobs of a refinement in the order
- *  of points, clusters by data blocks (tasks.h). Sums over bins run in the order of bins, so that
- *  with devices that compute alike results do not depend on who did what. A convolution is one bin,
- *  of a device that can do it, beside those of the nodes that are integrated next; it is done with
- *  them, or by `wait`.
- *  A device whose operation fails is left out from then on, with a warning, and its work goes to
- *  the others; an operation fails when no unit is left. For that a unit that fails must have left
- *  what it reads (regions, jobs) as it was.
- *  @param[in] unit  [n]: taken over on AW_OK
+/** Open n devices (1 .. AW_DEVICES_MAX) as one. Its operations cut their work into bins, which the
+ *  devices take from a pool (scheduler.h): the regions of a sweep and the jobs of a refinement in
+ *  the order of points, clusters by data blocks (tasks.h). Sums over bins run in the order of bins,
+ *  so that with devices that compute alike, results do not depend on which device did what. A
+ *  convolution is one bin, for a device that convolves, beside the bins of the next integration of
+ *  common nodes; it is done with them, or by `wait`. A device with a failing operation is not used
+ *  any more, with a warning, and the others do its work; an operation fails when no device is left.
+ *  Therefore a failing operation must leave its inputs (regions, jobs) unchanged.
+ *  @param[in] named  [n]: owned by the new device on AW_OK
  *  @return AW_OK, AW_ERR_NOMEM. */
-aw_status aw_multi_open(const aw_named_device *unit, int n, aw_device *out);
+aw_status aw_multi_open(const aw_named_device *named, int n, aw_device *out);
 
-/** Bytes that the sums of a set take for so many points. */
-size_t aw_multi_bytes(int units, size_t points);
+/** Memory for the sums of several devices at `points` points [bytes]. */
+size_t aw_multi_bytes(int devices, size_t points);
 
-/** What unit i of a set has done since the last call of aw_multi_records_clear. */
+/** Work of device i of several since the last aw_multi_records_clear. */
 aw_device_record aw_multi_record(const aw_device *device, int i);
 void aw_multi_records_clear(aw_device *device);
 
-/** Let some devices of a set work as if there were no others: unit i if bit i of `who` is set. */
-void aw_multi_only(aw_device *device, unsigned who);
+/** Use only some of several devices: device i is used if bit i of `mask` is set. */
+void aw_multi_only(aw_device *device, unsigned mask);
 
-/** Number of devices of a device: 1 if it is no set. */
+/** Number of devices that work as this one; 1 if it is a single device. */
 int aw_multi_count(const aw_device *device);
 
 AW_END_DECLS

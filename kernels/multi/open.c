@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a user calls a unit, or a list of units as one device: "cpu:0,cpu:1,manycore". */
+/* Opening devices by their names, and lists of devices as one: "cpu:0,cpu:1,manycore". */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Take the next word of a list into `word`.
+/* Copy the next word of a list to `word` [size].
  * @param[in,out] rest  what is left of the list; NULL after the last word
  * @return 0: the word does not fit */
-static int next_word(const char **rest, char *word, size_t room)
+static int next_word(const char **rest, char *word, size_t size)
 {
     const char *list = *rest;
     const size_t n = strcspn(list, ",");
-    if (n >= room) return 0;
+    if (n >= size) return 0;
     memcpy(word, list, n);
     word[n] = '\0';
     *rest = list[n] == ',' ? list + n + 1 : NULL;
@@ -43,36 +43,36 @@ static int is_index(const char *text)
     return *text == ':' && digits > 0 && digits < 4 && text[1 + digits] == '\0';
 }
 
-/* Names of the units of a list. */
-static aw_status read_names(const char *spec, aw_named_device unit[AW_DEVICES_MAX], int *units)
+/* Names of the devices of a list. */
+static aw_status read_names(const char *spec, aw_named_device named[AW_DEVICES_MAX], int *devices)
 {
     const char *rest = spec;
     int n = 0;
     do {
-        char word[sizeof unit->name];
+        char word[sizeof named->name];
         if (n == AW_DEVICES_MAX || !next_word(&rest, word, sizeof word))
-            return aw_error(AW_ERR_BACKEND, "device '%s': more than %d units, or too long a name",
+            return aw_error(AW_ERR_BACKEND, "device '%s': more than %d devices, or too long a name",
                             spec, AW_DEVICES_MAX);
         const aw_device_ops *ops = kind_of(word);
         if (!ops || !is_index(word + strlen(ops->kind)))
             return aw_error(AW_ERR_BACKEND,
-                            "device '%s': '%s' is not known (use auto, cpu, manycore, cuda, or a "
-                            "list of such, each with a number: cpu,cuda:0,cuda:1)",
+                            "device '%s': '%s' is not known (use auto, a device that 'arcwake "
+                            "devices' lists, or several, numbered: cpu,cuda:0,cuda:1)",
                             spec, word);
         for (int i = 0; i < n; ++i)
-            if (strcmp(unit[i].name, word) == 0)
+            if (strcmp(named[i].name, word) == 0)
                 return aw_error(AW_ERR_BACKEND,
                                 "device '%s': '%s' is given twice (number them: %s:0,%s:1)", spec,
                                 word, ops->kind, ops->kind);
-        unit[n] = (aw_named_device){.device = {.ops = ops}, .heavy = ops->heavy, .slow = 1.0};
-        strcpy(unit[n++].name, word);
+        named[n] = (aw_named_device){.device = {.ops = ops}, .heavy = ops->heavy, .slow = 1.0};
+        strcpy(named[n++].name, word);
     } while (rest);
-    *units = n;
+    *devices = n;
     return AW_OK;
 }
 
 /* "cpu:1=2.0,manycore=1.5" */
-static aw_status read_slow(const char *slow, aw_named_device *unit, int n)
+static aw_status read_slow(const char *slow, aw_named_device *named, int n)
 {
     for (const char *rest = slow; rest;) {
         char word[64], *end;
@@ -85,18 +85,19 @@ static aw_status read_slow(const char *slow, aw_named_device *unit, int n)
             return aw_error(AW_ERR_ARG,
                             "slow: '%s' is not a device and a factor from 1 on (cpu:1=2)", slow);
         for (int i = 0; i < n; ++i) {
-            if (strcmp(unit[i].name, word) != 0) continue;
-            unit[i].slow = times;
+            if (strcmp(named[i].name, word) != 0) continue;
+            named[i].slow = times;
             found = 1;
         }
         if (!found)
-            return aw_error(AW_ERR_ARG, "slow: there is no unit '%s' among those asked for", word);
+            return aw_error(AW_ERR_ARG, "slow: there is no device '%s' in the list of devices",
+                            word);
     }
     return AW_OK;
 }
 
-/* Which one of its kind a device is. Ranks of a node that do not say which take one after the
- * other: of GPUs, each its own. */
+/* Index of a device among those of its kind: the number in its name. Without a number, the ranks of
+ * a node take the devices in turn, so that each has a GPU of its own. */
 static int index_of(const aw_device_ops *ops, const char *name)
 {
     const char *number = strchr(name, ':');
@@ -106,8 +107,8 @@ static int index_of(const aw_device_ops *ops, const char *name)
     return n > 0 ? aw_comm_local() % n : 0;
 }
 
-/* Threads of device i of n that share this processor's: all get as many, the first ones one
- * more. */
+/* Threads of device i of the n devices on this processor, which divide its threads evenly: the
+ * first devices have one more. */
 static int threads_of(int all, int n, int i)
 {
     const int mine = all / n + (i < all % n);
@@ -116,31 +117,31 @@ static int threads_of(int all, int n, int i)
 
 aw_status aw_device_list_open(const char *spec, const aw_device_params *params, aw_device *out)
 {
-    aw_named_device unit[AW_DEVICES_MAX];
+    aw_named_device named[AW_DEVICES_MAX];
     const int all = params->threads > 0 ? params->threads : omp_get_max_threads();
     aw_status status = AW_OK;
-    int n = 0, open = 0, sharing = 0, place = 0;
-    AW_TRY(read_names(spec, unit, &n));
-    AW_TRY(read_slow(params->slow, unit, n));
-    for (int i = 0; i < n; ++i) sharing += unit[i].device.ops->on_host;
-    if (sharing > all)
+    int n = 0, open = 0, on_host = 0, opened = 0;
+    AW_TRY(read_names(spec, named, &n));
+    AW_TRY(read_slow(params->slow, named, n));
+    for (int i = 0; i < n; ++i) on_host += named[i].device.ops->on_host;
+    if (on_host > all)
         aw_warn("device '%s': %d devices share %d thread%s (use fewer, or --threads)", spec,
-                sharing, all, all > 1 ? "s" : "");
+                on_host, all, all > 1 ? "s" : "");
     for (; open < n; ++open) {
-        aw_named_device *one = &unit[open];
+        aw_named_device *one = &named[open];
         aw_device_params mine = *params;
-        if (one->device.ops->on_host) mine.threads = threads_of(all, sharing, place++);
+        if (one->device.ops->on_host) mine.threads = threads_of(all, on_host, opened++);
         mine.index = index_of(one->device.ops, one->name);
         AW_TRY(one->device.ops->open(&mine, &one->device.state));
     }
-    AW_TRY(aw_multi_open(unit, n, out));
-    open = 0; /* they are the set's */
+    AW_TRY(aw_multi_open(named, n, out));
+    open = 0; /* they belong to `out` now */
 done:
-    for (int i = 0; i < open; ++i) aw_device_close(&unit[i].device);
+    for (int i = 0; i < open; ++i) aw_device_close(&named[i].device);
     return status;
 }
 
-/* Ranks decide alike what a strategy does next, for which they must compute alike. */
+/* All ranks must compute the same bits, since each decides for itself how a strategy goes on. */
 static aw_status check_ranks(const aw_device_params *params)
 {
     const char *name = params->variant ? params->variant : aw_variant_find(NULL)->name;
@@ -152,10 +153,11 @@ static aw_status check_ranks(const aw_device_params *params)
     aw_comm_allgather(&mine, 1, all);
     for (int r = 0; r < ranks && status == AW_OK; ++r)
         if (all[r] != all[0])
-            status = aw_error(AW_ERR_BACKEND,
-                              "ranks 0 and %d run on processors with different vectors, and would "
-                              "not compute alike (take nodes of one kind)",
-                              r);
+            status =
+                aw_error(AW_ERR_BACKEND,
+                         "ranks 0 and %d run on processors with different SIMD variants and would "
+                         "compute different results (use nodes of one kind)",
+                         r);
 done:
     aw_free(all);
     return status;
@@ -175,7 +177,7 @@ static aw_status open_spec(const char *spec, const aw_device_params *params, aw_
     return status;
 }
 
-/* An accelerator, if there is one. */
+/* Open an accelerator if there is one that works, else the CPU. */
 static aw_status open_best(const aw_device_params *params, aw_device *out)
 {
     for (int i = 0; aw_device_kind(i); ++i) {
@@ -186,7 +188,7 @@ static aw_status open_best(const aw_device_params *params, aw_device *out)
             if (open_spec(ops->kind, params, out) == AW_OK) return AW_OK;
             snprintf(why, sizeof why, "it does not work");
         }
-        if (why[0]) aw_info_once("device auto: cpu; of %s: %s", ops->kind, why);
+        if (why[0]) aw_info_once("device auto: using cpu; %s: %s", ops->kind, why);
     }
     return open_spec("cpu", params, out);
 }

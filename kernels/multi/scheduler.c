@@ -10,34 +10,35 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 
-/* OWN: one that waits for its worker. */
+/* States of a bin. OWN: reserved for a worker that has not begun it yet. */
 enum { WAITING, RUNNING, DONE, OWN };
 
-/* What all workers share; what changes is guarded by `lock`, the workers too. */
+/* State that the workers share. Members that change, including the workers, are guarded by
+ * `lock`. */
 typedef struct pool {
     const double *weight;
     size_t *order;     /* [bins]: the heaviest first */
-    char *state;       /* [bins]: WAITING .. OWN, in this order of bins */
-    size_t bins, left; /* left: not done */
-    aw_status undone;  /* how the worker of an own bin was lost */
+    char *state;       /* [bins]: WAITING .. OWN, of bin order[i] */
+    size_t bins, left; /* left: number of bins that are not done */
+    aw_status undone;  /* error of a worker that failed with its own bin, which is left undone */
     aw_worker *worker;
-    double *until; /* [workers]: when its bin will be done, as far as is known; 0: it has none */
+    double *until; /* [workers]: expected end of the worker's bin; 0: no bin, or not known */
     int workers;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } pool;
 
-typedef struct seat {
+typedef struct worker_thread {
     pool *pool;
     int who;
-} seat;
+} worker_thread;
 
 typedef struct ranked {
     double weight;
     size_t bin;
 } ranked;
 
-/* The heaviest first; equal ones as they come. */
+/* Sort by weight, the heaviest first, and equal weights by index. */
 static int compare(const void *a, const void *b)
 {
     const ranked *p = a, *q = b;
@@ -56,9 +57,10 @@ aw_status aw_heaviest_first(const double *weight, size_t bins, size_t *order)
     return AW_OK;
 }
 
-/* When the other workers would have done all that waits, in seconds from now, were each bin, the
- * heaviest first, done by who has done it first; HUGE_VAL where a speed is not known. The fastest
- * worker could do no bin that nobody works on later than that, so that somebody takes it. */
+/* Time from now in which the other workers would do all waiting bins without worker `who` [s], if
+ * each bin, the heaviest first, went to the worker that finishes it first; HUGE_VAL if a speed is
+ * not known. The fastest worker would do any waiting bin in no more than that, so that some worker
+ * takes it. */
 static double others_need(const pool *p, int who, double now)
 {
     double free_at[AW_WORKERS_MAX], last = 0.0;
@@ -88,7 +90,7 @@ static double others_need(const pool *p, int who, double now)
     return last;
 }
 
-/* Where a worker's own bin is; p->bins: it has none, or has been given it. */
+/* Place of a worker's own bin in the order; p->bins: it has none, or has begun it. */
 static size_t own_place(const pool *p, int who)
 {
     size_t at = 0;
@@ -96,50 +98,50 @@ static size_t own_place(const pool *p, int who)
     return at;
 }
 
-/* Its own bin; or the first from the worker's end of the pool that is worth its taking; p->bins:
- * none. */
+/* Place of the bin that a worker does next: its own bin, or the first one from its end of the pool
+ * that it would finish before the others had done all waiting bins; p->bins: none. */
 static size_t choose(const pool *p, int who)
 {
     const aw_worker *w = &p->worker[who];
     const size_t own = own_place(p, who);
     if (own < p->bins) return own;
-    const double most = w->speed > 0.0 ? others_need(p, who, aw_now()) : HUGE_VAL;
+    const double deadline = w->speed > 0.0 ? others_need(p, who, aw_now()) : HUGE_VAL;
     for (size_t k = 0; k < p->bins; ++k) {
         const size_t at = w->heavy ? k : p->bins - 1 - k;
         if (p->state[at] != WAITING) continue;
-        if (most == HUGE_VAL || !(p->weight[p->order[at]] / w->speed > most)) return at;
+        if (deadline == HUGE_VAL || !(p->weight[p->order[at]] / w->speed > deadline)) return at;
     }
     return p->bins;
 }
 
-static void rest(double seconds)
+static void pause_for(double seconds)
 {
     struct timespec span = {.tv_sec = (time_t)seconds};
     span.tv_nsec = (long)(1e9 * (seconds - floor(seconds)));
     while (nanosleep(&span, &span) != 0) continue;
 }
 
-/* Do the bin at place `at`, without the lock. */
+/* Do a bin, without the lock. */
 static aw_status do_bin(aw_worker *w, size_t bin, double *seconds)
 {
-    const double begin = aw_now(), before = aw_worked();
+    const double begin = aw_now(), before = aw_thread_time();
     const aw_status status = w->run(w->context, bin);
-    const double took = w->on_host ? aw_worked() - before : aw_now() - begin;
-    if (w->slow > 1.0 && status == AW_OK) rest((w->slow - 1.0) * took);
+    const double took = w->on_host ? aw_thread_time() - before : aw_now() - begin;
+    if (w->slow > 1.0 && status == AW_OK) pause_for((w->slow - 1.0) * took);
     *seconds = aw_now() - begin;
     return status;
 }
 
-/* Nobody does the bin at place `at`. */
-static void leave(pool *p, size_t at, aw_status status)
+/* Give up the bin at place `at`. */
+static void abandon(pool *p, size_t at, aw_status status)
 {
     p->state[at] = DONE;
     p->left--;
     p->undone = status;
 }
 
-/* Write down what became of the bin at place `at`. */
-static void note(pool *p, int who, size_t at, aw_status status, double seconds)
+/* Record the result of the bin at place `at`. */
+static void finish(pool *p, int who, size_t at, aw_status status, double seconds)
 {
     aw_worker *w = &p->worker[who];
     const double weight = p->weight[p->order[at]];
@@ -148,7 +150,7 @@ static void note(pool *p, int who, size_t at, aw_status status, double seconds)
     if (status != AW_OK) {
         w->status = status;
         p->state[at] = WAITING;
-        if (p->order[at] + 1 == w->own) leave(p, at, status);
+        if (p->order[at] + 1 == w->own) abandon(p, at, status);
         return;
     }
     p->state[at] = DONE;
@@ -160,51 +162,51 @@ static void note(pool *p, int who, size_t at, aw_status status, double seconds)
 
 static void *work(void *argument)
 {
-    const seat *mine = argument;
-    pool *p = mine->pool;
-    aw_worker *w = &p->worker[mine->who];
+    const worker_thread *self = argument;
+    pool *p = self->pool;
+    aw_worker *w = &p->worker[self->who];
     pthread_mutex_lock(&p->lock);
     while (p->left > 0 && w->status == AW_OK) {
-        const size_t at = choose(p, mine->who);
-        if (at == p->bins) { /* who has a bin may be lost, or slower than thought */
+        const size_t at = choose(p, self->who);
+        if (at == p->bins) { /* a worker may fail, or be slower than expected */
             pthread_cond_wait(&p->changed, &p->lock);
             continue;
         }
         const double weight = p->weight[p->order[at]];
         double seconds;
         p->state[at] = RUNNING;
-        p->until[mine->who] = w->speed > 0.0 ? aw_now() + weight / w->speed : 0.0;
+        p->until[self->who] = w->speed > 0.0 ? aw_now() + weight / w->speed : 0.0;
         pthread_mutex_unlock(&p->lock);
         const aw_status status = do_bin(w, p->order[at], &seconds);
         pthread_mutex_lock(&p->lock);
-        note(p, mine->who, at, status, seconds);
+        finish(p, self->who, at, status, seconds);
         pthread_cond_broadcast(&p->changed);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-/* One thread for every worker but the first, which is the caller's. A worker whose thread cannot be
- * made is lost. */
+/* Run the workers: the first on the caller's thread, each other one on a thread of its own. A
+ * worker whose thread cannot be created is lost. */
 static void run_all(pool *p)
 {
     pthread_t thread[AW_WORKERS_MAX];
-    seat place[AW_WORKERS_MAX];
-    int made[AW_WORKERS_MAX] = {0};
-    for (int i = 0; i < p->workers; ++i) place[i] = (seat){p, i};
+    worker_thread argument[AW_WORKERS_MAX];
+    int started[AW_WORKERS_MAX] = {0};
+    for (int i = 0; i < p->workers; ++i) argument[i] = (worker_thread){p, i};
     for (int i = 1; i < p->workers; ++i) {
-        made[i] = pthread_create(&thread[i], NULL, work, &place[i]) == 0;
-        if (made[i]) continue;
+        started[i] = pthread_create(&thread[i], NULL, work, &argument[i]) == 0;
+        if (started[i]) continue;
         pthread_mutex_lock(&p->lock);
         p->worker[i].status = AW_ERR_NOMEM;
         const size_t own = own_place(p, i);
-        if (own < p->bins) leave(p, own, AW_ERR_NOMEM);
+        if (own < p->bins) abandon(p, own, AW_ERR_NOMEM);
         pthread_cond_broadcast(&p->changed);
         pthread_mutex_unlock(&p->lock);
     }
-    work(&place[0]);
+    work(&argument[0]);
     for (int i = 1; i < p->workers; ++i)
-        if (made[i]) pthread_join(thread[i], NULL);
+        if (started[i]) pthread_join(thread[i], NULL);
 }
 
 aw_status aw_schedule(const double *weight, size_t bins, aw_worker *worker, int workers)

@@ -6,7 +6,7 @@
 
 #include "src/base/memory.h"
 
-/* Workspaces by their place in aw_tasks.capacity. */
+/* Capacities of the arrays, by their place in aw_tasks.capacity. */
 enum { TASK, BEGIN, WEIGHT, BLOCK, LISTED, BIN_OF, FIRST, LAST, LOAD, FULL };
 
 void aw_tasks_free(aw_tasks *t)
@@ -31,14 +31,14 @@ static double points_of(const aw_cluster *c)
     return n;
 }
 
-/* The slice interval in which a region begins; the last: whatever is farther. */
+/* Slice interval in which a region begins; the last one for all regions beyond the oldest slice. */
 static size_t slice_of(const aw_history_view *h, const double region[2])
 {
     const double i = region[0] / h->cdt;
     return i < (double)(h->n - 1) ? (size_t)i : (size_t)(h->n - 1);
 }
 
-/* Weight of every slice interval, into t->load [slices]. @return their sum */
+/* Compute the weight of every slice interval, t->load [slices]. @return their sum */
 static double weigh(aw_tasks *t, const aw_cluster *cluster, size_t clusters,
                     const aw_history_view *h)
 {
@@ -53,7 +53,7 @@ static double weigh(aw_tasks *t, const aw_cluster *cluster, size_t clusters,
     return all;
 }
 
-/* Room for another bin. */
+/* Append a bin. `last` is the last bin of its block. */
 static aw_status add_bin(aw_tasks *t, double weight, size_t block, size_t last)
 {
     aw_status status = AW_OK;
@@ -68,10 +68,10 @@ done:
     return status;
 }
 
-/* Blocks: runs of slices that have `share` of the weight, if they can, and the bins of each, of
- * about the weight `bin`.
- * Fills first [slices], the first bin of a slice's block; last [bins], the last bin of the same
- * block; and weight [bins], of which each should get so much. */
+/* Make blocks: runs of slices with the weight `share`, as far as possible; and the bins of each
+ * block, with about the weight `bin`. `left` is the weight of all slices. Fills first [slices], the
+ * first bin of the slice's block; last [bins], the last bin of the bin's block; and weight [bins],
+ * the weight that each bin should have. */
 static aw_status make_blocks(aw_tasks *t, size_t slices, double left, double share, double bin)
 {
     aw_status status = AW_OK;
@@ -81,7 +81,7 @@ static aw_status make_blocks(aw_tasks *t, size_t slices, double left, double sha
         for (end = begin; end < slices && (end - begin < AW_BLOCK_SLICES || weight < share); ++end)
             weight += t->load[end];
         if (slices - end < AW_BLOCK_SLICES || left - weight < 0.5 * share) {
-            for (; end < slices; ++end) weight += t->load[end]; /* too little for one more */
+            for (; end < slices; ++end) weight += t->load[end]; /* too little for another block */
         }
         left -= weight;
         const double parts = fmax(floor(weight / bin + 0.5), 1.0);
@@ -93,8 +93,8 @@ done:
     return status;
 }
 
-/* Tasks of a cluster, and the bin of each. Fills load [bins], of which the first bin of a block has
- * what is in all of them so far, and full [bins], what is in each. */
+/* Append the tasks of a cluster, and the bin of each. Updates load [bins], where the first bin of a
+ * block has the weight in all bins of the block so far, and full [bins], the weight in each bin. */
 static aw_status cut_cluster(aw_tasks *t, const aw_cluster *one, size_t index,
                              const aw_history_view *h, size_t *tasks)
 {
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-/* Tasks in the order of bins, and where each bin's begin. */
+/* Sort the tasks by bin, and find the first task of each bin. */
 static aw_status sort_tasks(aw_tasks *t, size_t tasks)
 {
     aw_status status = AW_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One particle about the design orbit: what the beam statistics are made of. */
+/* Coordinates of a particle with respect to the design orbit, for the beam statistics. */
 #ifndef AW_PIC_PARTICLE_COORDINATES_H
 #define AW_PIC_PARTICLE_COORDINATES_H
 #include <math.h>
@@ -7,27 +7,30 @@
 #include "kernels/math/orbit.h"
 #include "pic/particle/track.h"
 
-/* Coordinates of a particle about the reference (pic/stats.h), and the sums of their products. */
+/* s [m], x [m], x', delta (pic/stats.h), and the change of gamma since the start. */
 enum { AW_BEAM_S, AW_BEAM_X, AW_BEAM_ANGLE, AW_BEAM_DELTA, AW_BEAM_CHANGE, AW_BEAM_WIDTH };
 
-/** Sums over particles of coordinates and of products a <= b, at product[b][a]. */
+/** Sums over particles: of the coordinates, and of the products of coordinates a and b, a <= b, in
+ *  product[b][a]. */
 typedef struct aw_beam_sums {
     double mean[AW_BEAM_WIDTH];
     double product[AW_BEAM_WIDTH][AW_BEAM_WIDTH];
 } aw_beam_sums;
 
-/** Of one particle wherever it is: the closest point of the orbit is searched for.
- *  @param[in] ref  the reference, a point of the orbit;  @param[in] gamma  for which delta = 0 */
+/** Coordinates of one particle, by a search for the closest point of the orbit.
+ *  @param[in] ref     the reference, a point of the orbit
+ *  @param[in] gamma   energy at which delta = 0
+ *  @param[in] gamma0  of the particle at the start */
 AW_FN void aw_particle_coordinates(const aw_orbit_view *orbit, const aw_orbit_point *ref,
-                                   double gamma, const aw_particle *body, double gamma0,
+                                   double gamma, const aw_particle *p, double gamma0,
                                    double c[AW_BEAM_WIDTH])
 {
-    const double guess = ref->S + (body->z - ref->z) * ref->ct + (body->x - ref->x) * ref->st;
-    const double S = aw_orbit_project(orbit, body->z, body->x, guess, &c[AW_BEAM_X]);
+    const double guess = ref->S + (p->z - ref->z) * ref->ct + (p->x - ref->x) * ref->st;
+    const double S = aw_orbit_project(orbit, p->z, p->x, guess, &c[AW_BEAM_X]);
     const aw_orbit_point at = aw_orbit_at(orbit, S);
-    const double along = body->pz * at.ct + body->px * at.st;
-    const double across = -body->pz * at.st + body->px * at.ct;
-    const double g = sqrt(1.0 + body->pz * body->pz + body->px * body->px);
+    const double along = p->pz * at.ct + p->px * at.st;
+    const double across = -p->pz * at.st + p->px * at.ct;
+    const double g = sqrt(1.0 + p->pz * p->pz + p->px * p->px);
     c[AW_BEAM_S] = S - ref->S;
     c[AW_BEAM_ANGLE] = across / along;
     c[AW_BEAM_DELTA] = (g - gamma) / gamma;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One particle and the grid: the nodes about it, what it deposits, and the force on it. */
+/* One particle on the grid: its nodes and weights, what it deposits, and the force on it. */
 #ifndef AW_PIC_PARTICLE_GRID_H
 #define AW_PIC_PARTICLE_GRID_H
 #include <float.h>
@@ -8,19 +8,20 @@
 #include "kernels/math/spline.h"
 #include "kernels/math/view.h"
 
-/** A grid as a particle sees it: node coordinates a = z az + x ax along s, b = z bz + x bx along x,
- *  of lab coordinates about (z, x); node (i, j) is at a = i, b = j. */
+/** Map from lab coordinates to coordinates of the grid, in cells. With (dz, dx) the lab position
+ *  from the grid's centre (z, x), a = dz az + dx ax + mid_s runs along s and b = dz bz + dx bx +
+ *  mid_x along x; node (i, j) is at a = i, b = j. */
 typedef struct aw_particle_grid {
     double z, x;           /* centre [m] */
     double az, ax, bz, bx; /* [1/m] */
     double mid_s, mid_x;   /* a and b of the centre */
-    int ns, nx;
-    double ct, st; /* deposit: design tangent at the centre. Gather: a direction near all nodes' */
-    double theta;  /* gather: the angle of (ct, st) */
-    double beta;   /* gather: of the design velocity */
+    int ns, nx;            /* nodes */
+    double ct, st; /* design tangent at the centre (deposit), at the node nearest to it (gather) */
+    double theta;  /* gather: angle of (ct, st) [rad] */
+    double beta;   /* gather: design velocity in c */
 } aw_particle_grid;
 
-/** A grid without what follows nx. */
+/** The map of a grid; ct, st, theta and beta are 0. */
 AW_FN aw_particle_grid aw_particle_grid_of(const aw_grid_view *g)
 {
     const double c = cos(g->theta), s = sin(g->theta);
@@ -39,33 +40,45 @@ AW_FN aw_particle_grid aw_particle_grid_of(const aw_grid_view *g)
     return to;
 }
 
-/** The nodes about a particle, AW_SHAPE_NODES along either axis: the first of them, and weights. */
+/** Nodes of a particle, AW_SHAPE_NODES along each axis: the first one and the weights. */
 typedef struct aw_particle_nodes {
     int i, j;
     double wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES]; /* along s and x */
 } aw_particle_nodes;
 
-/** Of a particle off the grid, the nearest ones. @return 0: it may be deposited; 1: it is off the
- *  grid, or not finite */
+/** Whether all nodes of a particle at a belong to an axis of n nodes; 0 for a NaN. */
+AW_FN int aw_shape_is_on(double a, int n)
+{
+    return a > AW_SHAPE_REACH - 1.0 && a < n - AW_SHAPE_REACH;
+}
+
+/** Base node of a particle at a, moved so that all its nodes are among the n of the axis. */
+AW_FN int aw_shape_base(double a, int n)
+{
+    const double least = -AW_SHAPE_FIRST, after = AW_SHAPE_NODES + AW_SHAPE_FIRST;
+    return (int)fmin(fmax(a + AW_SHAPE_ROUND, least), n - after);
+}
+
+/** Nodes and weights of the particle at (z, x) [m]; of one off the grid, the nearest nodes.
+ *  @return 0: it may be deposited; 1: it is off the grid, or not finite */
 AW_FN int aw_particle_nodes_find(const aw_particle_grid *g, double z, double x,
                                  aw_particle_nodes *out)
 {
     const double dz = z - g->z, dx = x - g->x;
     const double a = dz * g->az + (dx * g->ax + g->mid_s);
     const double b = dz * g->bz + (dx * g->bx + g->mid_x);
-    const int on = a > 0.5 && a < g->ns - 1.5 && b > 0.5 && b < g->nx - 1.5;
-    const int i = (int)fmin(fmax(a + 0.5, 1.0), g->ns - 2.0);
-    const int j = (int)fmin(fmax(b + 0.5, 1.0), g->nx - 2.0);
+    const int i = aw_shape_base(a, g->ns), j = aw_shape_base(b, g->nx);
     aw_shape_weights(a - i, out->wu);
     aw_shape_weights(b - j, out->wv);
     out->i = i + AW_SHAPE_FIRST;
     out->j = j + AW_SHAPE_FIRST;
-    return !on;
+    return !(aw_shape_is_on(a, g->ns) && aw_shape_is_on(b, g->nx));
 }
 
-/** What a particle deposits besides its charge: 1 - beta_par, and beta_perp, against the design
- *  tangent (ct, st). 1 - beta_par = (gamma - along)/gamma, which cancels for along > 0; there
- *  (gamma - along)(gamma + along) = 1 + across^2. */
+/** Moments that a particle deposits besides its charge: *late = 1 - beta_par and *perp = beta_perp,
+ *  with respect to the design tangent (ct, st). 1 - beta_par = (gamma - along)/gamma cancels for
+ *  along > 0; there (gamma - along)(gamma + along) = 1 + across^2 is used.
+ *  @param pz, px  momentum gamma beta */
 AW_FN void aw_particle_moments(double pz, double px, double ct, double st, double *late,
                                double *perp)
 {
@@ -81,16 +94,17 @@ typedef struct aw_particle_force {
     double z, x, s, n;
 } aw_particle_force;
 
-/** @param[in] taken  Fz_lab, Fx_lab, cBy and theta at the particle;  @param[in] beta  for which
- *  these forces hold (pic/gather.h, aw_gather_run) */
-AW_FN aw_particle_force aw_particle_force_of(const double taken[4], double pz, double px,
+/** Force on a particle of momentum (pz, px) [gamma beta]; see aw_gather_run (pic/gather.h).
+ *  @param[in] field  Fz_lab, Fx_lab, cBy and theta interpolated at the particle
+ *  @param[in] beta   design velocity in c, for which Fz_lab and Fx_lab hold */
+AW_FN aw_particle_force aw_particle_force_of(const double field[4], double pz, double px,
                                              double beta)
 {
-    const double c = cos(taken[3]), q = sin(taken[3]), g = sqrt(1.0 + pz * pz + px * px);
+    const double c = cos(field[3]), q = sin(field[3]), g = sqrt(1.0 + pz * pz + px * px);
     const double dz = pz / g - beta * c, dx = px / g - beta * q;
     aw_particle_force f;
-    f.z = taken[0] + dx * taken[2];
-    f.x = taken[1] - dz * taken[2];
+    f.z = field[0] + dx * field[2];
+    f.x = field[1] - dz * field[2];
     f.s = f.z * c + f.x * q;
     f.n = f.x * c - f.z * q;
     return f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deposit and gather of a block; part of variant.c. What the particles need by themselves is
- * computed with vectors of particles; what they meet on the grid, with vectors of components. */
+/* Deposit and gather of a block; part of variant.c. Weights and moments are computed with vectors
+ * of particles, sums on the grid with vectors of a node's components. */
 #ifndef AW_PIC_SIMD_GRID_H
 #define AW_PIC_SIMD_GRID_H
 #include <float.h>
@@ -10,8 +10,8 @@
 #include "pic/simd/simd.h"
 #include "pic/simd/small_angles.h"
 
-/* The four numbers of a node: one vector, or two where the processor has no wider ones (a split one
- * would go through memory). */
+/* The four numbers of a node: one vector of 32 bytes, or two of 16 where the processor has none
+ * (the compiler would pass a split vector through memory). */
 #ifdef __AVX2__
 enum { AW_PARTS_OF_QUAD = 1 };
 #else
@@ -46,15 +46,15 @@ AW_SIMD_FN aw_quad quad_add(aw_quad sum, aw_quad a, double w)
     return sum;
 }
 
-/* Nodes and weights of a block. */
+/* Nodes and weights of the particles of a block. */
 typedef struct aw_stencil {
     _Alignas(64) double wu[AW_SHAPE_NODES][AW_BLOCK];
     _Alignas(64) double wv[AW_SHAPE_NODES][AW_BLOCK];
-    _Alignas(64) int node[AW_BLOCK]; /* the first of them */
+    _Alignas(64) int node[AW_BLOCK]; /* the first node */
 } aw_stencil;
 
-/* Weights of kernels/math/integrand.h (aw_spline) in four operations; the middle one first. */
-#define AW_WEIGHTS(f, w, l)                    \
+/* aw_shape_weights (kernels/math/spline.h) in four operations, from the middle weight. */
+#define AW_SHAPE_WEIGHTS(f, w, l)              \
     do {                                       \
         const double mid_ = 0.75 - (f) * (f);  \
         const double side_ = 0.5 - 0.5 * mid_; \
@@ -63,10 +63,11 @@ typedef struct aw_stencil {
         (w)[2][l] = side_ + 0.5 * (f);         \
     } while (0)
 
-/* Adding and subtracting it rounds a small double to a whole number. */
+/* Adding and then subtracting this number rounds a small double to the nearest integer. */
 #define AW_WHOLE 0x1.8p52
 
-/* Nodes are numbered in rows of ns + 2 rim. A particle that is off the grid gets the nearest nine.
+/* Nodes and weights as aw_particle_nodes_find has them, on a grid that `rim` cells surround: nodes
+ * are numbered in rows of ns + 2 rim. A particle off the grid gets the nearest nodes.
  * @return the number of particles off the grid, or not finite */
 AW_SIMD_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
                              int rim, aw_stencil *AW_RESTRICT s)
@@ -74,10 +75,11 @@ AW_SIMD_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw
     const double *AW_RESTRICT z = p->z + i, *AW_RESTRICT x = p->x + i;
     const aw_particle_grid f = *g;
     const double row = f.ns + 2 * rim, first = (rim + AW_SHAPE_FIRST) * (row + 1.0);
-    /* between the limits, which do not count: at 1/2 rounding to even would choose node 0 */
-    const double low = 0.5 * (1.0 + DBL_EPSILON);
-    const double top_s = (f.ns - 1.5) * (1.0 - DBL_EPSILON);
-    const double top_x = (f.nx - 1.5) * (1.0 - DBL_EPSILON);
+    /* The limits themselves are off the grid: at 1/2, rounding to even would choose node 0. */
+    const double low = (AW_SHAPE_REACH - 1.0) * (1.0 + DBL_EPSILON);
+    const double top_s = (f.ns - AW_SHAPE_REACH) * (1.0 - DBL_EPSILON);
+    const double top_x = (f.nx - AW_SHAPE_REACH) * (1.0 - DBL_EPSILON);
+    const double down = 0.5 - AW_SHAPE_ROUND; /* 0, or 1/2 where the base node is the one below */
     double off = 0.0;
 #pragma omp simd reduction(+ : off)
     for (size_t l = 0; l < n; ++l) {
@@ -87,19 +89,20 @@ AW_SIMD_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw
         ac = ac < top_s ? ac : top_s;
         bc = bc < top_x ? bc : top_x;
         off += ((ac == a) & (bc == b)) ? 0.0 : 1.0;
-        const double ia = (ac + AW_WHOLE) - AW_WHOLE, ib = (bc + AW_WHOLE) - AW_WHOLE;
+        const double ia = (ac - down + AW_WHOLE) - AW_WHOLE;
+        const double ib = (bc - down + AW_WHOLE) - AW_WHOLE;
         const double u = a - ia, v = b - ib;
         s->node[l] = (int)(ib * row + (ia + first));
-        AW_WEIGHTS(u, s->wu, l);
-        AW_WEIGHTS(v, s->wv, l);
+        AW_SHAPE_WEIGHTS(u, s->wu, l);
+        AW_SHAPE_WEIGHTS(v, s->wv, l);
     }
     return off;
 }
 
-/* The moments of a particle by itself: 1, 1 - beta_par, beta_perp, 0.
+/* Moments of each particle: 1, 1 - beta_par, beta_perp, 0.
  * @return the number of particles that are not finite */
-AW_SIMD_FN double own_moments(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                              double (*AW_RESTRICT moment)[4])
+AW_SIMD_FN double particle_moments(const aw_particles *p, size_t i, size_t n,
+                                   const aw_particle_grid *g, double (*AW_RESTRICT moment)[4])
 {
     const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i, ct = g->ct, st = g->st;
     double off = 0.0;
@@ -117,15 +120,15 @@ AW_SIMD_FN double own_moments(const aw_particles *p, size_t i, size_t n, const a
 }
 
 AW_SIMD_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                            double *AW_RESTRICT grid)
+                            double *AW_RESTRICT cells)
 {
     const ptrdiff_t row = 4 * (ptrdiff_t)(g->ns + 2 * AW_PAD);
     _Alignas(64) double moment[AW_BLOCK][4];
     aw_stencil s;
-    if (find_nodes(p, i, n, g, AW_PAD, &s) + own_moments(p, i, n, g, moment) > 0.0) return 1;
+    if (find_nodes(p, i, n, g, AW_PAD, &s) + particle_moments(p, i, n, g, moment) > 0.0) return 1;
     for (size_t l = 0; l < n; ++l) {
         const aw_quad m = quad_load(moment[l]);
-        double *at = grid + 4 * (ptrdiff_t)s.node[l];
+        double *at = cells + 4 * (ptrdiff_t)s.node[l];
         for (int q = 0; q < AW_SHAPE_NODES; ++q, at += row) {
             const aw_quad r = quad_times(m, s.wv[q][l]);
             for (int k = 0; k < AW_SHAPE_NODES; ++k)
@@ -136,12 +139,12 @@ AW_SIMD_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_
 }
 
 static int deposit(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                   double *AW_RESTRICT grid)
+                   double *AW_RESTRICT cells)
 {
-    return n == AW_BLOCK ? deposit_some(p, i, AW_BLOCK, g, grid) : deposit_some(p, i, n, g, grid);
+    return n == AW_BLOCK ? deposit_some(p, i, AW_BLOCK, g, cells) : deposit_some(p, i, n, g, cells);
 }
 
-/* Cosine and sine of the node tangents at the particles, `turn` from the direction of g. */
+/* Cosine and sine of the design tangents at the particles, turned by `turn` from that of g. */
 AW_SIMD_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw_particle_grid *g,
                               double *AW_RESTRICT ct, double *AW_RESTRICT st)
 {
@@ -154,7 +157,7 @@ AW_SIMD_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw
         ct[l] = c0 - (c0 * v + s0 * s);
         st[l] = s0 - (s0 * v - c0 * s);
     }
-    if (wide > 0.0) /* a bunch that fills a good part of a turn */
+    if (wide > 0.0) /* the bunch fills a good part of a ring */
         for (size_t l = 0; l < n; ++l) {
             ct[l] = cos(g->theta + turn[l]);
             st[l] = sin(g->theta + turn[l]);
@@ -169,7 +172,7 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
     const ptrdiff_t row = 4 * (ptrdiff_t)g->ns;
     const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
     const double beta = g->beta, theta = g->theta;
-    _Alignas(64) double taken[AW_BLOCK][4], turn[AW_BLOCK], ct[AW_BLOCK], st[AW_BLOCK];
+    _Alignas(64) double field_at[AW_BLOCK][4], turn[AW_BLOCK], ct[AW_BLOCK], st[AW_BLOCK];
     aw_stencil s;
     find_nodes(p, i, n, g, 0, &s);
     for (size_t l = 0; l < n; ++l) {
@@ -181,15 +184,16 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
                 r = quad_add(r, quad_load(at + 4 * k), s.wu[k][l]);
             sum = quad_add(sum, r, s.wv[q][l]);
         }
-        quad_store(sum, taken[l]);
+        quad_store(sum, field_at[l]);
     }
-    for (size_t l = 0; l < n; ++l) turn[l] = taken[l][3] - theta;
+    for (size_t l = 0; l < n; ++l) turn[l] = field_at[l][3] - theta;
     find_tangents(turn, n, g, ct, st);
 #pragma omp simd
     for (size_t l = 0; l < n; ++l) {
         const double pz = z[l], px = x[l], inverse = 1.0 / sqrt(1.0 + (pz * pz + px * px));
         const double dz = pz * inverse - beta * ct[l], dx = px * inverse - beta * st[l];
-        const double fz = taken[l][0] + dx * taken[l][2], fx = taken[l][1] - dz * taken[l][2];
+        const double fz = field_at[l][0] + dx * field_at[l][2],
+                     fx = field_at[l][1] - dz * field_at[l][2];
         Fz[l] = fz;
         Fx[l] = fx;
         Fs[l] = fz * ct[l] + fx * st[l];

@@ -5,7 +5,8 @@
 #include "pic/simd/simd.h"
 #include "pic/simd/small_angles.h"
 
-/* With d the turn from the node to its neighbour, v_q - v_p = beta (sin d n - (1 - cos d) t). */
+/* For nodes p and neighbours q: with d the angle from the tangent t of p to that of q, and n the
+ * normal of p, v_q - v_p = beta (sin d n - (1 - cos d) t). */
 static int neighbours(const aw_simd_nodes *node, const aw_simd_line *line, double w,
                       double (*AW_RESTRICT out)[AW_STRIP])
 {
@@ -21,9 +22,9 @@ static int neighbours(const aw_simd_nodes *node, const aw_simd_line *line, doubl
     for (int l = 0; l < n; ++l) {
         const double d = turned[l] - theta[l], q = d * d, z = az[l], x = ax[l];
         const double along = ct[l] * z + st[l] * x, across = ct[l] * x - st[l] * z;
-        const double held = d * aw_small_sinc(q) * across - aw_small_versine(q) * along;
+        const double change = d * aw_small_sinc(q) * across - aw_small_versine(q) * along;
         wide += q <= AW_SMALL * AW_SMALL ? 0.0 : 1.0;
-        to_psi[l] += w * (psi[l] + beta[l] * held);
+        to_psi[l] += w * (psi[l] + beta[l] * change);
         to_z[l] += w * z;
         to_x[l] += w * x;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kick and transport of a block; part of variant.c. */
+/* Kick, transport and rigid motion of a block; part of variant.c. */
 #ifndef AW_PIC_SIMD_PUSH_H
 #define AW_PIC_SIMD_PUSH_H
 #include <float.h>
@@ -29,12 +29,12 @@ static int kick(aw_particles *p, size_t i, size_t n, double factor, const double
                          : kick_some(p, i, n, factor, Fz, Fx);
 }
 
-/* The arithmetic is that of pic/push.c. A particle stays for sure if its whole path is shorter than
- * the distance to the exit plane; what else push.c wants of it (that its circle meets the plane at
- * all) is checked too, so that trouble is found at the same step. `bend` is constant where this is
- * inlined. */
-AW_SIMD_FN uint64_t fly_some(aw_particles *p, size_t i, size_t n, const aw_simd_field *region,
-                             double cdt, const int bend)
+/* The arithmetic of pic/particle/track.h. A particle is certain to stay in the region if its path
+ * is shorter than the distance to the exit plane. The other conditions of track.h (that the circle
+ * meets the plane at all) are checked too, so that an error is found at the same step. `bend` is a
+ * constant where this is inlined. */
+AW_SIMD_FN uint64_t transport_some(aw_particles *p, size_t i, size_t n, const aw_simd_field *region,
+                                   double cdt, const int bend)
 {
     double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
     double *AW_RESTRICT pzs = p->pz + i, *AW_RESTRICT pxs = p->px + i;
@@ -42,9 +42,9 @@ AW_SIMD_FN uint64_t fly_some(aw_particles *p, size_t i, size_t n, const aw_simd_
     const double field = region->bend, never = region->last ? INFINITY : 0.0;
     const double nz = region->last ? r.ct : r.exit_nz, nx = region->last ? r.st : r.exit_nx;
     _Alignas(64) double left[AW_BLOCK];
-    double some = 0.0;
+    double count = 0.0;
     uint64_t bits = 0;
-#pragma omp simd reduction(+ : some)
+#pragma omp simd reduction(+ : count)
     for (size_t l = 0; l < n; ++l) {
         const double z = zs[l], x = xs[l], pz = pzs[l], px = pxs[l], square = pz * pz + px * px;
         const double m = sqrt(square), gamma = sqrt(1.0 + square), inverse = 1.0 / (m * gamma);
@@ -55,9 +55,9 @@ AW_SIMD_FN uint64_t fly_some(aw_particles *p, size_t i, size_t n, const aw_simd_
         int stays = (onward > AW_GRAZING) & (path < gap);
         if (bend) {
             const double k = field * by_m, turning = ux * nz - uz * nx, h = 0.5 * (k * path);
-            const double room = onward * onward + k * gap * (2.0 * turning - k * gap), q = h * h;
-            stays &= (room >= 0.0) & (q <= AW_SMALL * AW_SMALL);
-            /* half the turn, the chord, the other half */
+            const double root = onward * onward + k * gap * (2.0 * turning - k * gap), q = h * h;
+            stays &= (root >= 0.0) & (q <= AW_SMALL * AW_SMALL);
+            /* half of the turn, the chord, the other half */
             const double c = aw_small_versine(q), half = aw_small_sinc(q), s = h * half;
             const double vz = uz - (uz * c - ux * s), vx = ux - (ux * c + uz * s);
             const double wz = vz - (vz * c - vx * s), wx = vx - (vx * c + vz * s);
@@ -71,22 +71,23 @@ AW_SIMD_FN uint64_t fly_some(aw_particles *p, size_t i, size_t n, const aw_simd_
             xs[l] = stays ? x + path * ux : x;
         }
         left[l] = stays ? 0.0 : 1.0;
-        some += left[l];
+        count += left[l];
     }
-    if (some > 0.0)
+    if (count > 0.0)
         for (size_t l = 0; l < n; ++l) bits |= (uint64_t)(left[l] > 0.0) << l;
     return bits;
 }
 
-static uint64_t fly(aw_particles *p, size_t i, size_t n, const aw_simd_field *r, double cdt)
+static uint64_t transport(aw_particles *p, size_t i, size_t n, const aw_simd_field *r, double cdt)
 {
     const int whole = n == AW_BLOCK;
     if (r->bend != 0.0)
-        return whole ? fly_some(p, i, AW_BLOCK, r, cdt, 1) : fly_some(p, i, n, r, cdt, 1);
-    return whole ? fly_some(p, i, AW_BLOCK, r, cdt, 0) : fly_some(p, i, n, r, cdt, 0);
+        return whole ? transport_some(p, i, AW_BLOCK, r, cdt, 1)
+                     : transport_some(p, i, n, r, cdt, 1);
+    return whole ? transport_some(p, i, AW_BLOCK, r, cdt, 0) : transport_some(p, i, n, r, cdt, 0);
 }
 
-/* A first pass only looks: what it finds decides for the whole block. */
+/* A first pass only checks the particles; either all of the block or none of it is moved. */
 AW_SIMD_FN int rigid_some(aw_particles *p, size_t i, size_t n, const aw_simd_reference *ref,
                           double momentum)
 {

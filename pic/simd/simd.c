@@ -11,7 +11,7 @@ extern const aw_particle_kernels aw_particle_kernels_baseline;
 extern const aw_particle_kernels aw_particle_kernels_avx2, aw_particle_kernels_avx512;
 #endif
 
-/* Which variants a processor can run is said in one place, kernels/cpu/simd/simd.c. */
+/* kernels/cpu/simd/simd.c decides which variants a processor can run. */
 const aw_particle_kernels *aw_particle_kernels_find(const char *name)
 {
     static const aw_particle_kernels *const built[] = {

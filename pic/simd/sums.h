@@ -9,16 +9,16 @@
 
 static void extremes(const double *AW_RESTRICT value, size_t n, double sum[3])
 {
-    double total = 0.0, least = sum[1], most = sum[2];
-#pragma omp simd reduction(+ : total) reduction(min : least) reduction(max : most)
+    double total = 0.0, min = sum[1], max = sum[2];
+#pragma omp simd reduction(+ : total) reduction(min : min) reduction(max : max)
     for (size_t l = 0; l < n; ++l) {
         total += value[l];
-        least = value[l] < least ? value[l] : least;
-        most = value[l] > most ? value[l] : most;
+        min = value[l] < min ? value[l] : min;
+        max = value[l] > max ? value[l] : max;
     }
     sum[0] += total;
-    sum[1] = least;
-    sum[2] = most;
+    sum[1] = min;
+    sum[2] = max;
 }
 
 static void moments(const aw_particles *p, size_t i, size_t n, double z, double x, double sum[5])
@@ -41,10 +41,10 @@ static void moments(const aw_particles *p, size_t i, size_t n, double z, double 
     sum[4] += bb;
 }
 
-static void reach(const aw_particles *p, size_t i, size_t n, const double place[4], double out[2])
+static void reach(const aw_particles *p, size_t i, size_t n, const double axes[4], double out[2])
 {
     const double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
-    const double z = place[0], x = place[1], c = place[2], s = place[3];
+    const double z = axes[0], x = axes[1], c = axes[2], s = axes[3];
     double u = out[0], w = out[1];
 #pragma omp simd reduction(max : u, w)
     for (size_t l = 0; l < n; ++l) {
@@ -57,16 +57,17 @@ static void reach(const aw_particles *p, size_t i, size_t n, const double place[
     out[1] = w;
 }
 
-/* Coordinates about the reference. With (l, m) the place along its tangent and normal and k the
- * curvature, the foot point on the circle has turned by atan(k l/(1 + k m)), and the offset is the
- * difference of two radii, written so that it does not cancel; k = 0 needs no case of its own.
+/* Coordinates with respect to the reference. With (l, m) the position along its tangent and normal,
+ * and k the curvature, the tangent at the closest point of the circle is turned by atan(k l/(1 + k
+ * m)), and the offset is the difference of two radii, in a form that does not cancel; k = 0 is no
+ * special case.
  * @return the number of particles that are not on this piece of the orbit, or not finite */
 AW_SIMD_FN double coordinates(const aw_particles *p, size_t i, size_t n,
                               const aw_simd_reference *ref, double (*AW_RESTRICT c)[AW_BLOCK])
 {
     const double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
     const double *AW_RESTRICT pzs = p->pz + i, *AW_RESTRICT pxs = p->px + i;
-    const double *AW_RESTRICT begin = p->gamma0 + i;
+    const double *AW_RESTRICT gamma0 = p->gamma0 + i;
     const aw_simd_reference r = *ref;
     const double by_gamma = 1.0 / r.gamma, k = r.kappa;
     double off = 0.0;
@@ -79,7 +80,7 @@ AW_SIMD_FN double coordinates(const aw_particles *p, size_t i, size_t n,
         const double s = l * by_a * aw_small_atan(q);
         const double along = pz * r.ct + px * r.st, across = px * r.ct - pz * r.st;
         const double gamma = sqrt(1.0 + (pz * pz + px * px));
-        /* the tangent at the foot is (a, -b) over the radius */
+        /* the tangent at the closest point is (a, -b)/radius */
         const double slope = (across * a + along * b) / (along * a - across * b);
         const int here =
             (a > 0.0) & (q <= AW_SMALL_TAN * AW_SMALL_TAN) & (s > r.behind) & (s < r.ahead);
@@ -88,12 +89,12 @@ AW_SIMD_FN double coordinates(const aw_particles *p, size_t i, size_t n,
         c[AW_BEAM_X][j] = (2.0 * m + k * (l * l + m * m)) / (1.0 + radius);
         c[AW_BEAM_ANGLE][j] = slope;
         c[AW_BEAM_DELTA][j] = (gamma - r.gamma) * by_gamma;
-        c[AW_BEAM_CHANGE][j] = gamma - begin[j];
+        c[AW_BEAM_CHANGE][j] = gamma - gamma0[j];
     }
     return off;
 }
 
-/* Sums of one coordinate, and of its products with the first `many`. */
+/* Add up coordinate b, and its products with the coordinates up to b. */
 AW_SIMD_FN void add_products(const double (*AW_RESTRICT c)[AW_BLOCK], size_t n, int b,
                              aw_beam_sums *sums)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks of particles with short vectors; CMake compiles this file once per AW_VARIANT. */
+/* The particle kernels of one instruction set; CMake compiles this file once per AW_VARIANT. */
 #include "pic/simd/simd.h"
 
-/* Inlined where the number of particles is known, so that loops have a whole number of vectors. */
+/* Inlined with a constant number of particles, so that loops have a whole number of vectors. */
 #define AW_SIMD_FN static inline __attribute__((always_inline))
 
 #include "pic/simd/grid.h"
@@ -19,7 +19,7 @@ const aw_particle_kernels AW_CAT(aw_particle_kernels_, AW_VARIANT) = {.name = AW
                                                                       .gather = gather,
                                                                       .extremes = extremes,
                                                                       .kick = kick,
-                                                                      .fly = fly,
+                                                                      .transport = transport,
                                                                       .rigid = rigid,
                                                                       .moments = moments,
                                                                       .reach = reach,

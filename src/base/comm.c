@@ -10,21 +10,23 @@
 #include <limits.h>
 #include <mpi.h>
 
-/* Of the process, as MPI's own state is. */
+/* State of the process, as MPI's own state is. */
 static int rank, ranks = 1, local, neighbours = 1;
 static MPI_Comm node;
 
 aw_status aw_comm_begin(void)
 {
-    /* What OpenMPI's and others' mpirun and SLURM's srun leave: alone, MPI would only take time. */
-    static const char *const sign[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
-    int given = 0, joined = 0;
-    for (size_t i = 0; i < sizeof sign / sizeof sign[0]; ++i) joined |= getenv(sign[i]) != NULL;
-    if (!joined) return AW_OK;
-    /* Threads of a device never call MPI: only the one that called begin does. */
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
-        given < MPI_THREAD_FUNNELED)
-        return aw_error(AW_ERR_BACKEND, "this MPI library does not serve programs with threads");
+    /* Set by the mpirun of OpenMPI and others, and by SLURM's srun. A single process does not need
+     * MPI, whose initialization takes time. */
+    static const char *const variable[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+    int support = 0, launched = 0;
+    for (size_t i = 0; i < sizeof variable / sizeof variable[0]; ++i)
+        launched |= getenv(variable[i]) != NULL;
+    if (!launched) return AW_OK;
+    /* Threads of a device never call MPI: only the thread that called aw_comm_begin does. */
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &support) != MPI_SUCCESS ||
+        support < MPI_THREAD_FUNNELED)
+        return aw_error(AW_ERR_BACKEND, "this MPI library does not support programs with threads");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
@@ -50,12 +52,12 @@ int aw_comm_size(void) { return ranks; }
 
 int aw_comm_local(void) { return local; }
 
-/* Counts are ints there. */
+/* In chunks, as MPI's counts are ints. */
 static void sum(char *x, size_t n, size_t size, MPI_Datatype type)
 {
     for (size_t at = 0; at < n; at += INT_MAX) {
-        const int some = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
-        MPI_Allreduce(MPI_IN_PLACE, x + at * size, some, type, MPI_SUM, MPI_COMM_WORLD);
+        const int count = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
+        MPI_Allreduce(MPI_IN_PLACE, x + at * size, count, type, MPI_SUM, MPI_COMM_WORLD);
     }
 }
 
@@ -75,15 +77,15 @@ void aw_comm_max(double *x, size_t n)
         MPI_Allreduce(MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
-/* Bytes between rank 0 and another one: counts are ints. */
-static void carry(char *bytes, size_t n, int to, int from)
+/* Send bytes from one rank to another, in chunks, as MPI's counts are ints. */
+static void transfer(char *bytes, size_t n, int to, int from)
 {
     for (size_t at = 0; at < n; at += INT_MAX) {
-        const int some = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
+        const int count = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
         if (rank == from)
-            MPI_Send(bytes + at, some, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+            MPI_Send(bytes + at, count, MPI_BYTE, to, 0, MPI_COMM_WORLD);
         else
-            MPI_Recv(bytes + at, some, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(bytes + at, count, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
 
@@ -91,15 +93,15 @@ void aw_comm_gather(const void *mine, size_t n, void *all)
 {
     char *to = all;
     if (rank > 0) {
-        carry((char *)&n, sizeof n, 0, rank);
-        carry((char *)mine, n, 0, rank); /* which is sent, and not written */
+        transfer((char *)&n, sizeof n, 0, rank);
+        transfer((char *)mine, n, 0, rank); /* sends: does not write to it */
         return;
     }
     memcpy(to, mine, n);
     for (int r = 1; r < ranks; ++r) {
         to += n;
-        carry((char *)&n, sizeof n, 0, r);
-        carry(to, n, 0, r);
+        transfer((char *)&n, sizeof n, 0, r);
+        transfer(to, n, 0, r);
     }
 }
 
@@ -107,8 +109,8 @@ void aw_comm_broadcast(void *bytes, size_t n)
 {
     char *from = bytes;
     for (size_t at = 0; aw_comm_size() > 1 && at < n; at += INT_MAX) {
-        const int some = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
-        MPI_Bcast(from + at, some, MPI_BYTE, 0, MPI_COMM_WORLD);
+        const int count = n - at < INT_MAX ? (int)(n - at) : INT_MAX;
+        MPI_Bcast(from + at, count, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
 }
 

@@ -6,14 +6,14 @@
 
 #include "src/base/log.h"
 
-aw_status aw_option_number(const char *option, const char *text, long least, long most, long *out)
+aw_status aw_option_number(const char *option, const char *text, long min, long max, long *out)
 {
     char *end = NULL;
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
+    if (errno != 0 || end == text || *end != '\0' || value < min || value > max)
         return aw_error(AW_ERR_ARG, "%s: '%s' is not a whole number from %ld to %ld", option, text,
-                        least, most);
+                        min, max);
     *out = value;
     return AW_OK;
 }

@@ -9,16 +9,17 @@ AW_BEGIN_DECLS
 /** A sub-command. All texts are static. */
 typedef struct aw_command {
     const char *name;
-    const char *usage;   /* as in the list of `arcwake help`, e.g. "run INPUT.yaml" */
+    const char *usage;   /* for the list of `arcwake help`, e.g. "run INPUT.yaml" */
     const char *summary; /* one line for that list */
-    const char *help;    /* its page: `arcwake help NAME`, and with --help */
+    const char *help;    /* text of `arcwake help NAME` and `arcwake NAME --help` */
     aw_status (*run)(int argc, char **argv); /* argv[0] is the command's name */
-    int on_all_ranks;                        /* 1: ranks share its work; 0: rank 0 does it alone */
+    int on_all_ranks; /* 1: the ranks divide its work; 0: only rank 0 runs it */
 } aw_command;
 
-/** A whole number from the text of an option, between least and most.
- *  @return AW_OK, AW_ERR_ARG (message). */
-aw_status aw_option_number(const char *option, const char *text, long least, long most, long *out);
+/** Parse the value of an option as a whole number from min to max.
+ *  @param[in] option  its name, for the message
+ *  @return AW_OK, AW_ERR_ARG (message; `out` is unchanged). */
+aw_status aw_option_number(const char *option, const char *text, long min, long max, long *out);
 
 AW_END_DECLS
 #endif

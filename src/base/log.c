@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The terminal and the log file belong to the process: the one mutable state outside structs. */
+/* State of the process, as the terminal and the log file are. */
 static FILE *log_file;
 static int log_quiet, log_muted;
-static char log_said[256]; /* by aw_info_once */
+static char log_last[256]; /* line last printed by aw_info_once */
 
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list args)
 {
@@ -59,13 +59,13 @@ void aw_info(const char *format, ...)
 
 void aw_info_once(const char *format, ...)
 {
-    char line[sizeof log_said];
+    char line[sizeof log_last];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (strcmp(line, log_said) == 0) return;
-    memcpy(log_said, line, sizeof line);
+    if (strcmp(line, log_last) == 0) return;
+    memcpy(log_last, line, sizeof line);
     aw_info("%s", line);
 }
 

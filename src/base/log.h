@@ -12,25 +12,27 @@ AW_BEGIN_DECLS
 #define AW_PRINTF(f, a)
 #endif
 
-/** Print "arcwake: error: ..." once, where the error is born; returns `status` for `return`. */
+/** Print "arcwake: error: ...". To be called once, where the error is detected.
+ *  @return status, for `return aw_error(...)` */
 aw_status aw_error(aw_status status, const char *format, ...) AW_PRINTF(2, 3);
 
 /** Print "arcwake: warning: ...". */
 void aw_warn(const char *format, ...) AW_PRINTF(1, 2);
 
-/** Print a line of information on stdout, unless quiet. */
+/** Print a line of information on stdout (aw_log_quiet). */
 void aw_info(const char *format, ...) AW_PRINTF(1, 2);
 
-/** The same, but not again as long as the last line of its kind was this one. */
+/** The same, unless the last line that this function printed was equal. */
 void aw_info_once(const char *format, ...) AW_PRINTF(1, 2);
 
-/** With quiet, aw_info prints nothing on the terminal (the log file still gets it). */
+/** quiet = 1: aw_info prints to the log file only, not on the terminal. */
 void aw_log_quiet(int quiet);
 
-/** With mute, nothing is printed at all: other ranks say the same. */
+/** mute = 1: no message is printed on the terminal, for ranks whose messages rank 0 prints, too. */
 void aw_log_mute(int mute);
 
-/** Copy every further message to the file at `path` (truncated). @return AW_OK or AW_ERR_IO. */
+/** Copy all further messages to the file at `path`, which is overwritten; a log file that is open
+ *  is closed. @return AW_OK or AW_ERR_IO (message). */
 aw_status aw_log_open(const char *path);
 
 /** Close the log file, if one is open. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aligned host memory and what the process uses of it. */
+/* Aligned host memory, and how much of it the process uses. */
 #ifndef AW_BASE_MEMORY_H
 #define AW_BASE_MEMORY_H
 #include <stddef.h>
@@ -8,22 +8,23 @@
 
 AW_BEGIN_DECLS
 
-/** 64-byte aligned, zeroed block of `count * size` bytes for the caller to free with aw_free.
- *  @return NULL when it cannot be had (or the product overflows). A count of 0 gives a block. */
+/** Allocate `count * size` bytes, 64-byte aligned and zeroed; the caller frees them with aw_free.
+ *  @return NULL: out of memory, or the product overflows. For 0 bytes it is not NULL either. */
 void *aw_alloc(size_t count, size_t size);
 
-/** Grow `*block` geometrically so that it holds at least `need` items; contents are kept.
- *  @param[in,out] capacity  items that *block holds
+/** Grow `*block` geometrically to a capacity of at least `need` items of `size` bytes. The contents
+ *  are copied, new items are zero.
+ *  @param[in,out] capacity  of *block [items]
  *  @return AW_OK or AW_ERR_NOMEM (block and capacity unchanged). */
 aw_status aw_grow(void **block, size_t *capacity, size_t need, size_t size);
 
-/** Free what aw_alloc or aw_grow gave; NULL is fine. */
+/** Free a block from aw_alloc or aw_grow; NULL is permitted. */
 void aw_free(void *block);
 
-/** Largest resident size of this process so far [bytes]; 0 where the system does not say. */
+/** Largest resident set size of this process so far [bytes]; 0: unknown on this system. */
 size_t aw_memory_peak(void);
 
-/** Resident size of this process now [bytes]; 0 where the system does not say. */
+/** Resident set size of this process now [bytes]; 0: unknown on this system. */
 size_t aw_memory_now(void);
 
 AW_END_DECLS

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What differs between compilers: the one place for #if on them. */
+/* Differences between compilers: the only file with #if on the compiler. */
 #ifndef AW_BASE_PORT_H
 #define AW_BASE_PORT_H
 
-/* Point maths is `static`: a shared inline symbol built with AVX-512 could be linked into the
- * baseline path and crash an old processor. */
+/* Functions in headers are `static`: the linker could choose the AVX-512 copy of a common inline
+ * symbol for the baseline variant, which would crash on an older processor. */
 #if defined(__CUDACC__)
 #define AW_FN static __host__ __device__ __forceinline__
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Not MPI_Win_allocate_shared: where /dev/shm is small, as in containers, OpenMPI 4.1 fails on
- * one rank and leaves the others waiting. */
+/* POSIX shared memory instead of MPI_Win_allocate_shared: where /dev/shm is small, as in
+ * containers, the latter fails on one rank with OpenMPI 4.1, and the other ranks wait forever. */
 #include "src/base/shared_memory.h"
 
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-enum { NAME = 64 };
+enum { NAME_BYTES = 64 };
 
-/* The node's first rank makes it, with all its pages, so that no write fails later. */
-static aw_status make(const char *name, size_t bytes, void **at)
+/* Create the memory, on the node's first rank, with all its pages, so that no write fails later. */
+static aw_status create_memory(const char *name, size_t bytes, void **at)
 {
     aw_status status = AW_ERR_NOMEM;
     const int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
@@ -29,7 +29,7 @@ static aw_status make(const char *name, size_t bytes, void **at)
     return status;
 }
 
-static aw_status find(const char *name, size_t bytes, void **at)
+static aw_status open_memory(const char *name, size_t bytes, void **at)
 {
     const int file = shm_open(name, O_RDWR, 0);
     if (file < 0) return AW_ERR_NOMEM;
@@ -38,35 +38,36 @@ static aw_status find(const char *name, size_t bytes, void **at)
     return *at != MAP_FAILED ? AW_OK : AW_ERR_NOMEM;
 }
 
-/* Nothing of it is left when the last rank ends, however that happens: its name goes first, so that
- * the next one can have it. */
-static int make_common(size_t bytes, aw_shared_memory *room)
+/* Allocate memory common to the node's ranks. Its name is unlinked at once: the memory is freed
+ * when the last rank ends, even by a crash, and the name can be used again. @return 1; 0: no
+ * memory */
+static int common_new(size_t bytes, aw_shared_memory *out)
 {
     const int first = aw_comm_local() == 0;
-    char name[NAME] = "";
+    char name[NAME_BYTES] = "";
     void *at = MAP_FAILED;
     aw_status status = AW_OK;
     if (first) {
         snprintf(name, sizeof name, "/arcwake.%ld", (long)getpid());
-        status = make(name, bytes, &at);
+        status = create_memory(name, bytes, &at);
     }
     aw_comm_node_broadcast(name, sizeof name);
     status = aw_comm_node_agree(status);
-    if (status == AW_OK && !first) status = find(name, bytes, &at);
+    if (status == AW_OK && !first) status = open_memory(name, bytes, &at);
     status = aw_comm_node_agree(status);
-    if (first && at != MAP_FAILED) shm_unlink(name); /* it is this rank's own */
+    if (first && at != MAP_FAILED) shm_unlink(name); /* created by this rank */
     if (status != AW_OK) {
         if (at != MAP_FAILED) munmap(at, bytes);
         return 0;
     }
-    *room = (aw_shared_memory){at, bytes, 1};
+    *out = (aw_shared_memory){at, bytes, 1};
     return 1;
 }
 
 aw_status aw_shared_memory_new(size_t bytes, aw_shared_memory *out)
 {
     if (aw_comm_node_size() > 1) {
-        if (make_common(bytes, out)) return AW_OK;
+        if (common_new(bytes, out)) return AW_OK;
         if (aw_comm_local() == 0)
             aw_info_once("too little shared memory (/dev/shm): each rank holds the history");
     }
@@ -74,11 +75,11 @@ aw_status aw_shared_memory_new(size_t bytes, aw_shared_memory *out)
     return out->at ? AW_OK : AW_ERR_NOMEM;
 }
 
-void aw_shared_memory_free(aw_shared_memory *room)
+void aw_shared_memory_free(aw_shared_memory *memory)
 {
-    if (room->common)
-        munmap(room->at, room->bytes);
+    if (memory->common)
+        munmap(memory->at, memory->bytes);
     else
-        aw_free(room->at);
-    *room = (aw_shared_memory){NULL, 0, 0};
+        aw_free(memory->at);
+    *memory = (aw_shared_memory){NULL, 0, 0};
 }

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategies by name: the run file, the command line and src/solvers know the same ones. */
+/* The list of the solver strategies: names, declarations, tables and messages are made from it. */
 #ifndef AW_BASE_STRATEGIES_H
 #define AW_BASE_STRATEGIES_H
 
-/** X(identifier, name): FIRST the first, X each other. A strategy is a row here, a file
- *  src/solvers/<identifier>.c that defines aw_strategy_<identifier>, and a line for CMake. */
-#define AW_STRATEGIES(FIRST, X)       \
-    FIRST(adaptive, "adaptive")       \
-    X(two_phase, "two-phase")         \
-    X(heuristic, "heuristic")         \
-    X(predictive, "predictive")       \
-    X(heterogeneous, "heterogeneous") \
-    X(projection, "projection")
+/** One row per strategy, in the order of all tables and messages: NEXT(identifier, name). The first
+ *  and the last row have macros of their own, so that lists of names can have separators between
+ *  the names. The identifier is that of the object aw_strategy_<identifier> (src/solvers/solver.h);
+ *  the name is the one in run files and on the command line. Add a strategy as a NEXT row
+ *  (docs/adding-a-strategy.md). */
+#define AW_STRATEGY_LIST(FIRST, NEXT, LAST) \
+    FIRST(adaptive, "adaptive")             \
+    NEXT(two_phase, "two-phase")            \
+    NEXT(heuristic, "heuristic")            \
+    NEXT(predictive, "predictive")          \
+    NEXT(heterogeneous, "heterogeneous")    \
+    LAST(projection, "projection")
 
-#define AW_STRATEGY_FIRST_(identifier, name) name
-#define AW_STRATEGY_BAR_(identifier, name) "|" name
-#define AW_STRATEGY_COMMA_(identifier, name) ", " name
+#define AW_STRATEGY_NAME(identifier, name) name
+#define AW_STRATEGY_BAR_NAME(identifier, name) "|" name
+#define AW_STRATEGY_COMMA_NAME(identifier, name) ", " name
+#define AW_STRATEGY_OR_NAME(identifier, name) " or " name
 
-/** All names, "a|b|c", and "a, b, c" for messages. */
-#define AW_STRATEGY_CHOICES AW_STRATEGIES(AW_STRATEGY_FIRST_, AW_STRATEGY_BAR_)
-#define AW_STRATEGY_NAMES AW_STRATEGIES(AW_STRATEGY_FIRST_, AW_STRATEGY_COMMA_)
+/** String literal "adaptive|two-phase|...": the choices of the key numerics.solver. */
+#define AW_STRATEGY_NAMES \
+    AW_STRATEGY_LIST(AW_STRATEGY_NAME, AW_STRATEGY_BAR_NAME, AW_STRATEGY_BAR_NAME)
+
+/** String literal "adaptive, two-phase, ... or projection", for messages. */
+#define AW_STRATEGY_TEXT \
+    AW_STRATEGY_LIST(AW_STRATEGY_NAME, AW_STRATEGY_COMMA_NAME, AW_STRATEGY_OR_NAME)
 
 #endif

@@ -12,4 +12,4 @@ static double read_clock(clockid_t clock)
 
 double aw_now(void) { return read_clock(CLOCK_MONOTONIC); }
 
-double aw_worked(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+double aw_thread_time(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Constants (CODATA 2018) and the sign conventions that every file links to.
+/* Constants (CODATA 2018), and the sign conventions of the whole program.
  *
  * Lab plane (z, x): the beam starts along +z; y is up; (x, y, z) is right-handed, so x is to the
  * left of the motion. A direction theta is (cos theta, sin theta) in (z, x). On the design orbit
  * t = (cos theta, sin theta), n = (-sin theta, cos theta), d theta/dS = -kappa: a positive angle
  * bends towards -x (MAD), and for kappa > 0 the normal n points away from the centre.
- * Inside, the beam's charge counts as positive; files carry the electrons' negative sign. */
+ * Inside the program the beam's charge is positive; files have the electrons' negative sign. */
 #ifndef AW_BASE_UNITS_H
 #define AW_BASE_UNITS_H
 

@@ -42,7 +42,7 @@ static aw_status one_step(const aw_bench *b, aw_simulation *sim, int solved, dou
     aw_status status = AW_OK;
     aw_monitor_row row;
     AW_TRY(aw_simulation_deposit(sim));
-    AW_TRY(b->hold && solved ? aw_simulation_hold(sim) : aw_simulation_solve(sim));
+    AW_TRY(b->hold && solved ? aw_simulation_reuse_potentials(sim) : aw_simulation_solve(sim));
     AW_TRY(aw_simulation_synchronise(sim));
     const double begin = aw_now();
     AW_TRY(aw_simulation_monitor(sim, &row));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Atomic replacement of files; making and clearing the output directory. */
+/* Atomic replacement of files; creating and clearing the output directory. */
 #include "src/io/file.h"
 
 #include <dirent.h>
@@ -23,14 +23,14 @@ int aw_file_write_all(int fd, const void *bytes, size_t size)
         ssize_t n = write(fd, next, size);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno;
-        if (n == 0) return ENOSPC; /* a device that takes nothing would loop for ever */
+        if (n == 0) return ENOSPC; /* or the loop would never end */
         next += n;
         size -= (size_t)n;
     }
     return 0;
 }
 
-/* "a", "b" -> malloc'd "a<between>b"; NULL when out of memory. */
+/* "a<between>b", allocated with malloc; NULL if out of memory. */
 static char *joined(const char *a, const char *between, const char *b)
 {
     size_t size = strlen(a) + strlen(between) + strlen(b) + 1;
@@ -39,7 +39,7 @@ static char *joined(const char *a, const char *between, const char *b)
     return text;
 }
 
-/* Create `path` with the bytes, safely on disk. @return 0 or an errno. */
+/* Create `path` with these bytes and flush it to the disk. @return 0 or an errno. */
 static int write_synced(const char *path, const void *bytes, size_t size)
 {
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
@@ -51,7 +51,7 @@ static int write_synced(const char *path, const void *bytes, size_t size)
     return code;
 }
 
-/* Make a rename in the directory of `path` durable. @return 0 or an errno. */
+/* Flush a rename in the directory of `path` to the disk. @return 0 or an errno. */
 static int sync_directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -61,7 +61,7 @@ static int sync_directory_of(const char *path)
     int code = fd < 0 ? errno : 0;
     free(name);
     if (code) return code;
-    /* EINVAL: this file system has no fsync of directories; nothing better can be done */
+    /* EINVAL: this file system has no fsync of directories, and there is no substitute */
     if (fsync(fd) != 0 && errno != EINVAL) code = errno;
     close(fd);
     return code;
@@ -154,7 +154,7 @@ static int is_run_file(const char *name)
     return 0;
 }
 
-/* Remove the entries of a directory that `ours` knows. */
+/* Remove the entries of a directory for which `ours` returns 1. */
 static aw_status remove_ours(const char *path, int (*ours)(const char *name))
 {
     DIR *directory = opendir(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files that are whole or absent, and the directory a run writes into. */
+/* Files that are complete or absent, and the output directory of a run. */
 #ifndef AW_IO_FILE_H
 #define AW_IO_FILE_H
 #include <stddef.h>
@@ -8,29 +8,29 @@
 
 AW_BEGIN_DECLS
 
-/** Put `size` bytes under the name `path`, replacing what was there, all or nothing.
- *  Writes path.tmp, fsync, rename, fsync of the directory; when anything fails, path.tmp is removed
- *  and what stood at `path` before stays. SIGXFSZ is set to be ignored, so that a file-size limit
- *  is an ordinary error (EFBIG) here as well.
- *  @param[in] bytes  borrowed; may be NULL when size is 0
+/** Create or replace the file `path` atomically: write path.tmp, fsync, rename, fsync of the
+ *  directory. On failure path.tmp is removed and the old file remains. SIGXFSZ is ignored from now
+ *  on (aw_file_size_signal_ignore).
+ *  @param[in] bytes  [size], borrowed; may be NULL if size is 0
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
 aw_status aw_file_replace(const char *path, const void *bytes, size_t size);
 
-/** Write all bytes to an open file descriptor, going on after signals and partial writes.
- *  @return 0, or the errno of the write that failed (how much was written is then unknown). */
+/** Write all bytes to an open file descriptor, resuming after signals and partial writes.
+ *  @return 0, or the errno of the write that failed; a part may have been written then. */
 int aw_file_write_all(int fd, const void *bytes, size_t size);
 
-/** From now on a write beyond a file-size limit fails with EFBIG instead of ending the process. */
+/** Ignore SIGXFSZ, so that a write beyond a file-size limit fails with EFBIG instead of ending the
+ *  process. */
 void aw_file_size_signal_ignore(void);
 
-/** Make the directories above the file `path`, where they are lacking.
+/** Create the missing parent directories of the file `path`.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
 aw_status aw_file_parents(const char *path);
 
-/** Make a run's output directory: `path` (with its parents) and `path`/diag.
- *  A directory that has anything in it is refused without `force`. With `force` our own old files
- *  are removed, so that stale ones never mix with new ones: diag/arcwake_*.h5, monitor.csv,
- *  run.log, resolved.yaml, report.html, forces.png (and their .tmp); nothing else is touched.
+/** Create the output directory of a run: `path` (with its parents) and `path`/diag. A directory
+ *  that is not empty is refused unless `force` is 1; then the files of an earlier run are removed,
+ *  so that old and new ones never mix: diag/arcwake_*.h5, monitor.csv, run.log, resolved.yaml,
+ *  report.html, forces.png (and their .tmp); no others.
  *  @return AW_OK, AW_ERR_ARG (empty path; not empty and no force), AW_ERR_NOMEM, AW_ERR_IO. */
 aw_status aw_directory_make(const char *path, int force);
 

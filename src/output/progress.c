@@ -36,7 +36,7 @@ static void format_bar(double fraction, char bar[BAR + 3])
     bar[BAR + 2] = '\0';
 }
 
-/* "potentials 91 %, push 5 %": the parts with 1 % or more of all, largest first. */
+/* "potentials 91 %, push 5 %": the parts that took at least 1 % of the time, largest first. */
 static void format_shares(const double *seconds, char *text, size_t size)
 {
     double left[AW_PARTS], sum = 0.0;
@@ -46,18 +46,18 @@ static void format_shares(const double *seconds, char *text, size_t size)
     }
     text[0] = '\0';
     for (size_t n = 0; sum > 0.0;) {
-        int most = 0;
+        int largest = 0;
         for (int i = 1; i < AW_PARTS; ++i)
-            if (left[i] > left[most]) most = i;
-        if (!(left[most] >= 0.01 * sum)) return;
-        int more = snprintf(text + n, size - n, "%s%s %.0f %%", n ? ", " : "",
-                            aw_part_name((aw_part)most), 100.0 * left[most] / sum);
-        if (more < 0 || (size_t)more >= size - n) {
+            if (left[i] > left[largest]) largest = i;
+        if (!(left[largest] >= 0.01 * sum)) return;
+        int added = snprintf(text + n, size - n, "%s%s %.0f %%", n ? ", " : "",
+                             aw_part_name((aw_part)largest), 100.0 * left[largest] / sum);
+        if (added < 0 || (size_t)added >= size - n) {
             text[n] = '\0';
             return;
         }
-        n += (size_t)more;
-        left[most] = 0.0;
+        n += (size_t)added;
+        left[largest] = 0.0;
     }
 }
 
@@ -77,19 +77,19 @@ void aw_progress_format(const aw_progress_state *state, int width, char *text, s
              state->done, state->total, rate, state->done < state->total ? "ETA" : "took", clock);
     format_shares(state->seconds, shares, sizeof shares);
 
-    size_t room = width > 0 ? (size_t)width : 0;
-    if (size > 0 && room > size - 1) room = size - 1;
+    size_t columns = width > 0 ? (size_t)width : 0;
+    if (size > 0 && columns > size - 1) columns = size - 1;
     size_t n_core = strlen(core), n_bar = strlen(bar) + 1, n_shares = strlen(shares);
-    int with_bar = n_core + n_bar <= room;
+    int with_bar = n_core + n_bar <= columns;
     size_t used = n_core + (with_bar ? n_bar : 0);
-    int with_shares = n_shares > 0 && used + 2 + n_shares <= room;
+    int with_shares = n_shares > 0 && used + 2 + n_shares <= columns;
     int n = snprintf(line, sizeof line, "%s%s%s%s%s", with_bar ? bar : "", with_bar ? " " : "",
                      core, with_shares ? "  " : "", with_shares ? shares : "");
     if (size == 0) return;
-    size_t keep = n > 0 ? (size_t)n : 0;
-    if (keep > room) keep = room;
-    memcpy(text, line, keep);
-    text[keep] = '\0';
+    size_t length = n > 0 ? (size_t)n : 0;
+    if (length > columns) length = columns;
+    memcpy(text, line, length);
+    text[length] = '\0';
 }
 
 static int terminal_width(FILE *stream)
@@ -103,7 +103,7 @@ static void draw(aw_progress *progress)
 {
     char text[400];
     int bar = progress->terminal;
-    /* a terminal's last column would wrap the line */
+    /* a character in the terminal's last column would wrap the line */
     int width = bar ? terminal_width(progress->stream) - 1 : (int)sizeof text - 1;
     aw_progress_format(&progress->state, width, text, sizeof text);
     fprintf(progress->stream, bar ? "\r%s\033[K" : "%s\n", text);

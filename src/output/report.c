@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs tools/report.py, or another script, and turns its failure into one line. */
+/* Run tools/report.py or another Python script, and report its failure in one line. */
 #include "src/output/report.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "src/base/log.h"
 
-#define WHY_SIZE 512
+#define REASON_SIZE 512
 
 extern char **environ;
 
@@ -25,15 +25,16 @@ static const char *find_python(void)
     return "python3";
 }
 
-/* Start python with its stderr on a pipe. @return 0 or an errno; *from is the pipe's other end. */
+/* Start Python with its stderr connected to a pipe; *output is the end to read.
+ * @return 0 or an errno */
 static int start(const char *python, const char *script, const char *argument, pid_t *pid,
-                 int *from)
+                 int *output)
 {
     int ends[2];
     if (pipe(ends) != 0) return errno;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    /* posix_spawn does not change its arguments, though its prototype allows it */
+    /* posix_spawn does not modify its arguments, although its prototype would allow it */
     char *const arguments[] = {(char *)python, (char *)script, (char *)"--", (char *)argument,
                                NULL};
     posix_spawn_file_actions_t actions;
@@ -44,19 +45,19 @@ static int start(const char *python, const char *script, const char *argument, p
         posix_spawn_file_actions_destroy(&actions);
     }
     close(ends[1]);
-    *from = ends[0];
+    *output = ends[0];
     if (code != 0) close(ends[0]);
     return code;
 }
 
-/* Read to the end; keep the last line that is not empty (of a traceback, its message). */
-static void last_line(int from, char *line, size_t size)
+/* Read to the end and return the last line that is not empty: the message of a traceback. */
+static void last_line(int output, char *line, size_t size)
 {
-    char text[4096], current[WHY_SIZE];
+    char text[4096], current[REASON_SIZE];
     size_t n = 0;
     line[0] = '\0';
     for (;;) {
-        ssize_t got = read(from, text, sizeof text);
+        ssize_t got = read(output, text, sizeof text);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         for (ssize_t i = 0; i < got; ++i) {
@@ -73,55 +74,55 @@ static void last_line(int from, char *line, size_t size)
     if (n) snprintf(line, size, "%s", current);
 }
 
-/* @return AW_OK, or AW_ERR_IO with the reason in `why`. */
-static aw_status run_script(const char *script, const char *argument, char why[WHY_SIZE])
+/* @return AW_OK, or AW_ERR_IO with an explanation in `reason`. */
+static aw_status run_script(const char *script, const char *argument, char reason[REASON_SIZE])
 {
     const char *python = find_python();
     pid_t pid = 0;
-    int from = -1, state = 0;
-    int code = start(python, script, argument, &pid, &from);
+    int output = -1, state = 0;
+    int code = start(python, script, argument, &pid, &output);
     if (code != 0) {
-        snprintf(why, WHY_SIZE,
+        snprintf(reason, REASON_SIZE,
                  "%s cannot be started: %s (set AW_PYTHON to a Python 3 with the "
                  "packages of tools/requirements.txt)",
                  python, strerror(code));
         return AW_ERR_IO;
     }
-    last_line(from, why, WHY_SIZE);
-    close(from);
+    last_line(output, reason, REASON_SIZE);
+    close(output);
     while (waitpid(pid, &state, 0) < 0)
         if (errno != EINTR) {
-            snprintf(why, WHY_SIZE, "%s was lost: %s", python, strerror(errno));
+            snprintf(reason, REASON_SIZE, "%s was lost: %s", python, strerror(errno));
             return AW_ERR_IO;
         }
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return AW_OK;
     if (WIFSIGNALED(state))
-        snprintf(why, WHY_SIZE, "%s was ended by signal %d", python, WTERMSIG(state));
-    else if (!why[0])
-        snprintf(why, WHY_SIZE, "%s ended with status %d", python, WEXITSTATUS(state));
+        snprintf(reason, REASON_SIZE, "%s was ended by signal %d", python, WTERMSIG(state));
+    else if (!reason[0])
+        snprintf(reason, REASON_SIZE, "%s ended with status %d", python, WEXITSTATUS(state));
     return AW_ERR_IO;
 }
 
 aw_status aw_report_run(const char *directory)
 {
-    char why[WHY_SIZE];
-    aw_status status = run_script(AW_TOOLS_DIR "/report.py", directory, why);
-    if (status != AW_OK) return aw_error(status, "no report: %s", why);
+    char reason[REASON_SIZE];
+    aw_status status = run_script(AW_TOOLS_DIR "/report.py", directory, reason);
+    if (status != AW_OK) return aw_error(status, "no report: %s", reason);
     return AW_OK;
 }
 
 int aw_report_try(const char *directory)
 {
-    char why[WHY_SIZE];
-    if (run_script(AW_TOOLS_DIR "/report.py", directory, why) == AW_OK) return 1;
-    aw_warn("no report: %s", why);
+    char reason[REASON_SIZE];
+    if (run_script(AW_TOOLS_DIR "/report.py", directory, reason) == AW_OK) return 1;
+    aw_warn("no report: %s", reason);
     return 0;
 }
 
 int aw_report_script_try(const char *script, const char *argument)
 {
-    char why[WHY_SIZE];
-    if (run_script(script, argument, why) == AW_OK) return 1;
-    aw_warn("no picture: %s", why);
+    char reason[REASON_SIZE];
+    if (run_script(script, argument, reason) == AW_OK) return 1;
+    aw_warn("no picture: %s", reason);
     return 0;
 }

@@ -17,17 +17,17 @@
 #include "src/base/memory.h"
 #include "src/solvers/solver.h"
 
-/* What the libraries and the program itself take, and the solver's lists of regions; measured on
- * the runs of inputs/ (docs/theory.md, "Memory"). */
+/* Memory of the program and its libraries, measured on the runs of inputs/ (docs/theory.md,
+ * "Memory"). */
 #define AW_PROGRAM_BYTES ((size_t)12 << 20)
-/* Regions in the solver's lists per point of a block and per node along the longer side: peaks of
- * the LCLS bend at 64, 96 and 128 nodes are predicted within 10 %. */
+/* Regions in the solver's lists per point of a block and per node along the longer side: predicts
+ * the peaks of the LCLS bend with 64, 96 and 128 nodes within 10 %. */
 #define AW_LISTED_REGIONS ((size_t)8)
-/* Arrays of patterns that `predictive` holds, and the work space of a tile. */
+/* Arrays of access patterns of `predictive`, and the workspace of a tile. */
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
-/* Entries of a table of `projection` per node along the longer side. */
+/* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
 
 static double sharpest_curvature(const aw_lattice *lattice)
@@ -43,7 +43,7 @@ static int is_projection(const aw_config *config)
     return strcmp(config->solver, "projection") == 0;
 }
 
-/* Whether slices are held a second time, as lines for tiles. */
+/* Whether the strategy has a slice cache: slices a second time, as lines for tiles. */
 static int has_clusters(const aw_config *config)
 {
     static const char *const name[] = {"predictive", "heterogeneous", "heuristic"};
@@ -52,21 +52,21 @@ static int has_clusters(const aw_config *config)
     return is_projection(config);
 }
 
-/* What `projection` holds besides: sums and checks of its zones, planes of shared nodes, tables,
- * and the spectra of convolutions. */
-static size_t shared_bytes(const aw_config *config, size_t nodes, size_t threads)
+/* Additional memory of `projection`: sums and checks of its zones, interpolated slices of common
+ * nodes, tables, and the spectra of convolutions. */
+static size_t projection_bytes(const aw_config *config, size_t nodes, size_t threads)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
     const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
-    const size_t planes = AW_COMMON_LINES * aw_interpolated_lines_size(&view) * sizeof(float);
+    const size_t slices = AW_COMMON_LINES * aw_interpolated_lines_size(&view) * sizeof(float);
     const size_t tables = AW_COMMON_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
     if (!is_projection(config)) return 0;
-    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + planes + tables +
+    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + slices + tables +
            aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
 }
 
-/* What every thread of the CPU device holds: a pool of regions, and combined slices in the one form
- * or the other (of three spacings at most, of which one is usual). */
+/* Memory of each thread of the CPU device: a pool of regions, and interpolated slices as cells or
+ * as lines (of at most three spacings, usually one). */
 static size_t thread_bytes(const aw_config *config)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
@@ -76,9 +76,9 @@ static size_t thread_bytes(const aw_config *config)
            AW_CLUSTER_TILES * AW_TILE_BYTES;
 }
 
-/* What the strategies with clusters hold: slices as lines, as far back as circles meet the beam
- * (the whole run, if it is not known better), along x too where the bunch turns and nodes are
- * shared; and patterns: three rows of numbers a tile. */
+/* Memory of the strategies with clusters: the slice cache, assumed to go back to the start of the
+ * run, for `projection` with lines along x, too; and access patterns, three rows of numbers per
+ * tile. */
 static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices)
 {
     const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
@@ -90,34 +90,36 @@ static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices
            nodes * (AW_RESULTS + 1) * sizeof(double);
 }
 
-/* How many units of a kind are asked for; of any, if it is "". */
-static size_t units_of(const aw_config *config, const char *kind)
+/* Number of devices of a kind that the input requests; of any kind for "". */
+static size_t devices_of_kind(const aw_config *config, const char *kind)
 {
     size_t n = 0;
-    for (const char *word = config->device; word; word = strchr(word, ',')) {
-        word += *word == ',';
-        n += strncmp(word, kind, strlen(kind)) == 0;
+    for (const char *entry = config->device; entry; entry = strchr(entry, ',')) {
+        entry += *entry == ',';
+        n += strncmp(entry, kind, strlen(kind)) == 0;
     }
     return n;
 }
 
-/* What several devices hold besides what one does: each its lines of the slices, a many-core unit a
- * copy of the history, and the set its sums. */
-static size_t units_bytes(const aw_config *config, size_t nodes, size_t slices, size_t history)
+/* Additional memory of several devices: a slice cache for each, a copy of the history for each
+ * many-core device, and the sums over the devices. */
+static size_t several_devices_bytes(const aw_config *config, size_t nodes, size_t slices,
+                                    size_t history)
 {
-    const size_t n = units_of(config, ""), copies = units_of(config, "manycore");
+    const size_t n = devices_of_kind(config, ""), copies = devices_of_kind(config, "manycore");
     return (n - 1) * cluster_bytes(config, nodes, slices) + copies * history +
            (n > 1 ? aw_multi_bytes((int)n, nodes) : 0);
 }
 
-/* Points that are worked on together. */
+/* Points in a block of the solver. */
 static size_t block_points(const aw_config *config, size_t nodes)
 {
-    const size_t gpus = units_of(config, "cuda"), others = units_of(config, "") - gpus;
-    const size_t wanted =
+    const size_t gpus = devices_of_kind(config, "cuda"),
+                 others = devices_of_kind(config, "") - gpus;
+    const size_t requested =
         (others * AW_LIST_POINTS + gpus * AW_GPU_LIST_POINTS) * (size_t)aw_comm_size();
-    const size_t most = wanted < AW_POINT_BLOCK ? wanted : AW_POINT_BLOCK;
-    return nodes < most ? nodes : most;
+    const size_t limit = requested < AW_POINT_BLOCK ? requested : AW_POINT_BLOCK;
+    return nodes < limit ? nodes : limit;
 }
 
 static size_t other_bytes(const aw_config *config, size_t slices)
@@ -131,7 +133,7 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */
     return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
-           cluster_bytes(config, nodes, slices) + shared_bytes(config, nodes, threads) +
+           cluster_bytes(config, nodes, slices) + projection_bytes(config, nodes, threads) +
            AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * per_particle;
 }
 
@@ -140,7 +142,7 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
     const aw_beam_params *beam = &config->beam;
     double gamma = beam->gamma, kappa = sharpest_curvature(config->lattice);
     *plan = (aw_plan){.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma))};
-    /* The step that ends on the lattice's end to rounding counts. */
+    /* A step that ends at the end of the lattice to rounding counts. */
     plan->steps = (long)floor(config->lattice->length / (plan->beta * config->step_m) + 1e-9);
     if (config->steps > 0 && config->steps < plan->steps) plan->steps = config->steps;
     plan->upstream_cut = fmin(config->upstream_m, 2.0 * gamma * gamma * 10.0 * beam->sigma_s);
@@ -152,14 +154,15 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
     plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
     plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;
     plan->per_cell = (double)beam->particles / ((double)config->grid[0] * config->grid[1]);
-    aw_history_params ring = {.ns = config->grid[0],
-                              .nx = config->grid[1],
-                              .single = config->history_single,
-                              .slices = (size_t)plan->steps + 1};
-    plan->history_bytes = aw_history_bytes(&ring);
-    plan->other_bytes = other_bytes(config, ring.slices) +
-                        units_bytes(config, (size_t)config->grid[0] * (size_t)config->grid[1],
-                                    ring.slices, plan->history_bytes);
+    aw_history_params history = {.ns = config->grid[0],
+                                 .nx = config->grid[1],
+                                 .single = config->history_single,
+                                 .slices = (size_t)plan->steps + 1};
+    plan->history_bytes = aw_history_bytes(&history);
+    plan->other_bytes =
+        other_bytes(config, history.slices) +
+        several_devices_bytes(config, (size_t)config->grid[0] * (size_t)config->grid[1],
+                              history.slices, plan->history_bytes);
 }
 
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)

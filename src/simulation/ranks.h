@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What rank 0 tells the others to do with it, before it does so itself. */
+/* The protocol of several ranks: before the root executes a function of the simulation that
+ * communicates, it broadcasts a command, and the workers call the same function. */
 #ifndef AW_SIMULATION_RANKS_H
 #define AW_SIMULATION_RANKS_H
 #include "src/simulation/simulation.h"
 
 AW_BEGIN_DECLS
 
-/** Functions of the simulation in which the ranks exchange something. */
+/** The functions of a simulation in which ranks communicate; AW_COMMAND_STOP ends the workers. */
 typedef enum aw_rank_command {
     AW_COMMAND_STOP,
     AW_COMMAND_OFFLOAD,
@@ -18,8 +19,8 @@ typedef enum aw_rank_command {
     AW_COMMAND_GATHER
 } aw_rank_command;
 
-/** Let the ranks that follow do this; where none do, nothing. */
-void aw_simulation_command(const aw_simulation *simulation, aw_rank_command order);
+/** On the root, broadcast a command to the workers; on workers and on a single rank, do nothing. */
+void aw_simulation_command(const aw_simulation *simulation, aw_rank_command command);
 
 AW_END_DECLS
 #endif

@@ -12,7 +12,7 @@
 #include "src/base/units.h"
 #include "src/simulation/ranks.h"
 
-static aw_status make_arrays(aw_simulation *sim)
+static aw_status allocate_arrays(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
     size_t n = sim->nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
@@ -30,13 +30,13 @@ static aw_status make_arrays(aw_simulation *sim)
     return sim->point && sim->result && sim->error ? AW_OK : AW_ERR_NOMEM;
 }
 
-/* Beam in the machine at step 0. */
-static aw_status place_beam(aw_simulation *sim, int shared)
+/* Draw the beam and place it on the design orbit at S = 0. */
+static aw_status place_beam(aw_simulation *sim, int distributed)
 {
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
-    AW_TRY(shared ? aw_particles_draw_part(&config->beam, &sim->particles)
-                  : aw_particles_draw(&config->beam, &sim->particles));
+    AW_TRY(distributed ? aw_particles_draw_part(&config->beam, &sim->particles)
+                       : aw_particles_draw(&config->beam, &sim->particles));
     if (config->motion == AW_MOTION_RIGID)
         AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, 0.0));
     else
@@ -45,8 +45,8 @@ done:
     return status;
 }
 
-/* What the run file says of forecasts; 0 stands for the default. */
-static void set_forecast(const aw_config *config, aw_solver *solver)
+/* Forecast parameters of the run file; 0 stands for the default. */
+static void apply_forecast(const aw_config *config, aw_solver *solver)
 {
     aw_forecast forecast = aw_forecast_default();
     if (config->forecast_neighbours > 0) forecast.neighbours = config->forecast_neighbours;
@@ -56,7 +56,7 @@ static void set_forecast(const aw_config *config, aw_solver *solver)
     aw_solver_forecast(solver, &forecast);
 }
 
-aw_status aw_simulation_new(const aw_config *config, const char *variant, int shared,
+aw_status aw_simulation_new(const aw_config *config, const char *variant, int distributed,
                             aw_simulation **out)
 {
     aw_status status = AW_OK;
@@ -66,25 +66,25 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int sh
     sim->config = config;
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_plan_make(config, &sim->plan);
-    aw_device_params unit = {.variant = variant,
-                             .threads = config->threads,
-                             .inner_density = config->inner_density,
-                             .tuning = config->tuning};
-    aw_history_params ring = {.ns = config->grid[0],
-                              .nx = config->grid[1],
-                              .single = config->history_single,
-                              .cdt = config->step_m,
-                              .gamma = config->beam.gamma,
-                              .upstream_cut = sim->plan.upstream_cut,
-                              .slices = (size_t)sim->plan.steps + 1};
-    AW_TRY(aw_device_open(config->device, &unit, &sim->device));
+    aw_device_params device = {.variant = variant,
+                               .threads = config->threads,
+                               .inner_density = config->inner_density,
+                               .tuning = config->tuning};
+    aw_history_params history = {.ns = config->grid[0],
+                                 .nx = config->grid[1],
+                                 .single = config->history_single,
+                                 .cdt = config->step_m,
+                                 .gamma = config->beam.gamma,
+                                 .upstream_cut = sim->plan.upstream_cut,
+                                 .slices = (size_t)sim->plan.steps + 1};
+    AW_TRY(aw_device_open(config->device, &device, &sim->device));
     AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
-    set_forecast(config, sim->solver);
-    AW_TRY(place_beam(sim, shared));
-    AW_TRY(make_arrays(sim));
+    apply_forecast(config, sim->solver);
+    AW_TRY(place_beam(sim, distributed));
+    AW_TRY(allocate_arrays(sim));
     AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
     AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
-    AW_TRY(aw_history_new(&ring, &sim->history));
+    AW_TRY(aw_history_new(&history, &sim->history));
     aw_frame_init(&sim->frame, config->grid[0], config->grid[1]);
     *out = sim;
     return AW_OK;
@@ -131,8 +131,8 @@ aw_status aw_simulation_offload(aw_simulation *sim)
     return aw_particles_offload(sim->particles, &fields, &lattice->orbit, &sim->device);
 }
 
-/* Where something went wrong: said once, not by every rank. */
-static aw_status blame(const aw_simulation *sim, aw_status status, const char *what)
+/* Add the step and the place to an error message; of several ranks, only the root prints it. */
+static aw_status step_error(const aw_simulation *sim, aw_status status, const char *what)
 {
     if (sim->particles->distributed && !sim->is_root) return status;
     return aw_error(status, "step %ld, S = %.6g m: %s", sim->step, sim->S_ref, what);
@@ -181,8 +181,8 @@ aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point 
         .scales = sim->scales};
 }
 
-/* From potentials to the forces on the particles. */
-static aw_status take_forces(aw_simulation *sim)
+/* Compute forces from the potentials, gather them, and apply the half kick that is pending. */
+static aw_status update_forces(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
     const aw_grid_view *grid = &sim->frame.grid;
@@ -202,7 +202,7 @@ static aw_status take_forces(aw_simulation *sim)
     return status;
 }
 
-aw_status aw_simulation_hold(aw_simulation *sim) { return take_forces(sim); }
+aw_status aw_simulation_reuse_potentials(aw_simulation *sim) { return update_forces(sim); }
 
 aw_status aw_simulation_grid_problem(aw_simulation *sim, aw_problem *out)
 {
@@ -218,7 +218,7 @@ done:
     return status;
 }
 
-/* The potentials at all nodes; of all ranks together. */
+/* Compute the potentials at all nodes, together with all other ranks. */
 static aw_status solve_grid(aw_simulation *sim)
 {
     aw_status status = AW_OK;
@@ -236,9 +236,9 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     aw_simulation_command(sim, AW_COMMAND_SOLVE);
     AW_TRY(solve_grid(sim));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-    return take_forces(sim);
+    return update_forces(sim);
 done:
-    return blame(sim, status, "the potentials could not be computed");
+    return step_error(sim, status, "the potentials could not be computed");
 }
 
 aw_status aw_simulation_synchronise(aw_simulation *sim)
@@ -271,7 +271,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     sim->half_kick_pending = kicked;
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
 done:
-    return status == AW_OK ? AW_OK : blame(sim, status, "the push failed");
+    return status == AW_OK ? AW_OK : step_error(sim, status, "the push failed");
 }
 
 aw_status aw_simulation_stats(const aw_simulation *sim, aw_beam_stats *out)

@@ -20,18 +20,18 @@ aw_status aw_reference_make(const aw_simulation *sim, size_t points, size_t firs
     aw_device device = {NULL, NULL};
     aw_solver *solver = NULL;
     aw_report report;
-    const size_t stride = sim->nodes / points | 1; /* odd: wanders across the columns */
+    const size_t stride = sim->nodes / points | 1; /* odd, to sample all columns of a 2^n grid */
     first %= stride;
     const size_t n = (sim->nodes - first + stride - 1) / stride;
     aw_field_point *point = aw_alloc(n, sizeof *point);
-    aw_device_params unit = {.threads = config->threads,
-                             .inner_density = 4.0 * config->inner_density};
+    aw_device_params params = {.threads = config->threads,
+                               .inner_density = 4.0 * config->inner_density};
     aw_reference_free(reference);
     *reference = (aw_reference){first, stride, n, aw_alloc(n * AW_RESULTS, sizeof(double))};
     if (!point || !reference->result)
         AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the verification"));
     for (size_t i = 0; i < n; ++i) point[i] = sim->point[first + i * stride];
-    AW_TRY(aw_device_open(config->device, &unit, &device));
+    AW_TRY(aw_device_open(config->device, &params, &device));
     AW_TRY(aw_solver_new("adaptive", &device, &solver));
     aw_problem problem = aw_simulation_problem(sim, point, n, 1e-3 * config->tolerance);
     status = aw_solver_solve(solver, &problem, reference->result, NULL, &report);
@@ -46,13 +46,15 @@ done:
 double aw_reference_error(const aw_reference *reference, const double *result, size_t nodes,
                           unsigned k, double scale, size_t *node)
 {
-    double most = scale, worst = 0.0;
+    double divisor = scale, worst = 0.0;
     if (scale == 0.0)
-        for (size_t i = 0; i < nodes; ++i) most = fmax(most, fabs(result[i * AW_RESULTS + k]));
+        for (size_t i = 0; i < nodes; ++i)
+            divisor = fmax(divisor, fabs(result[i * AW_RESULTS + k]));
     for (size_t i = 0; i < reference->n; ++i) {
         const size_t at = reference->first + i * reference->stride;
-        const double off = result[at * AW_RESULTS + k] - reference->result[i * AW_RESULTS + k];
-        const double error = fabs(off) / most;
+        const double difference =
+            result[at * AW_RESULTS + k] - reference->result[i * AW_RESULTS + k];
+        const double error = fabs(difference) / divisor;
         if (error <= worst || isnan(worst)) continue;
         worst = error;
         if (node) *node = at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* RP-QUADRATURE (dissertation 3.1.2): globally adaptive Simpson with a priority queue per point.
- * The reference. Differs: starts from the partition of quadrature/partition.h, and the tolerance is
- * that of the sum at a point. */
+/* The strategy `adaptive`, RP-QUADRATURE (dissertation 3.1.2): globally adaptive Simpson quadrature
+ * with a priority queue per point; the reference for the others. Differences: it starts from the
+ * partition of quadrature/partition.h, and the tolerance is that of the sum at a point. */
 #include <string.h>
 
 #include "src/base/memory.h"
@@ -45,4 +45,4 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     return status;
 }
 
-const aw_strategy aw_strategy_adaptive = {.name = "adaptive", .solve = solve};
+const aw_strategy aw_strategy_adaptive = {.solve = solve};

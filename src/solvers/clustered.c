@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tiles, classes and their uniform evaluation (clustered.h). */
 #include "src/solvers/clustered.h"
 
 #include <math.h>
@@ -8,16 +9,17 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 
-/* Workspaces by their place in aw_tiling.capacity. */
+/* Indices of the workspaces in aw_tiling.capacity. */
 enum { TILE, MIDDLE, WHERE, BEGIN, SORTED, ORIGIN, INTEGRAL, ERROR, REST, REST_ERROR, COARSE };
 
-/* Classes unless another number is asked for: the longer side of the grid, up to this many. More
- * save a per cent of the evaluations each time they double, and cost as many combinations of
- * slices (docs/strategies.md). */
-enum { AW_CLASSES_MOST = 64 };
+/* Number of classes by default: the nodes of the grid's longer side, up to this. Doubling the
+ * number saves a per cent of the evaluations and doubles the interpolations of slices in time
+ * (docs/strategies.md). */
+enum { AW_CLASSES_MAX = 64 };
 
-/* How much of the tolerance rates at every other node may add to the errors of a tile: then a class
- * takes them so. Regions are then shorter by a per cent, and cost a fifth less each. */
+/* A class takes rates at every other node if that adds at most this part of the tolerance to the
+ * errors of each of its tiles. Regions are then shorter by a per cent, and cost a fifth less
+ * each. */
 #define AW_COARSE_SHARE 0.5
 
 void aw_tiling_free(aw_tiling *t)
@@ -84,8 +86,8 @@ size_t aw_tiling_classes_for(const aw_tiling *t, const aw_problem *problem,
 {
     const size_t columns = problem->columns, rows = problem->points / columns;
     const size_t longer = rows > columns ? rows : columns;
-    const size_t usual = longer < AW_CLASSES_MOST ? longer : AW_CLASSES_MOST;
-    const size_t wanted = forecast->classes > 0 ? (size_t)forecast->classes : usual;
+    const size_t standard = longer < AW_CLASSES_MAX ? longer : AW_CLASSES_MAX;
+    const size_t wanted = forecast->classes > 0 ? (size_t)forecast->classes : standard;
     return wanted < t->tiles ? wanted : t->tiles;
 }
 
@@ -109,7 +111,7 @@ done:
     return status;
 }
 
-/* Whether a class needs rates at all nodes: some of its tiles do, or nothing is known of them. */
+/* Whether a class needs rates at all nodes: one of its tiles does, or the errors are not known. */
 static int is_fine(const aw_tiling *t, size_t class, double tolerance)
 {
     if (t->judged != t->tiles) return 1;
@@ -118,24 +120,24 @@ static int is_fine(const aw_tiling *t, size_t class, double tolerance)
     return 0;
 }
 
-/* Classes in pieces that the device can work on at once. */
-static aw_status make_clusters(aw_tiling *t, size_t most, double tolerance)
+/* Cut the classes into clusters of at most `tiles_max` tiles. */
+static aw_status make_clusters(aw_tiling *t, size_t tiles_max, double tolerance)
 {
     aw_pass *main = &t->main;
     aw_status status = AW_OK;
     main->clusters = 0;
     for (size_t c = 0; c < t->classes; ++c) {
         const int fine = is_fine(t, c, tolerance);
-        for (size_t i = t->begin[c]; i < t->begin[c + 1]; i += most) {
+        for (size_t i = t->begin[c]; i < t->begin[c + 1]; i += tiles_max) {
             const size_t rest = t->begin[c + 1] - i;
             AW_TRY(aw_grow((void **)&main->cluster, &main->capacity[0], main->clusters + 1,
                            sizeof *main->cluster));
-            aw_cluster *one = &main->cluster[main->clusters++];
-            one->tile = &t->sorted[i];
-            one->tiles = rest < most ? rest : most;
-            one->region = (const double(*)[2]) & t->intervals.region[t->cut[c]];
-            one->regions = t->cut[c + 1] - t->cut[c];
-            one->fine = fine;
+            aw_cluster *cluster = &main->cluster[main->clusters++];
+            cluster->tile = &t->sorted[i];
+            cluster->tiles = rest < tiles_max ? rest : tiles_max;
+            cluster->region = (const double(*)[2]) & t->intervals.region[t->cut[c]];
+            cluster->regions = t->cut[c + 1] - t->cut[c];
+            cluster->fine = fine;
         }
     }
     AW_TRY(aw_pass_grow(main));
@@ -143,15 +145,15 @@ done:
     return status;
 }
 
-/* Keep what was seen of rates at every other node. */
-static aw_status judge_rates(aw_tiling *t)
+/* Store the errors of rates at every other node, for the next step. */
+static aw_status store_rate_errors(aw_tiling *t)
 {
     aw_status status = AW_OK;
     AW_TRY(aw_grow((void **)&t->coarse, &t->capacity[COARSE], t->tiles, sizeof *t->coarse));
     for (size_t c = 0; c < t->main.clusters; ++c) {
-        const aw_cluster *one = &t->main.cluster[c];
-        const uint32_t *origin = &t->origin[one->tile - t->sorted];
-        for (size_t i = 0; i < one->tiles; ++i) t->coarse[origin[i]] = one->coarse[i];
+        const aw_cluster *cluster = &t->main.cluster[c];
+        const uint32_t *origin = &t->origin[cluster->tile - t->sorted];
+        for (size_t i = 0; i < cluster->tiles; ++i) t->coarse[origin[i]] = cluster->coarse[i];
     }
     t->judged = t->tiles;
 done:
@@ -161,7 +163,6 @@ done:
 aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *problem,
                           double *result, double *error, aw_report *report)
 {
-    const aw_solution solution = {result, error, report};
     aw_status status = AW_OK;
     const size_t points = problem->points;
     const double start = aw_now();
@@ -173,16 +174,17 @@ aw_status aw_tiling_solve(aw_tiling *t, aw_solver *solver, const aw_problem *pro
         aw_grow((void **)&t->rest_error, &t->capacity[REST_ERROR], points, sizeof *t->rest_error));
     const aw_clustered out = {t->I, t->error, t->rest, t->rest_error};
     AW_TRY(aw_pass_run(&t->main, 0, solver, problem, &out, report));
-    AW_TRY(judge_rates(t));
+    AW_TRY(store_rate_errors(t));
     const double evaluated = aw_now();
     report->evaluate += evaluated - start;
+    const aw_solution solution = {result, error, report};
     status = aw_leftovers_solve(&t->leftovers, &t->main, solver, problem, &out, &solution);
     report->refine += aw_now() - evaluated;
 done:
     return status;
 }
 
-aw_status aw_tiling_partition(aw_tiling *t, aw_conversion how, const aw_patterns *need)
+aw_status aw_tiling_partition(aw_tiling *t, aw_conversion conversion, const aw_patterns *need)
 {
     aw_status status = AW_OK;
     t->intervals.n = 0;
@@ -197,18 +199,21 @@ aw_status aw_tiling_partition(aw_tiling *t, aw_conversion how, const aw_patterns
             earlier = (const double(*)[2]) & t->before.intervals.region[cut[0]];
             n = cut[1] - cut[0];
         }
-        AW_TRY(aw_convert(how, need, &need->need[c * need->cells], earlier, n, &t->intervals));
+        AW_TRY(
+            aw_convert(conversion, need, &need->need[c * need->cells], earlier, n, &t->intervals));
     }
     t->cut[t->classes] = t->intervals.n;
 done:
     return status;
 }
 
-/* The worst errors of a tile's regions are those of different points; no point has their sum. */
-static double share_of(const aw_cluster *one, size_t tile, double total)
+/* Factor that scales the worst errors of a tile's regions to the largest sum of errors at one
+ * point: the worst errors belong to different points, and no point has their sum. */
+static double share_of(const aw_cluster *cluster, size_t tile, double total)
 {
     double sum = 0.0;
-    for (size_t k = 0; k < one->regions; ++k) sum += (double)one->worst[tile * one->regions + k];
+    for (size_t k = 0; k < cluster->regions; ++k)
+        sum += (double)cluster->worst[tile * cluster->regions + k];
     return sum > 0.0 ? total / sum : 1.0;
 }
 
@@ -217,15 +222,15 @@ void aw_tiling_observe(const aw_tiling *t, aw_patterns *seen)
     size_t at = 0;
     aw_patterns_clear(seen);
     for (size_t c = 0; c < t->main.clusters; ++c) {
-        const aw_cluster *one = &t->main.cluster[c];
-        for (size_t i = 0; i < one->tiles; ++i) {
-            const uint32_t tile = t->origin[(size_t)(one->tile - t->sorted) + i];
-            const double share = share_of(one, i, (double)t->main.total[at++]);
+        const aw_cluster *cluster = &t->main.cluster[c];
+        for (size_t i = 0; i < cluster->tiles; ++i) {
+            const uint32_t tile = t->origin[(size_t)(cluster->tile - t->sorted) + i];
+            const double share = share_of(cluster, i, (double)t->main.total[at++]);
             float *row = &seen->need[tile * seen->cells];
-            for (size_t k = 0; k < one->regions; ++k) {
-                const double error = share * (double)one->worst[i * one->regions + k];
-                aw_pattern_add(seen->edge, seen->cells, one->region[k][0], one->region[k][1],
-                               (float)sqrt(sqrt(error)), row);
+            for (size_t k = 0; k < cluster->regions; ++k) {
+                const double error = share * (double)cluster->worst[i * cluster->regions + k];
+                aw_pattern_add(seen->edge, seen->cells, cluster->region[k][0],
+                               cluster->region[k][1], (float)sqrt(sqrt(error)), row);
             }
         }
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* COMPUTE-POTENTIALS-HT (dissertation 5.1): `predictive` on several devices at once.
- * - Lines 1 to 5, the forecast of every point and its partition: predictive.c, for tiles.
+/* The strategy `heterogeneous`, COMPUTE-POTENTIALS-HT (dissertation 5.1): `predictive` on several
+ * devices at once. Where the lines of the algorithm are:
+ * - Lines 1 to 5, the forecast and the partition of every point: predictive.c, by tiles.
  * - Lines 6 to 8, tasks by data block, and bins with weights: kernels/multi/tasks.c.
- * - Lines 9 to 22, bins to units, and sums back: kernels/multi/clusters.c,
- *   kernels/multi/scheduler.c.
- * - RP-COMPUTATION-PU: clusters are made once for all devices, before tasks are cut, not by each
- *   unit for its bin; what is left over goes out again as bins of its own.
+ * - Lines 9 to 22, distribution of the bins to devices, and collection of the sums:
+ *   kernels/multi/clusters.c and kernels/multi/scheduler.c.
  * - Line 23, learning: predictive.c.
- * Differs: whatever several devices is asked to do, it shares out. So every strategy runs on
- * several units, this one is `predictive` by the name that it has there, and on one device they are
- * one. */
+ * Differences: clusters are made once for all devices before tasks are cut, not by each device for
+ * its bin, and leftovers are distributed again as bins of their own. Several devices distribute
+ * every operation, so every strategy runs on them: this one is `predictive` under its published
+ * name. */
 #include "src/solvers/internal.h"
 
 static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
@@ -18,7 +18,6 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     return aw_strategy_predictive.solve(solver, problem, result, error, report);
 }
 
-static void forget(void *memory) { aw_strategy_predictive.forget(memory); }
+static void free_memory(void *memory) { aw_strategy_predictive.free_memory(memory); }
 
-const aw_strategy aw_strategy_heterogeneous = {
-    .name = "heterogeneous", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_heterogeneous = {.solve = solve, .free_memory = free_memory};

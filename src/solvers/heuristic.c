@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* COMPUTE-POTENTIALS-H (dissertation 3.3.2): k-means on position; one partition per class, that of
- * its centre by adaptive quadrature merged with what the class's points wanted at the last step;
- * uniform evaluation; leftovers adaptively. Differs: tiles of 16 neighbours are classified; merged
- * are numbers of regions in the cells of the starting partition, powers of two as bisection makes
- * them, the larger of the two (a union of nodes would keep every node for ever). */
+/* The strategy `heuristic`, COMPUTE-POTENTIALS-H (dissertation 3.3.2): k-means on position; one
+ * partition per class, that of the class's centre by adaptive quadrature merged with what the
+ * class's points needed at the last step; uniform evaluation; adaptive refinement of the
+ * leftovers. Differences: tiles of 16 neighbours are classified instead of points. Numbers of
+ * regions in the cells of the starting partition are merged, instead of nodes: the larger of the
+ * two, rounded up to a power of two as bisection would give. A union of nodes would keep every
+ * node for ever. */
 #include <math.h>
 #include <string.h>
 
@@ -17,15 +19,15 @@ enum { AW_ITERATIONS = 20 };
 typedef struct heuristic {
     aw_tiling tiling;
     aw_kmeans *kmeans;
-    float *place; /* [tiles][2] */
+    float *place; /* [tiles][2]: positions on the grid */
     size_t place_capacity;
-    aw_patterns centre; /* regions at the centres of the classes, a row each */
-    aw_patterns last;   /* roughness seen at the last step, a row for every tile */
-    aw_patterns now;    /* the same, carried over to this step's cells */
-    int seen;
+    aw_patterns centre; /* numbers of regions at the centres of the classes, one row a class */
+    aw_patterns last;   /* roughness at the last step, one row a tile */
+    aw_patterns now;    /* the same in the cells of this step */
+    int has_last;       /* 1: `last` is filled */
 } heuristic;
 
-static void forget(void *memory)
+static void free_memory(void *memory)
 {
     heuristic *m = memory;
     if (!m) return;
@@ -38,7 +40,7 @@ static void forget(void *memory)
     aw_free(m);
 }
 
-static aw_status remember(aw_solver *solver)
+static aw_status new_memory(aw_solver *solver)
 {
     aw_status status = AW_OK;
     heuristic *m = solver->memory = aw_alloc(1, sizeof *m);
@@ -58,31 +60,31 @@ static aw_status classify(heuristic *m, const aw_solver *solver, const aw_proble
     for (size_t i = 0; i < t->tiles; ++i)
         for (size_t k = 0; k < 2; ++k) m->place[2 * i + k] = (float)t->where[i][k];
     const aw_kmeans_rows places = {m->place, t->tiles, 2};
-    const aw_kmeans_how how = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
-    AW_TRY(aw_kmeans_run(m->kmeans, &places, &how, t->label, NULL));
+    const aw_kmeans_how options = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
+    AW_TRY(aw_kmeans_run(m->kmeans, &places, &options, t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
 done:
     return status;
 }
 
-/* The point in the middle of the tile that is nearest to a class's centroid. */
+/* The middle point of the tile nearest to a class's centroid. */
 static size_t centre_of(const heuristic *m, size_t class)
 {
     const aw_tiling *t = &m->tiling;
     const float *centroid = &aw_kmeans_centroids(m->kmeans)[2 * class];
     size_t best = t->begin[class];
-    double least = HUGE_VAL;
+    double smallest = HUGE_VAL;
     for (size_t i = t->begin[class]; i < t->begin[class + 1]; ++i) {
         const double *at = t->where[t->origin[i]];
         const double d = hypot(at[0] - (double)centroid[0], at[1] - (double)centroid[1]);
-        if (!(d < least)) continue;
-        least = d;
+        if (!(d < smallest)) continue;
+        smallest = d;
         best = i;
     }
     return t->sorted[best].first + t->sorted[best].count / 2;
 }
 
-/* Partition of every class's centre by adaptive quadrature, as numbers in the cells. */
+/* Integrate the centre of every class adaptively, and count its regions in the cells. */
 static aw_status refine_centres(heuristic *m, aw_solver *solver, const aw_problem *problem,
                                 aw_report *report)
 {
@@ -115,10 +117,11 @@ done:
     return status;
 }
 
-/* The next power of two: what bisection would make of it. */
+/* Round up to a power of two, as bisection would. */
 static float bisected(float n) { return n > 1.0F ? exp2f(ceilf(log2f(n) - 1e-3F)) : n; }
 
-/* RP-INTEGRALPARTITION: the centre's, and what the class's tiles wanted at the last step. */
+/* RP-INTEGRALPARTITION: merge the numbers of regions of each class's centre with those that the
+ * class's tiles needed at the last step. */
 static aw_status merge(heuristic *m, const aw_solver *solver, const aw_problem *problem)
 {
     const aw_tiling *t = &m->tiling;
@@ -130,7 +133,7 @@ static aw_status merge(heuristic *m, const aw_solver *solver, const aw_problem *
             const uint32_t tile = t->origin[i];
             float *row = &m->now.need[tile * cells], *joint = &m->centre.need[c * cells];
             memset(row, 0, cells * sizeof *row);
-            if (m->seen && tile < m->last.rows)
+            if (m->has_last && tile < m->last.rows)
                 aw_patterns_carry(&m->last, &m->last.need[tile * m->last.cells], &m->now, row);
             for (size_t j = 0; j < cells; ++j)
                 if (aw_partition_misses(solver->partition, j, &t->middle[tile], t->reach))
@@ -150,7 +153,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     double start = aw_now();
     if (problem->columns == 0) /* scattered points have no tiles */
         return aw_strategy_two_phase.solve(solver, problem, result, error, report);
-    if (!solver->memory) AW_TRY(remember(solver));
+    if (!solver->memory) AW_TRY(new_memory(solver));
     heuristic *m = solver->memory;
     AW_TRY(aw_tiling_make(&m->tiling, problem));
     AW_TRY(classify(m, solver, problem));
@@ -164,10 +167,10 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     start = aw_now();
     AW_TRY(aw_patterns_shape(&m->last, solver->partition, m->tiling.tiles));
     aw_tiling_observe(&m->tiling, &m->last);
-    m->seen = solver->forecast.source == AW_FORECAST_LEARNED;
+    m->has_last = solver->forecast.source == AW_FORECAST_LEARNED;
     report->learn += aw_now() - start;
 done:
     return status;
 }
 
-const aw_strategy aw_strategy_heuristic = {.name = "heuristic", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_heuristic = {.solve = solve, .free_memory = free_memory};

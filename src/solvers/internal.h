@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the strategies share: the solver's workspaces, and the end of a call. */
+/* For the strategies only: the solver's workspaces, and steps that strategies have in common. */
 #ifndef AW_SOLVERS_INTERNAL_H
 #define AW_SOLVERS_INTERNAL_H
 #include "quadrature/partition.h"
@@ -7,65 +7,76 @@
 #include "src/base/strategies.h"
 #include "src/solvers/solver.h"
 
-/** Work lists grow geometrically and are kept from call to call. */
+/** A solver and its workspaces, which grow geometrically and are kept from call to call. */
 struct aw_solver {
     const aw_strategy *strategy;
+    const char *name;  /* of the strategy */
     aw_device *device; /* borrowed */
     aw_partition *partition;
-    aw_region *region, *next; /* two generations of work */
+    aw_region *region, *next; /* regions of this generation and of the next */
     size_t region_capacity, next_capacity;
     aw_job *job;
     size_t job_capacity;
-    uint32_t *order; /* scratch of aw_share_accept */
+    uint32_t *order; /* workspace of aw_share_accept */
     size_t order_capacity;
-    uint32_t *visit; /* [points]: in which order points are worked on */
+    uint32_t *visit; /* [points]: the points in the order of the work */
     size_t visit_capacity;
     aw_estimate estimate[AW_POINT_BLOCK];
     aw_forecast forecast;
-    aw_scales scales; /* of the last result, where a strategy keeps them; phi 0: none */
+    aw_scales scales; /* of the last result, if the strategy stores them; phi 0: none */
     double scales_at; /* S of the newest slice then [m] */
-    void *memory;     /* what the strategy keeps from call to call; its own */
+    void *memory;     /* owned by the strategy, which keeps it from call to call */
 };
 
-#define AW_STRATEGY_DECLARE_(identifier, name) extern const aw_strategy aw_strategy_##identifier;
-AW_STRATEGIES(AW_STRATEGY_DECLARE_, AW_STRATEGY_DECLARE_)
-#undef AW_STRATEGY_DECLARE_
+/* extern const aw_strategy aw_strategy_adaptive, ...; one for each strategy of the list. */
+#define AW_STRATEGY_DECLARE(identifier, name) extern const aw_strategy aw_strategy_##identifier;
+AW_STRATEGY_LIST(AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE)
+#undef AW_STRATEGY_DECLARE
 
-/** Let the scales of this result be those of the next call, without a coarse pass. `result` is of
- *  all points of a grid. */
-void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const double *result);
+/** Store the scales of this result for the next step, which then needs no coarse pass.
+ *  @param[in] result  of all points of a grid */
+void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const double *result);
 
-/** Whether the problem's step is the one after S [m], or the same: what was learned there holds. */
+/** Whether the problem's step is the one after S [m], or the same: what was learned at S holds. */
 int aw_solver_is_next(const aw_problem *problem, double S);
 
-/** Fill solver->visit: tiles of neighbouring points of a grid, one after the other. */
+/** Fill solver->visit: square patches of neighbouring points of a grid, one after the other, since
+ *  neighbours read the same cells. */
 aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem);
 
-/** Starting regions of points visit[first .. last), point after point, into solver->region.
- *  @param[out] begin  [last - first + 1]: where each point's regions begin */
+/** List the starting regions of points visit[first .. last), point by point, in solver->region.
+ *  @param[out] begin  [last - first + 1]: where the regions of each point begin */
 aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t first, size_t last,
                           size_t *begin);
 
-/** How many points are worked on together, at most AW_POINT_BLOCK. */
-size_t aw_solver_block(const aw_solver *solver);
+/** Number of points in a block, at most AW_POINT_BLOCK. */
+size_t aw_solver_block_size(const aw_solver *solver);
 
-/** Estimates of points visit[first .. last), into solver->estimate. */
+/** Fill solver->estimate for points visit[first .. last). */
 typedef aw_status (*aw_block_fn)(aw_solver *solver, const aw_problem *problem, size_t first,
                                  size_t last, aw_report *report);
 
-/** All points, block by block; a strategy's `solve` that needs no more than its block.
+/** Solve all points block by block; all of `solve` for a strategy that treats blocks independently.
  *  @return as aw_solver_solve */
 aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_block_fn block,
                            double *result, double *error, aw_report *report);
 
-/** Add n regions, each at its own point, `times` to what the problem records, if it does. */
-void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t n, float times);
+/** Add `weight` to the problem's record for each of n regions, if the problem has one. */
+void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t n, float weight);
 
-/** Let a refinement of a point count its final regions there; sets the job's fields for that. */
+/** Let the refinement of a job count its final regions in the record of a point. */
 void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job);
 
-/** Hand the estimates of points visit[first .. last) to the caller and to the report.
- *  @return the worse of `worst` and their statuses */
+/** What a call of aw_solver_solve fills; borrowed from the caller. */
+typedef struct aw_solution {
+    double *result; /* [points][AW_RESULTS] */
+    double *error;  /* [points] or NULL */
+    aw_report *report;
+} aw_solution;
+
+/** Copy the estimates of points visit[first .. last) to the caller's arrays, and update the largest
+ *  error in the report.
+ *  @return the worse of `worst` and the statuses of the points */
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
                            size_t last, const aw_solution *out, aw_status worst);
 

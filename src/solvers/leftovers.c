@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Passes over clusters, and the refinement of the regions that they refuse (leftovers.h). */
 #include "src/solvers/leftovers.h"
 
 #include <math.h>
@@ -6,13 +7,15 @@
 
 #include "src/base/memory.h"
 
-/* Tolerances from which on moments of single precision serve (docs/strategies.md, "Tiles"). */
+/* Smallest tolerance at which moments are rounded to single precision (docs/strategies.md,
+ * "Tiles"). */
 #define AW_SINGLE_TOLERANCE 9e-7
-/* Most equal parts of a refused region, and most regions of a tile in a pass: beyond that the
- * tolerance is out of reach, and each point's own refinement says so sooner. */
+/* Largest number of equal parts into which a refused region is cut, and of regions of a tile in a
+ * pass: beyond it the tolerance is out of reach, and the refinement of each point finds that
+ * sooner. */
 enum { AW_PARTS_MAX = 8, AW_TILE_REGIONS = 4096 };
 
-/* Workspaces by their place in aw_pass.capacity. */
+/* Indices of the workspaces in aw_pass.capacity. */
 enum { CLUSTER, WORST, REFUSED, TILE, CUT, TOTAL, COARSE };
 
 void aw_pass_free(aw_pass *pass)
@@ -60,44 +63,44 @@ done:
     return status;
 }
 
-/* Count the accepted regions at every point, but for those in which circles miss the beam (error
+/* Record the accepted regions of every point, without those in which circles miss the beam (error
  * 0). */
 static void record_pass(const aw_pass *pass, aw_patterns *record)
 {
     for (size_t c = 0; record && c < pass->clusters; ++c) {
-        const aw_cluster *one = &pass->cluster[c];
-        for (size_t i = 0; i < one->tiles; ++i)
-            for (size_t k = 0; k < one->regions; ++k) {
-                const size_t at = i * one->regions + k;
-                if (one->refused[at] || !(one->worst[at] > 0.0F)) continue;
-                for (uint32_t l = 0; l < one->tile[i].count; ++l)
-                    aw_pattern_add(record->edge, record->cells, one->region[k][0],
-                                   one->region[k][1], 1.0F,
-                                   &record->need[(one->tile[i].first + l) * record->cells]);
+        const aw_cluster *cluster = &pass->cluster[c];
+        for (size_t i = 0; i < cluster->tiles; ++i)
+            for (size_t k = 0; k < cluster->regions; ++k) {
+                const size_t at = i * cluster->regions + k;
+                if (cluster->refused[at] || !(cluster->worst[at] > 0.0F)) continue;
+                for (uint32_t l = 0; l < cluster->tile[i].count; ++l)
+                    aw_pattern_add(record->edge, record->cells, cluster->region[k][0],
+                                   cluster->region[k][1], 1.0F,
+                                   &record->need[(cluster->tile[i].first + l) * record->cells]);
             }
     }
 }
 
-/* Take what was refused of a tile after all, where everything is within the tolerance. */
+/* Accept the refused regions of a tile after all if everything together is within the tolerance. */
 static void accept_refused(aw_pass *pass, double tolerance, const aw_clustered *out)
 {
     size_t tile = 0;
     for (size_t c = 0; c < pass->clusters; ++c) {
-        const aw_cluster *one = &pass->cluster[c];
-        for (size_t i = 0; i < one->tiles; ++i, ++tile) {
-            const size_t first = one->tile[i].first, end = first + one->tile[i].count;
-            double most = 0.0;
+        const aw_cluster *cluster = &pass->cluster[c];
+        for (size_t i = 0; i < cluster->tiles; ++i, ++tile) {
+            const size_t first = cluster->tile[i].first, end = first + cluster->tile[i].count;
+            double largest = 0.0;
             for (size_t p = first; p < end; ++p) {
                 const double all = out->error[p] + out->rest_error[p];
-                if (!(all <= most) && !isnan(most)) most = all;
+                if (!(all <= largest) && !isnan(largest)) largest = all;
             }
-            pass->total[tile] = (float)most;
-            if (!(most <= tolerance)) continue;
+            pass->total[tile] = (float)largest;
+            if (!(largest <= tolerance)) continue;
             for (size_t p = first; p < end; ++p) {
                 for (unsigned k = 0; k < AW_RESULTS; ++k) out->I[p][k] += out->rest[p][k];
                 out->error[p] += out->rest_error[p];
             }
-            memset(&one->refused[i * one->regions], 0, one->regions);
+            memset(&cluster->refused[i * cluster->regions], 0, cluster->regions);
         }
     }
 }
@@ -121,13 +124,13 @@ aw_status aw_pass_run(aw_pass *pass, int number, aw_solver *solver, const aw_pro
     AW_TRY(ops->wait(solver->device->state));
     accept_refused(pass, problem->tolerance, out);
     record_pass(pass, problem->record);
-    /* What belongs to the time of `evaluate`. */
+    /* aw_report.evaluate is the time of the first pass only. */
     if (number == 0) aw_work_add(&report->evaluated, &report->work, &before);
 done:
     return status;
 }
 
-/* Equal parts in which the error of a region would be its share of the tolerance. */
+/* Number of equal parts for which the error of a region would become its share of the tolerance. */
 static size_t parts_of(double error, double share)
 {
     const double parts = ceil(1.2 * sqrt(sqrt(error / share)));
@@ -135,8 +138,8 @@ static size_t parts_of(double error, double share)
     return parts < AW_PARTS_MAX ? (size_t)parts : AW_PARTS_MAX;
 }
 
-/* The refused regions of tile i of a cluster, cut, as a cluster of its own of the next pass. */
-static aw_status again(const aw_cluster *c, size_t i, double tolerance, aw_pass *next)
+/* Cut the refused regions of tile i of a cluster, and make them a cluster of the next pass. */
+static aw_status cut_refused(const aw_cluster *c, size_t i, double tolerance, aw_pass *next)
 {
     aw_status status = AW_OK;
     const uint8_t *refused = &c->refused[i * c->regions];
@@ -158,75 +161,75 @@ done:
     return status;
 }
 
-/* What a pass has left, as the clusters of the next. */
+/* Make the next pass from the leftovers of the last. */
 static aw_status next_pass(const aw_pass *last, double tolerance, aw_pass *next)
 {
     aw_status status = AW_OK;
     next->clusters = next->intervals.n = 0;
     for (size_t c = 0; c < last->clusters; ++c)
         for (size_t i = 0; i < last->cluster[c].tiles; ++i)
-            AW_TRY(again(&last->cluster[c], i, tolerance, next));
-    for (size_t c = 0; c < next->clusters; ++c) { /* now that nothing moves any more */
-        aw_cluster *one = &next->cluster[c];
-        one->tile = &next->tile[c];
-        one->tiles = 1;
-        one->fine = 1;
-        one->region = (const double(*)[2]) & next->intervals.region[next->cut[c]];
-        one->regions = next->cut[c + 1] - next->cut[c];
+            AW_TRY(cut_refused(&last->cluster[c], i, tolerance, next));
+    for (size_t c = 0; c < next->clusters; ++c) { /* the arrays no longer move */
+        aw_cluster *cluster = &next->cluster[c];
+        cluster->tile = &next->tile[c];
+        cluster->tiles = 1;
+        cluster->fine = 1;
+        cluster->region = (const double(*)[2]) & next->intervals.region[next->cut[c]];
+        cluster->regions = next->cut[c + 1] - next->cut[c];
     }
     AW_TRY(aw_pass_grow(next));
 done:
     return status;
 }
 
-/* Regions (of a point each) that a pass has refused. */
+/* Number of regions that a pass has refused, counted at each point. */
 static uint64_t count_refused(const aw_pass *pass)
 {
     uint64_t n = 0;
     for (size_t c = 0; c < pass->clusters; ++c) {
-        const aw_cluster *one = &pass->cluster[c];
-        for (size_t i = 0; i < one->tiles; ++i)
-            for (size_t k = 0; k < one->regions; ++k)
-                n += one->refused[i * one->regions + k] ? one->tile[i].count : 0;
+        const aw_cluster *cluster = &pass->cluster[c];
+        for (size_t i = 0; i < cluster->tiles; ++i)
+            for (size_t k = 0; k < cluster->regions; ++k)
+                n += cluster->refused[i * cluster->regions + k] ? cluster->tile[i].count : 0;
     }
     return n;
 }
 
-/* Whether another pass may help: there is something left, but not so much that the tolerance must
- * be out of reach. A NaN is left to the refinement, which names the point. */
+/* Whether another pass may help: there are leftovers, but not so many that the tolerance must be
+ * out of reach. A NaN is left to the refinement, which names the point. */
 static int is_worth_a_pass(const aw_pass *pass)
 {
     int any = 0;
     for (size_t c = 0; c < pass->clusters; ++c) {
-        const aw_cluster *one = &pass->cluster[c];
-        for (size_t k = 0; k < one->tiles * one->regions; ++k) {
-            if (!one->refused[k]) continue;
-            if (!isfinite(one->worst[k])) return 0;
+        const aw_cluster *cluster = &pass->cluster[c];
+        for (size_t k = 0; k < cluster->tiles * cluster->regions; ++k) {
+            if (!cluster->refused[k]) continue;
+            if (!isfinite(cluster->worst[k])) return 0;
             any = 1;
         }
-        if (one->regions > AW_TILE_REGIONS) return 0;
+        if (cluster->regions > AW_TILE_REGIONS) return 0;
     }
     return any;
 }
 
-/* Where each point is in the last pass; points that are not there have nothing left. */
+/* Find the position of each point in the last pass; points without one have no leftovers. */
 static aw_status find_points(aw_leftovers *l, const aw_pass *pass, size_t points)
 {
     aw_status status = AW_OK;
     AW_TRY(aw_grow((void **)&l->place, &l->place_capacity, points, sizeof *l->place));
     for (size_t p = 0; p < points; ++p) l->place[p].cluster = NULL;
     for (size_t c = 0; c < pass->clusters; ++c) {
-        const aw_cluster *one = &pass->cluster[c];
-        for (size_t i = 0; i < one->tiles; ++i)
-            for (uint32_t k = 0; k < one->tile[i].count; ++k)
-                l->place[one->tile[i].first + k] = (aw_place){one, i};
+        const aw_cluster *cluster = &pass->cluster[c];
+        for (size_t i = 0; i < cluster->tiles; ++i)
+            for (uint32_t k = 0; k < cluster->tile[i].count; ++k)
+                l->place[cluster->tile[i].first + k] = (aw_place){cluster, i};
     }
 done:
     return status;
 }
 
-/* Regions that the last pass refused at point p, behind the first n of the list. */
-static aw_status list_left(aw_leftovers *l, size_t p, size_t *n)
+/* Append the regions that the last pass refused at point p to the first n of l->region. */
+static aw_status append_refused(aw_leftovers *l, size_t p, size_t *n)
 {
     aw_status status = AW_OK;
     const aw_cluster *c = l->place[p].cluster;
@@ -243,12 +246,20 @@ done:
     return status;
 }
 
-/* Estimates of points range[0] .. range[1] - 1: what the passes gave, and the refinement of the
- * rest. */
-static aw_status finish_points(aw_leftovers *l, aw_solver *solver, const aw_problem *problem,
-                               const aw_clustered *out, const size_t range[2], aw_report *report)
+/* A call of aw_leftovers_solve. */
+typedef struct call {
+    aw_leftovers *l;
+    aw_solver *solver;
+    const aw_problem *problem;
+    const aw_clustered *sums;
+    aw_report *report;
+} call;
+
+/* Fill the estimates of points first .. last - 1: the sums of the passes, and the refinement of the
+ * leftovers. */
+static aw_status estimate_points(const call *c, size_t first, size_t last)
 {
-    const size_t first = range[0], last = range[1];
+    aw_solver *solver = c->solver;
     const aw_device_ops *ops = solver->device->ops;
     aw_status status = AW_OK;
     size_t jobs = 0, n = 0, point_of[AW_POINT_BLOCK];
@@ -256,23 +267,23 @@ static aw_status finish_points(aw_leftovers *l, aw_solver *solver, const aw_prob
         aw_grow((void **)&solver->job, &solver->job_capacity, last - first, sizeof *solver->job));
     for (size_t p = first; p < last; ++p) {
         aw_estimate *e = &solver->estimate[p - first];
-        memcpy(e->I, out->I[p], sizeof e->I);
-        e->error = out->error[p];
+        memcpy(e->I, c->sums->I[p], sizeof e->I);
+        e->error = c->sums->error[p];
         e->regions = 0;
         e->status = AW_OK;
         const size_t begin = n;
-        AW_TRY(list_left(l, p, &n));
+        AW_TRY(append_refused(c->l, p, &n));
         if (n == begin) continue;
         point_of[jobs] = p - first;
         aw_job *job = &solver->job[jobs++];
         job->first = begin;
         job->count = n - begin;
-        job->tolerance = problem->tolerance - e->error;
-        aw_solver_record_job(problem, p, job);
+        job->tolerance = c->problem->tolerance - e->error;
+        aw_solver_record_job(c->problem, p, job);
     }
     if (jobs == 0) return AW_OK;
-    AW_TRY(ops->refine(solver->device->state, l->region, solver->job, jobs, &problem->scales,
-                       &report->work));
+    AW_TRY(ops->refine(solver->device->state, c->l->region, solver->job, jobs, &c->problem->scales,
+                       &c->report->work));
     AW_TRY(ops->wait(solver->device->state));
     for (size_t j = 0; j < jobs; ++j) {
         const aw_job *job = &solver->job[j];
@@ -288,16 +299,17 @@ done:
 
 aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *solver,
                              const aw_problem *problem, const aw_clustered *sums,
-                             const aw_solution *out)
+                             const aw_solution *solution)
 {
-    aw_report *report = out->report;
     aw_status status = AW_OK, worst = AW_OK;
+    aw_report *report = solution->report;
+    const call c = {l, solver, problem, sums, report};
     const aw_pass *last = first;
-    const size_t points = problem->points, block = aw_solver_block(solver);
+    const size_t points = problem->points, block = aw_solver_block_size(solver);
     report->leftovers += count_refused(first);
-    for (size_t c = 0; c < first->clusters; ++c)
-        if (first->cluster[c].regions > report->max_regions)
-            report->max_regions = first->cluster[c].regions;
+    for (size_t k = 0; k < first->clusters; ++k)
+        if (first->cluster[k].regions > report->max_regions)
+            report->max_regions = first->cluster[k].regions;
     for (int number = 1; number < AW_PASSES && is_worth_a_pass(last); ++number) {
         aw_pass *next = &l->pass[number % 2];
         AW_TRY(next_pass(last, problem->tolerance, next));
@@ -308,9 +320,8 @@ aw_status aw_leftovers_solve(aw_leftovers *l, const aw_pass *first, aw_solver *s
     for (size_t i = 0; i < points; ++i) solver->visit[i] = (uint32_t)i;
     for (size_t from = 0; from < points; from += block) {
         const size_t to = from + block < points ? from + block : points;
-        const size_t range[2] = {from, to};
-        AW_TRY(finish_points(l, solver, problem, sums, range, report));
-        worst = aw_solver_finish(solver, problem, from, to, out, worst);
+        AW_TRY(estimate_points(&c, from, to));
+        worst = aw_solver_finish(solver, problem, from, to, solution, worst);
     }
     status = worst;
 done:

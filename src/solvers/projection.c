@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategy `projection`: nodes in r' common to all points. Near the points, within about the
- * size of the bunch, the moments are convolved (kernels/math/convolution.h) or, where they cannot
- * be, evaluated at every point; further away they are seen only through projections, tabulated once
- * for a node and looked up for every point (kernels/math/projection.h). Arcwake's own; its nearest
- * relative is the rotation of sums in tomography.
+/* The strategy `projection`: nodes in r' that all points of the grid have in common. In the near
+ * zone, within about the size of the bunch, the moments are convolved (kernels/math/convolution.h)
+ * or, where that is impossible, evaluated at every point; in the far zone they enter through
+ * projections, which are tabulated once for a node and looked up for every point
+ * (kernels/math/projection.h). The method is arcwake's own; the rotation of sums in tomography is
+ * the nearest relative.
  *
- * Nothing adapts to a point, so the error is measured: at every step some points are recomputed
- * adaptively, near and far zone by themselves. If they show too large an error, one zone is done
- * again with a finer rule, which is kept. If the finest does not suffice, or is over cost, the step
- * is left to `predictive`.
+ * Common nodes do not adapt to a point, so the error is measured: at every step some points are
+ * also integrated adaptively, near and far zone separately (sample.h). If the error is too large
+ * for the tolerance, one zone is done again with a finer rule, which is kept (rules.h). If the
+ * finest rule is not good enough, or costs too much, the step is left to `predictive`.
  *
- * This file owns a step's passes and the decision what to do next: read solve_zones first, then
- * refine. rules.c has the rules and their choice, zone.c the integration of a range of r', sample.c
- * the points that are recomputed, projection_constants.h every tuned number. */
+ * This file owns the order of the passes of a step and the strategy's memory. Read solve_zones
+ * first, then choose_passes. docs/projection.md, "Where to change a rule", is the guide. */
 #include <math.h>
 #include <string.h>
 
@@ -21,51 +21,55 @@
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/solvers/projection_constants.h"
 #include "src/solvers/sample.h"
 #include "src/solvers/zone.h"
 
 static const double peak[AW_STRATA] = {[AW_CORE] = AW_PEAK_CORE, [AW_RIM] = AW_PEAK_RIM};
 
-/* What is done with a zone: nothing, a pass with its rule (the first one, or with shorter panels),
- * or one with a finer rule. */
+/* The next pass of a zone: none, one with its present rule (the first of a step, or with shorter
+ * panels), or one with a finer rule. */
 enum { AW_NO_PASS, AW_SAME_RULE, AW_FINER_RULE };
 
+/* What the strategy keeps from step to step. */
 typedef struct projection {
     aw_zone zone[AW_RANGES];
-    double (*sum)[AW_RESULTS]; /* [AW_RANGES + 1][points]: of the zones, and a scratch */
+    double (*sum)[AW_RESULTS]; /* [AW_RANGES + 1][points]: of the zones, and their workspace */
     double *check;             /* [AW_RANGES][points] */
     size_t capacity, check_capacity;
     aw_sample sample;
-    double cost_limit;         /* evaluations a point above which a zone is over cost */
-    aw_spread pool[AW_STRATA]; /* errors at points of earlier steps with these rules */
+    double cost_limit;             /* evaluations a point above which a zone is over cost */
+    aw_error_sums pool[AW_STRATA]; /* errors at spread points of earlier steps, same rules */
     uint64_t steps;
-    void *fallback;        /* memory of the strategy to which steps are left */
-    int coarsened;         /* 1: rules have been coarsened after the last step */
-    int over_cost;         /* steps in a row that were over cost */
-    int pause, pause_left; /* steps left to it without a try, and how many still are */
+    void *fallback;      /* memory of `predictive`, to which steps are left */
+    int coarsened;       /* 1: the rules were coarsened after the last step */
+    int over_cost_steps; /* steps in a row that were over cost */
+    int pause;           /* steps that are left to `predictive` at once, */
+    int pause_left;      /* and how many of them are still to come */
 } projection;
 
-/* A step, while its zones are solved. */
+/* The state of a step. */
 typedef struct step {
     aw_solver *solver;
     projection *p;
     const aw_problem *problem;
     aw_report *report;
-    double border, reach; /* of the zones, and of the convolution [m] */
-    double end;           /* of the far zone [m] */
-    int pass[AW_RANGES];  /* the next ones */
-    int again;            /* 1: they are not the first */
-    int check_rates;      /* aw_zone_integrate */
-    int spread;           /* points that the sample has of core and rim each */
-    int sharpened;        /* times that panels were looked at */
-    int resampled;        /* 1: the sample was resampled since the last pass */
+    double border;       /* between the zones [m] */
+    double reach;        /* of the convolution [m] */
+    double end;          /* of the far zone [m] */
+    int pass[AW_RANGES]; /* the next passes */
+    int repeated;        /* 1: they are not the first of the step */
+    int check_rates;     /* 1: null rules check the rates, 0: the potentials */
+    int spread_points;   /* spread points of the sample, in core and rim each */
+    int spike_rounds;    /* times that single panels were examined */
+    int resampled;       /* 1: points were resampled since the last pass */
 } step;
 
-static void forget(void *memory)
+static void free_memory(void *memory)
 {
     projection *p = memory;
     if (!p) return;
-    aw_strategy_predictive.forget(p->fallback);
+    aw_strategy_predictive.free_memory(p->fallback);
     for (int z = 0; z < AW_RANGES; ++z) aw_panels_free(&p->zone[z].panels);
     aw_free(p->sum);
     aw_free(p->check);
@@ -73,16 +77,19 @@ static void forget(void *memory)
     aw_free(p);
 }
 
-static projection *remember(void)
+static projection *new_memory(void)
 {
     projection *p = aw_alloc(1, sizeof *p);
     if (!p) return NULL;
-    for (int z = 0; z < AW_RANGES; ++z) aw_rules_begin(&p->zone[z].rules, z == AW_FAR);
+    for (int z = 0; z < AW_RANGES; ++z) aw_rules_init(&p->zone[z].rules, z == AW_FAR);
     return p;
 }
 
-/* The point where the nodes of a zone see the least of what is there. */
-static size_t doubtful(const aw_zone *z, size_t points)
+/* ---------------------------------------------------------------------------- errors at the sample
+ */
+
+/* The point at which the zone's null rule is largest. */
+static size_t doubtful_point(const aw_zone *z, size_t points)
 {
     size_t worst = 0;
     for (size_t i = 1; i < points; ++i)
@@ -90,85 +97,91 @@ static size_t doubtful(const aw_zone *z, size_t points)
     return worst;
 }
 
-/* Take the errors of a zone at the points of the sample. */
-static void judge(const projection *p, aw_zone *z, int which, const aw_problem *problem)
+/* Set the errors of the rules of zone i from the points of the sample. */
+static void measure_zone(projection *p, int i, const aw_problem *problem)
 {
-    const double(*I)[AW_RESULTS] = (const double(*)[AW_RESULTS])z->sum;
-    const aw_scales *scales = &problem->scales;
-    z->rules.error = aw_sample_error(&p->sample, which, I, scales, 0, NULL);
-    z->rules.rate_error = aw_sample_error(&p->sample, which, I, scales, 1, NULL);
+    aw_rules *rules = &p->zone[i].rules;
+    const aw_compared zone = {i, (const double(*)[AW_RESULTS])p->zone[i].sum, &problem->scales};
+    rules->error = aw_sample_error(&p->sample, &zone, 0, AW_DPHI, NULL);
+    rules->rate_error = aw_sample_error(&p->sample, &zone, AW_DPHI, AW_RESULTS, NULL);
 }
 
-/* Worst error of the potentials at the points of the sample. */
-static double seen_error(const projection *p, const aw_problem *problem, const double *result,
-                         aw_spread *spread)
+/* Largest error of the potentials at the points of the sample. */
+static double sampled_error(const projection *p, const aw_problem *problem, const double *result,
+                            aw_error_sums *sums)
 {
-    return aw_sample_error(&p->sample, AW_RANGES, (const double(*)[AW_RESULTS])result,
-                           &problem->scales, 0, spread);
+    const aw_compared both = {AW_RANGES, (const double(*)[AW_RESULTS])result, &problem->scales};
+    return aw_sample_error(&p->sample, &both, 0, AW_DPHI, sums);
 }
 
-/* Estimate of the potentials' largest error: what is seen at the points of the sample, and what
- * their rms, pooled with that of earlier steps, makes likely elsewhere.
- * @param[out] pool  [AW_STRATA], for the next step with the same rules */
-static double estimate(const projection *p, const aw_problem *problem, const double *result,
-                       aw_spread *pool)
+/* Estimate of the largest error of the potentials at all points: the largest at the points of the
+ * sample, or, if it is more, the largest that is likely from the rms of a stratum, which includes
+ * points of earlier steps.
+ * @param[out] pool  [AW_STRATA], for the next step if it has the same rules */
+static double estimate_error(const projection *p, const aw_problem *problem, const double *result,
+                             aw_error_sums *pool)
 {
-    double worst = seen_error(p, problem, result, pool);
+    double worst = sampled_error(p, problem, result, pool);
     for (int i = AW_CORE; i <= AW_RIM; ++i) {
-        const double most = fmin(p->pool[i].points, AW_POOL_POINTS);
-        if (most > 0.0) pool[i].square += p->pool[i].square * most / p->pool[i].points;
-        pool[i].points += most;
+        const double earlier = fmin(p->pool[i].points, AW_POOL_POINTS);
+        if (earlier > 0.0) pool[i].square += p->pool[i].square * earlier / p->pool[i].points;
+        pool[i].points += earlier;
         const double likely = peak[i] * sqrt(pool[i].square / pool[i].points);
         if (!(likely <= worst) && !isnan(worst)) worst = likely;
     }
     return worst;
 }
 
-/* How the sample is recomputed, against the nodes of the last passes. */
-static aw_sample_how sample_how(const step *s, size_t every)
+/* How the sample is integrated, with regions cut at one in `stride` of the last passes' nodes. */
+static aw_sampling sampling_of(const step *s, size_t stride)
 {
     const aw_zone *zone = s->p->zone;
-    return (aw_sample_how){.border = s->border,
-                           .tolerance = AW_SAMPLE_SHARE * s->problem->tolerance,
-                           .panels = {&zone[AW_NEAR].panels, &zone[AW_FAR].panels},
-                           .every = every,
-                           .work = &s->report->work};
+    return (aw_sampling){.solver = s->solver,
+                         .problem = s->problem,
+                         .work = &s->report->work,
+                         .border = s->border,
+                         .tolerance = AW_SAMPLE_SHARE * s->problem->tolerance,
+                         .panels = {&zone[AW_NEAR].panels, &zone[AW_FAR].panels},
+                         .stride = stride};
 }
 
-/* Add points to the sample until it has `spread` of each stratum, and the doubtful ones of the
- * zones that were just done. */
-static aw_status sample(step *s, int spread)
+/* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
+ * has just had a pass; set the cost limit from its evaluations. */
+static aw_status extend_sample(step *s, int spread)
 {
-    enum { MOST = 2 * AW_SAMPLE_FIRST + AW_RANGES };
+    enum { MAX = 2 * AW_SAMPLE_NEW_RULE + AW_RANGES };
     const aw_problem *problem = s->problem;
     projection *p = s->p;
     const double start = aw_now();
-    aw_sample_point point[MOST];
-    size_t n = 0;
-    for (; s->spread < spread; ++s->spread)
+    size_t point[MAX], n = 0;
+    int stratum[MAX];
+    for (; s->spread_points < spread; ++s->spread_points)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            point[n].stratum = k;
-            point[n++].point = aw_sample_next(&p->sample, problem, k);
+            stratum[n] = k;
+            point[n++] = aw_sample_draw(&p->sample, problem, k);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
         if (s->pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
-        point[n].stratum = AW_DOUBTFUL;
-        point[n++].point = doubtful(&p->zone[i], problem->points);
+        stratum[n] = AW_DOUBTFUL;
+        point[n++] = doubtful_point(&p->zone[i], problem->points);
     }
-    const uint64_t before = s->report->work.evaluations;
-    const size_t had = p->sample.n;
-    const aw_sample_how how = sample_how(s, AW_SAMPLE_EVERY);
-    const aw_status status = aw_sample_add(&p->sample, s->solver, problem, &how, point, n);
-    if (p->sample.n > had)
-        p->cost_limit = AW_COST_LIMIT * (double)(s->report->work.evaluations - before) /
-                        (double)(p->sample.n - had);
+    const uint64_t evaluations = s->report->work.evaluations;
+    const size_t before = p->sample.n;
+    const aw_sampling sampling = sampling_of(s, AW_SAMPLE_EDGE_STRIDE);
+    const aw_status status = aw_sample_add(&p->sample, &sampling, point, stratum, n);
+    if (p->sample.n > before)
+        p->cost_limit = AW_OVER_COST * (double)(s->report->work.evaluations - evaluations) /
+                        (double)(p->sample.n - before);
     s->report->samples = p->sample.n;
     s->report->sample += aw_now() - start;
     return status;
 }
 
-/* Integrate the zones that have a pass: a convolution of the near one is begun first, so that a set
- * of devices does it beside the far one. */
+/* ------------------------------------------------------------------------------ passes of a
+ * step */
+
+/* Integrate the zones that have a pass. The convolution of the near zone is started first, so that
+ * several devices do it while they integrate the far zone. */
 static aw_status integrate_zones(const step *s)
 {
     projection *p = s->p;
@@ -179,117 +192,120 @@ static aw_status integrate_zones(const step *s)
     const size_t points = s->problem->points;
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
-        p->zone[i].sum = &p->sum[(size_t)i * points];
-        p->zone[i].check = &p->check[(size_t)i * points];
-        p->zone[i].from = from[i];
-        p->zone[i].to = to[i];
+        aw_zone *z = &p->zone[i];
+        z->from = from[i];
+        z->to = to[i];
+        z->sum = &p->sum[(size_t)i * points];
+        z->check = &p->check[(size_t)i * points];
+        z->check_rates = s->check_rates;
+        z->workspace = &p->sum[AW_RANGES * points];
         if (s->pass[i] == AW_NO_PASS) continue;
-        AW_TRY(aw_zone_begin(s->solver, s->problem, &p->zone[i], reach[i]));
+        AW_TRY(aw_zone_begin(s->solver, s->problem, z, reach[i]));
     }
     for (int k = 0; k < AW_RANGES; ++k) {
         const int i = k == 0 ? AW_FAR : AW_NEAR;
         aw_zone *z = &p->zone[i];
         if (s->pass[i] == AW_NO_PASS) continue;
-        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, s->check_rates,
-                                 &p->sum[AW_RANGES * points], s->report));
+        AW_TRY(aw_zone_integrate(s->solver, s->problem, z, s->report));
         s->report->rule[i] = z->rules.level;
-        s->report->shared[i] = z->rules.nodes;
+        s->report->common_nodes[i] = z->rules.nodes;
     }
 done:
     return status;
 }
 
-/* See whether single panels of the far zone are too long where the sample is off. If not, it may be
- * the sample that has missed something: it is resampled, once.
- * @param[out] shorter  1: some panels are shorter from now on
- * @param[out] off  by how much panels are off at the worst point */
-static aw_status sharpen(step *s, int *shorter, double *off)
-{
-    projection *p = s->p;
-    aw_zone *far = &p->zone[AW_FAR];
-    const aw_problem *problem = s->problem;
-    const double least = AW_SHARPEN_ABOVE * AW_ESTIMATE_SHARE * problem->tolerance;
-    aw_status status = AW_OK;
-    size_t which[AW_SAMPLE_WORST], point[AW_SAMPLE_WORST];
-    aw_panel_check check = {.point = point};
-    check.points = aw_sample_worst(&p->sample, AW_FAR, (const double(*)[AW_RESULTS])far->sum,
-                                   &problem->scales, least, which);
-    *shorter = 0;
-    if (check.points == 0 || far->panels.n == 0) return AW_OK;
-    for (size_t i = 0; i < check.points; ++i) point[i] = p->sample.at[which[i]].point;
-    AW_TRY(aw_zone_sharpen(s->solver, problem, far, &check, &s->report->work));
-    *shorter = check.shortened;
-    *off = check.off;
-    if (s->resampled || *off >= AW_EXPLAINED * aw_rules_error(&far->rules)) return AW_OK;
-    const aw_sample_how how = sample_how(s, 1);
-    AW_TRY(aw_sample_again(&p->sample, s->solver, problem, &how, which, check.points));
-    s->resampled = 1;
-done:
-    return status;
-}
-
-/* What a step's loop does next. */
-typedef enum next {
-    NOTHING,  /* nothing is left that is worth it */
-    NEW_LOOK, /* at the same sums, with another sample */
-    NEW_PASS
-} next;
-
-/* Refine a zone: choose the next passes. */
-static aw_status refine(step *s, next *out)
-{
-    projection *p = s->p;
-    aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
-    const int worse = aw_rules_worse(near, far) ? AW_FAR : AW_NEAR, resampled = s->resampled;
-    const double error = aw_rules_error(far);
-    const int spikes = error > AW_SPIKES * AW_ESTIMATE_SHARE * s->problem->tolerance ||
-                       far->level >= AW_SPIKES_FROM_RULE;
-    aw_status status = AW_OK;
-    int shorter = 0;
-    double off = HUGE_VAL;
-    s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
-    if (worse == AW_FAR && spikes && s->sharpened < AW_SHARPEN_TIMES) {
-        s->sharpened += !s->resampled;
-        AW_TRY(sharpen(s, &shorter, &off));
-    }
-    *out = NEW_LOOK;
-    if (s->resampled > resampled) return AW_OK;
-    /* What nodes in r' do not explain is due to those in angle or to tables: no finer rule. */
-    if (off < AW_EXPLAINED * error)
-        s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
-    else if (shorter)
-        s->pass[AW_FAR] = AW_SAME_RULE;
-    else if (aw_rules_tighten(&p->zone[worse].rules, p->cost_limit))
-        s->pass[worse] = AW_FINER_RULE;
-    else if (aw_rules_tighten(&p->zone[!worse].rules, p->cost_limit))
-        s->pass[!worse] = AW_FINER_RULE;
-    *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? NOTHING : NEW_PASS;
-done:
-    return status;
-}
-
-/* The next passes, and what the sample says of them.
- * @param[in] begins  1: with all of the sample's points, whichever pass it is */
-static aw_status make_passes(step *s, int begins)
+/* Do the chosen passes, extend the sample, and measure the zones' errors.
+ * @param[in] new_rule  1: the sample gets all its points at once */
+static aw_status run_passes(step *s, int new_rule)
 {
     projection *p = s->p;
     aw_status status = AW_OK;
     AW_TRY(integrate_zones(s));
     for (int i = 0; i < AW_RANGES; ++i) {
         if (s->pass[i] != AW_FINER_RULE) continue;
-        judge(p, &p->zone[i], i, s->problem);
-        aw_rules_learn(&p->zone[i].rules);
+        measure_zone(p, i, s->problem);
+        aw_rules_record_gain(&p->zone[i].rules);
     }
-    AW_TRY(sample(s, begins || s->again ? AW_SAMPLE_FIRST : AW_SAMPLE_NEXT));
+    AW_TRY(extend_sample(s, new_rule || s->repeated ? AW_SAMPLE_NEW_RULE : AW_SAMPLE_SAME_RULE));
     for (int i = 0; i < AW_RANGES; ++i) {
-        judge(p, &p->zone[i], i, s->problem);
-        aw_rules_resample(&p->zone[i].rules, s->again);
+        measure_zone(p, i, s->problem);
+        aw_rules_set_reference(&p->zone[i].rules, s->repeated);
     }
 done:
     return status;
 }
 
-/* The sum of both zones. */
+/* Examine the far zone's panels one by one at the worst points of the sample, and cap those that
+ * are too long. If the panels do not explain the error, the sample may have missed a spike: its
+ * worst points are resampled, once after each pass.
+ * @param[out] test  whether a panel has got a cap, and the error of all panels at the worst point;
+ * left as it is if there is nothing to examine */
+static aw_status examine_panels(step *s, aw_panel_test *test)
+{
+    projection *p = s->p;
+    aw_zone *far = &p->zone[AW_FAR];
+    const aw_problem *problem = s->problem;
+    const double limit = AW_SPIKE_SHARE * AW_ESTIMATE_SHARE * problem->tolerance;
+    const aw_compared sums = {AW_FAR, (const double(*)[AW_RESULTS])far->sum, &problem->scales};
+    aw_status status = AW_OK;
+    size_t which[AW_SPIKE_POINTS], point[AW_SPIKE_POINTS];
+    const size_t n = aw_sample_worst(&p->sample, &sums, limit, AW_SPIKE_POINTS, which);
+    if (n == 0 || far->panels.n == 0) return AW_OK;
+    for (size_t i = 0; i < n; ++i) point[i] = p->sample.entry[which[i]].point;
+    test->point = point;
+    test->points = n;
+    AW_TRY(aw_zone_cap_panels(s->solver, problem, far, test, &s->report->work));
+    if (s->resampled || test->error >= AW_EXPLAINED * aw_rules_error(&far->rules)) goto done;
+    const aw_sampling sampling = sampling_of(s, 1);
+    AW_TRY(aw_sample_resample(&p->sample, &sampling, which, n));
+    s->resampled = 1;
+done:
+    test->point = NULL; /* those were of this call */
+    return status;
+}
+
+/* What a step does after its estimate was too large. */
+typedef enum next {
+    GIVE_UP,       /* nothing is left that is worth its cost */
+    ESTIMATE_ANEW, /* from the same sums: the sample has changed */
+    RUN_PASSES
+} next;
+
+/* Choose the next passes: which zone, and whether with shorter panels, more nodes in angle or the
+ * next finer rule. */
+static aw_status choose_passes(step *s, next *out)
+{
+    projection *p = s->p;
+    aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
+    const int worse = aw_rules_far_is_worse(near, far) ? AW_FAR : AW_NEAR;
+    const int resampled = s->resampled;
+    const double error = aw_rules_error(far);
+    const int spikes = error > AW_SPIKE_ERROR * AW_ESTIMATE_SHARE * s->problem->tolerance ||
+                       far->level >= AW_SPIKE_LEVEL;
+    aw_status status = AW_OK;
+    aw_panel_test test = {.capped = 0, .error = HUGE_VAL};
+    s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
+    if (worse == AW_FAR && spikes && s->spike_rounds < AW_SPIKE_ROUNDS) {
+        s->spike_rounds += !s->resampled;
+        AW_TRY(examine_panels(s, &test));
+    }
+    *out = ESTIMATE_ANEW;
+    if (s->resampled > resampled) return AW_OK;
+    /* An error that nodes in r' do not explain comes from nodes in angle or from tables. */
+    if (test.error < AW_EXPLAINED * error)
+        s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
+    else if (test.capped)
+        s->pass[AW_FAR] = AW_SAME_RULE;
+    else if (aw_rules_refine(&p->zone[worse].rules, p->cost_limit))
+        s->pass[worse] = AW_FINER_RULE;
+    else if (aw_rules_refine(&p->zone[!worse].rules, p->cost_limit))
+        s->pass[!worse] = AW_FINER_RULE;
+    *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;
+done:
+    return status;
+}
+
+/* Add up both zones. */
 static void add_zones(const projection *p, size_t points, double *result)
 {
     for (size_t i = 0; i < points; ++i)
@@ -297,8 +313,8 @@ static void add_zones(const projection *p, size_t points, double *result)
             result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
 }
 
-/* Both zones, each as often as it takes.
- * @param[out] converged  1: the estimate is within the tolerance, and `result` holds the sums */
+/* Integrate both zones until the estimate is within its limit.
+ * @param[out] converged  1: it is, and `result` holds the sums of both zones */
 static aw_status solve_zones(step *s, double *result, int *converged)
 {
     projection *p = s->p;
@@ -306,63 +322,66 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     const double start = aw_now(), limit = AW_ESTIMATE_SHARE * s->problem->tolerance;
     aw_report *report = s->report;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
-    aw_spread pool[AW_STRATA];
+    aw_error_sums pool[AW_STRATA];
     aw_status status = AW_OK;
     *converged = 0;
     AW_TRY(aw_grow((void **)&p->sum, &p->capacity, (AW_RANGES + 1) * points, sizeof *p->sum));
     AW_TRY(aw_grow((void **)&p->check, &p->check_capacity, AW_RANGES * points, sizeof *p->check));
-    /* A coarser rule is judged as the first one is: few points may pass it by luck. */
-    const int begins = p->steps++ == 0 || p->coarsened || near->coarsened || far->coarsened;
+    /* A coarser rule is measured with a full sample, as the first is: it could pass a few points by
+     * chance. */
+    const int new_rule = p->steps++ == 0 || p->coarsened || near->unproven || far->unproven;
     p->coarsened = 0;
-    if (begins) memset(p->pool, 0, sizeof p->pool);
-    s->check_rates = p->steps % 2 == 0; /* and potentials by turns */
+    if (new_rule) memset(p->pool, 0, sizeof p->pool);
+    s->check_rates = p->steps % 2 == 0; /* and the potentials at every other step */
     p->sample.n = 0;
     for (;;) {
-        AW_TRY(make_passes(s, begins));
+        AW_TRY(run_passes(s, new_rule));
         add_zones(p, points, result);
-        report->sampled = estimate(p, s->problem, result, pool);
+        report->sampled = estimate_error(p, s->problem, result, pool);
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
         next then;
-        AW_TRY(refine(s, &then));
-        if (then == NOTHING) goto done;
-        if (then == NEW_LOOK) continue;
+        AW_TRY(choose_passes(s, &then));
+        if (then == GIVE_UP) goto done;
+        if (then == ESTIMATE_ANEW) continue;
         s->resampled = 0;
-        s->again = 1;
+        s->repeated = 1;
         s->check_rates = !s->check_rates;
         memset(p->pool, 0, sizeof p->pool);
     }
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWTH);
-    for (int i = 0; i < AW_RANGES; ++i) aw_rules_step_done(&p->zone[i].rules);
-    aw_rules_relax(near, far, report->sampled, s->problem->tolerance);
-    aw_rules_relax(far, near, report->sampled, s->problem->tolerance);
+    for (int i = 0; i < AW_RANGES; ++i) aw_rules_accept(&p->zone[i].rules);
+    aw_rules_try_coarser(near, far, report->sampled, s->problem->tolerance);
+    aw_rules_try_coarser(far, near, report->sampled, s->problem->tolerance);
     *converged = 1;
 done:
     report->evaluate += aw_now() - start - report->sample;
     return status;
 }
 
-/* A step whose first passes are to be done. */
+/* ---------------------------------------------------------------------- the step as a whole */
+
+/* A step before its first passes: its zones and their ranges. */
 static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *report)
 {
     projection *p = solver->memory;
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const double least = hypot(now.half_s, now.half_x) + problem->half;
-    const double reach = aw_zone_convolution(solver, problem, &p->zone[AW_NEAR], least);
+    const double reach = aw_zone_convolution_reach(solver, problem, &p->zone[AW_NEAR], least);
     const aw_partition *partition = solver->partition;
     return (step){.solver = solver,
                   .p = p,
                   .problem = problem,
                   .report = report,
-                  .border = reach >= AW_REACH_ENOUGH * least ? reach : least,
+                  .border = reach >= AW_BORDER_PART * least ? reach : least,
                   .reach = reach,
                   .end = partition->box[partition->n - 1].delay,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 
-/* Leave the step to `predictive`, which has a memory of its own. */
+/* Leave the step to `predictive`, which has its own memory. */
 static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *problem,
                            double *result, double *error, aw_report *report)
 {
@@ -371,18 +390,18 @@ static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *p
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
-    report->sampled = report->samples > 0 ? seen_error(p, problem, result, NULL) : 0.0;
+    report->sampled = report->samples > 0 ? sampled_error(p, problem, result, NULL) : 0.0;
     return status;
 }
 
-/* Whether the next steps are tried: what was out of reach now, or over cost twice, will hardly be
- * better then. */
-static void plan_ahead(projection *p, int converged)
+/* Decide how many of the next steps are left to `predictive` without trying, and coarsen the rules:
+ * a step that did not converge, or was over cost twice, will hardly be followed by a better one. */
+static void plan_next_steps(projection *p, int converged)
 {
     const int over_cost =
         p->zone[AW_NEAR].rules.cost > p->cost_limit || p->zone[AW_FAR].rules.cost > p->cost_limit;
-    p->over_cost = over_cost ? p->over_cost + 1 : 0;
-    if (!converged || p->over_cost > 1) {
+    p->over_cost_steps = over_cost ? p->over_cost_steps + 1 : 0;
+    if (!converged || p->over_cost_steps >= AW_OVER_COST_STEPS) {
         if (p->pause < AW_PAUSE_MAX) p->pause = 2 * p->pause + 1;
     } else {
         p->pause = 0;
@@ -398,9 +417,9 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
 {
     aw_status status = AW_OK;
     int converged = 0;
-    if (!solver->memory && !(solver->memory = remember())) return AW_ERR_NOMEM;
+    if (!solver->memory && !(solver->memory = new_memory())) return AW_ERR_NOMEM;
     projection *p = solver->memory;
-    /* Scattered points share nothing, and what a problem records is not known here. */
+    /* Scattered points have no nodes in common, and common nodes have no regions to record. */
     const int grid =
         problem->columns >= AW_SLOPE_NODES && problem->points >= AW_SLOPE_NODES * problem->columns;
     const int able = grid && solver->device->ops->integrate && !problem->record;
@@ -408,11 +427,12 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
         step s = begin_step(solver, problem, report);
         status = solve_zones(&s, result, &converged);
         if (status == AW_ERR_BACKEND && s.reach > 0.0 && !aw_device_convolves(solver->device)) {
-            s = begin_step(solver, problem, report); /* a set has lost its last device that did */
+            /* Of several devices the last that can convolve was lost. */
+            s = begin_step(solver, problem, report);
             status = solve_zones(&s, result, &converged);
         }
         AW_TRY(status);
-        plan_ahead(p, converged);
+        plan_next_steps(p, converged);
     } else if (able) {
         p->pause_left--;
     }
@@ -422,9 +442,9 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
         report->error = report->sampled;
         for (size_t i = 0; error && i < problem->points; ++i) error[i] = report->sampled;
     }
-    if (grid) aw_solver_keep_scales(solver, problem, result);
+    if (grid) aw_solver_store_scales(solver, problem, result);
 done:
     return status;
 }
 
-const aw_strategy aw_strategy_projection = {.name = "projection", .solve = solve, .forget = forget};
+const aw_strategy aw_strategy_projection = {.solve = solve, .free_memory = free_memory};

@@ -1,119 +1,192 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every tuned constant of the strategy `projection` in one table: its value, what it is a part of,
- * and what it was measured to do or why it has that value. The rules themselves, from coarse to
- * fine, are a table in rules.c. After a change: docs/projection.md, "Where to change a rule".
- *
- * Where no measurement is given there was none: the value was chosen once, for the reason that
- * stands there if any does, and has not been varied by itself. */
+/* Every tuned constant of the strategy `projection`: projection.c, rules.c, zone.c and sample.c
+ * have no others. The rules themselves (nodes, spacings, sweeps) are the tables of rules.c. Each
+ * entry says what the number is a multiple or a part of, and why it has its value;
+ * docs/projection.md has the measurements. "Not measured": chosen by reasoning, no other value was
+ * tried on record. All constants change the cost; those of the first two sections, AW_FLOOR_*
+ * and AW_TURN_CELLS also change the accuracy. */
 #ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
 #define AW_SOLVERS_PROJECTION_CONSTANTS_H
 
-/* ---- the estimate of the error (projection.c, sample.c) */
+/* ---- what is accepted (projection.c) */
 
-/* Of the tolerance: the largest estimate with which a step is accepted. The rest is for what
- * the sample does not see. */
+/* Largest accepted estimate of the error of the potentials and of the rates, over the tolerance.
+ * The estimate was 0.85 to 1.8 times the worst of 200 other points: at the lower end the error is
+ * 0.94 of the tolerance. */
 #define AW_ESTIMATE_SHARE 0.8
-/* The rates may be off by this many tolerances more: the inner rule, which the sample has too,
- * leaves them 4 tolerances off (seen with all strategies, `arcwake validate strategies`). */
+
+/* Errors of the rates may be this many times larger than those of the potentials, each over its
+ * scale. The inner rule, which the sample has too, leaves rates 4 tolerances off in every strategy
+ * (`arcwake validate strategies`). */
 #define AW_RATE_TOLERANCES 3.0
-/* Spread points of core and rim each, at the first step or with a new rule, and at every other. */
-enum { AW_SAMPLE_FIRST = 16, AW_SAMPLE_NEXT = 1 };
-/* Largest error over the rms. Core: of a normal distribution one point in 2000 is further out. Rim:
- * most points have no particle near and few have one. */
+
+/* ---- the sample (projection.c, sample.c) */
+
+/* Spread points drawn from the core and from the rim of the grid each, at a step with a new rule.
+ * Four points and their worst underestimated the error by half at 128 x 128; 16 not measured
+ * against other numbers. */
+enum { AW_SAMPLE_NEW_RULE = 16 };
+
+/* The same at every other step: each point takes as long as an adaptive integration. Each zone adds
+ * one doubtful point. Not measured. */
+enum { AW_SAMPLE_SAME_RULE = 1 };
+
+/* Part of the grid's nodes at either end of each axis that belongs to the rim. Errors in the rim
+ * are ten times those of the core with a quiet start; the width was not measured. */
+#define AW_RIM_WIDTH 0.125
+
+/* Largest error among the points of a stratum, over their rms. In the core 3.5: of a normal
+ * distribution one point in 2000 lies further out. More in the rim, where most points have no
+ * particle near and a few have one; 5.0 not measured. */
 #define AW_PEAK_CORE 3.5
 #define AW_PEAK_RIM 5.0
-/* Points of earlier steps that count as much as those of this one. */
+
+/* Number of points of earlier steps that count in the rms as much as the points of this one. Not
+ * measured. */
 #define AW_POOL_POINTS 12.0
-/* Of the grid's nodes along an axis: the rim at either end. */
-#define AW_RIM_WIDTH 0.125
-/* Of the tolerance: the error of the sample's own integrals. A tenth, so that the judge is better
- * than the judged. */
+
+/* Tolerance of the sample's own integrals, over the tolerance. Not measured. */
 #define AW_SAMPLE_SHARE 0.1
-/* Nodes in angle of the sample's inner rule over those of other integrals: judge and judged must
- * not share its error, which exceeds the tolerance where cells are long and thin or hold few
- * particles. */
+
+/* Nodes in angle of the sample's inner rule, over those of other integrals: the sample must not
+ * share the error of the rule that it judges, which exceeds the tolerance where cells are long and
+ * thin or hold few particles. The factor was not measured. */
 #define AW_SAMPLE_DENSITY 2.0
-/* Common nodes in r' for each region with which a point of the sample begins: with every fourth it
- * looks at as many places as the rule does, and at others. */
-enum { AW_SAMPLE_EVERY = 4 };
 
-/* ---- what is too expensive (projection.c, zone.c) */
+/* The sample's first regions are cut at one common node in this many. With every fourth the sample
+ * evaluates as many radii as the rule has, and other ones, before it trusts its error estimate.
+ * Without the cuts a point was 1.1e-4 off at S = 8.0 m of the Zeuthen chicane. */
+enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 
-/* Evaluations a point of a zone over those of the sample's points, beyond which `predictive` is
- * taken to cost no more. */
-#define AW_COST_LIMIT 0.6
-/* Most steps in a row that are left to `predictive` without a try: 2^5 - 1. */
-enum { AW_PAUSE_MAX = 31 };
-/* Rules by which a zone is coarsened after a step over cost or out of reach. */
-enum { AW_COARSEN_BY = 3 };
-/* Looking up a table at a point, and a convolution, in evaluations a point that take as long. */
-#define AW_COST_LOOK_UP 10.0
-#define AW_COST_CONVOLUTION 200.0
+/* ---- choice of the rule (rules.c) */
 
-/* ---- the border of near and far zone (projection.c, zone.c) */
+/* A coarser rule is tried if its expected error is below this part of the tolerance. Not measured.
+ */
+#define AW_COARSER_SHARE 0.5
 
-/* Of the near zone: a convolution that reaches so far moves the border inwards to where it ends. */
-#define AW_REACH_ENOUGH 0.7
-/* A convolution may reach this many times as far as the near zone must: the further out the far
- * zone begins, the fewer directions its tables need. */
-#define AW_REACH_MAX 16.0
-/* Of the near zone: below this a convolution is not worth it. */
-#define AW_REACH_LEAST 0.25
-/* Cells by which slices may be turned against the points' grid where they are convolved: its
- * square, over the width of the moments in cells, is left out. */
-#define AW_TURN_MAX 0.1
-
-/* ---- panels (zone.c) */
-
-/* First panel near r' = 0, and the bunch's size, over the shorter half side of its box (five
- * sigma). */
-#define AW_FIRST_PANEL 0.1
-#define AW_BUNCH_SIZE 0.4
-/* Errors of all tables in tolerances, at most, where nodes in r' are not to blame for an error. */
-#define AW_TABLES_DENSE 1.0
-/* Most steps of aw_rules.dense: twice the nodes in angle, then those of the sample. */
-enum { AW_DENSE_MAX = 2 };
-
-/* ---- single panels that are too long (projection.c, zone.c) */
-
-/* Of the largest error allowed: points of the sample above it are looked at panel by panel; and how
- * often in a step that is done before a finer rule is taken. */
-#define AW_SHARPEN_ABOVE 0.25
-enum { AW_SHARPEN_TIMES = 6 };
-/* It is worth it for errors this many times too large, which a few panels make, and from this rule
- * on. Else a finer rule takes fewer nodes. Behind the third bend of the Zeuthen chicane (S = 9.3 m)
- * 102 nodes with an error of 5.2e-2 became 373 with 8e-5; fine rules took 3,700. */
-#define AW_SPIKES 10.0
-enum { AW_SPIKES_FROM_RULE = 3 };
-/* Of a point's error: what all panels together must explain, or the sample is resampled. */
-#define AW_EXPLAINED 0.4
-/* Of the tolerance: what one panel may be off by. */
-#define AW_PANEL_SHARE 0.02
-/* What halving a panel gains where the beam is hardly resolved yet, and most halvings at once. */
-#define AW_HALVING_GAIN 20.0
-#define AW_HALVINGS_MAX 5.0
-/* Of a panel's length, on either side: other points see the same spike on other circles. */
-#define AW_CAP_MARGIN 0.25
-/* Growth of the caps of panels in a step, until they are forgotten. */
-#define AW_CAP_GROWTH 1.02
-
-/* ---- which rule comes next (rules.c) */
-
-/* Of the tolerance: a coarser rule is tried when its error is expected to be below. */
-#define AW_COARSER_BELOW 0.5
-/* Decay of the largest recent error in a step. */
+/* The expected error starts from the largest recent error, which decays by this factor a step. Not
+ * measured. */
 #define AW_RECENT_DECAY 0.7
-/* What a finer rule gains: to begin with, at most, its factor of doubt after a try that failed, and
- * the power by which it is forgotten in a step. */
+
+/* Gain: error of a rule over that of the next finer one. Value before any was seen, and largest
+ * value recorded. Not measured. */
 #define AW_GAIN_INITIAL 4.0
 #define AW_GAIN_MAX 100.0
+
+/* A gain counts this many times after a coarser rule has been tried and failed, and is raised to
+ * this power at every step, so that the failure is forgotten (halved in the logarithm after 23
+ * steps). Not measured. */
 #define AW_GAIN_DOUBT 4.0
 #define AW_GAIN_DECAY 0.97
-/* A finer rule that leaves this part of the rates' error has not found its cause (floor); and the
- * decay of that floor in a step. */
-#define AW_FLOOR 0.7
+
+/* Floor of the rates' error: a rule with 1.5 times the nodes that leaves more than 0.7 of the error
+ * has not found its cause, and up to twice the floor is let pass; the floor decays by 0.98 a step.
+ * In the second bend of the Zeuthen chicane any two rules differ by 1e-4 to 5e-4 of the rates'
+ * scale. The four numbers were not measured. */
+#define AW_FLOOR_NODES 1.5
+#define AW_FLOOR_RATIO 0.7
+#define AW_FLOOR_MARGIN 2.0
 #define AW_FLOOR_DECAY 0.98
-/* Errors of two zones are similar within this factor: refining the smaller one changes little. */
+
+/* Errors of the two zones are alike if the smaller is more than this part of the larger: else only
+ * the larger is worth refining. Not measured. */
 #define AW_SIMILAR 0.3
+
+/* Largest density level of a rule (aw_rules.density_level): 0 the rule's own nodes in angle, 1
+ * twice as many and finer tables, 2 as many as the sample. Level 1 brought the error from 1.1e-4
+ * (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
+enum { AW_DENSITY_LEVEL_MAX = 2 };
+
+/* Table errors of a rule at density level 1 and 2 (aw_rule.tables), at most, in tolerances. Not
+ * measured. */
+#define AW_FINE_TABLES 1.0
+
+/* ---- spikes and caps (projection.c, zone.c) */
+
+/* Single panels are examined if the far zone's error is this many times too large, or from this
+ * level of its rule on: only then does it cost less than a finer rule. At S = 9.3 m of the Zeuthen
+ * chicane two rounds brought 5.2e-2 (102 nodes) down to 8e-5 (373). The two limits were not
+ * measured. */
+#define AW_SPIKE_ERROR 10.0
+enum { AW_SPIKE_LEVEL = 3 };
+
+/* Points of the sample that are examined: those with an error above this part of the largest
+ * allowed one, this many at most. Not measured. */
+#define AW_SPIKE_SHARE 0.25
+enum { AW_SPIKE_POINTS = 8 };
+
+/* Rounds of examination in a step before a finer rule is taken. Not measured; two were enough
+ * above. */
+enum { AW_SPIKE_ROUNDS = 6 };
+
+/* The panels explain the error of the worst point if together they are off by this part of it. If
+ * not, the point is resampled; if it stays, nodes in angle or tables are to blame. Not measured. */
+#define AW_EXPLAINED 0.4
+
+/* A panel gets a cap if its error is above this part of the tolerance. Not measured. */
+#define AW_PANEL_SHARE 0.02
+
+/* Factor by which halving a panel lowers its error where the beam only just shows in it, and
+ * largest number of halvings at once. Not measured. */
+#define AW_HALVING_GAIN 20.0
+#define AW_HALVINGS_MAX 5.0
+
+/* A cap also holds on either side of its panel, over this part of the panel's ln length: other
+ * points see the same spike on other circles. Not measured. */
+#define AW_CAP_MARGIN 0.25
+
+/* Factor by which caps grow at a step, until they no longer limit a panel. Not measured. */
+#define AW_CAP_GROWTH 1.02
+
+/* ---- zones and panels (zone.c) */
+
+/* The border is the reach of the convolution if that is at least this part of the smallest possible
+ * border: the rest of the near zone then needs no tiles. Not measured. */
+#define AW_BORDER_PART 0.7
+
+/* Largest turn of a slice against the points' grid where it is convolved: displacement of a node in
+ * cells. The square of it, over the width in cells of the structure in the moments, is left out. */
+#define AW_TURN_CELLS 0.1
+
+/* Largest reach of the convolution, over the smallest border: the further out the far zone begins,
+ * the fewer directions its tables need. The factor was not measured. */
+#define AW_REACH_FACTOR 16.0
+
+/* Smallest reach of the convolution, over the smallest border, that is worth its cost. Not
+ * measured. */
+#define AW_REACH_LEAST 0.25
+
+/* Largest ratio of a panel's end to its beginning: an octave, or two in the far zone where the
+ * circle sweeps through less than a hundredth of the beam's box. Two octaves everywhere put psi off
+ * by 1e-5 where the circle enters the bunch. */
+#define AW_PANEL_RATIO 2.0
+#define AW_PANEL_RATIO_STILL 4.0
+
+/* Length of the first panel, over the shorter half side of the beam's box. Not measured. */
+#define AW_FIRST_PANEL 0.1
+
+/* Radius below which a rule's spacing limits the nodes, over the same length: the size of the
+ * bunch, 2 sigma of a box of 5. Not measured. */
+#define AW_BUNCH_SIZE 0.4
+
+/* ---- cost (zone.c, projection.c) */
+
+/* Cost of looking up one node's table at a point, in evaluations. Not on record how measured. */
+#define AW_LOOKUP_COST 10.0
+
+/* Cost of a convolution, in evaluations a point: 17 ms of one core at 128 x 128. */
+#define AW_CONVOLUTION_COST 200.0
+
+/* A zone is over cost if a point takes more than this part of the evaluations of a point of the
+ * sample: beyond it `predictive` costs no more. Not on record how measured. */
+#define AW_OVER_COST 0.6
+
+/* Number of steps in a row over cost after which steps are left to `predictive`, and the most steps
+ * that are left to it before the strategy is tried again (1, 3, 7 .. 31). Not measured. */
+enum { AW_OVER_COST_STEPS = 2, AW_PAUSE_MAX = 31 };
+
+/* Levels by which both rules are coarsened after a step that did not converge or was over cost. Not
+ * measured. */
+enum { AW_COARSEN_LEVELS = 3 };
 
 #endif

@@ -1,87 +1,97 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How finely the strategy `projection` integrates a zone: rules from coarse to fine, and which of
- * them the next pass takes, by the errors that were measured. Owns the table of rules (rules.c:
- * near_rule, far_rule) and what is remembered of them; read aw_rules_tighten (finer) and
- * aw_rules_relax (coarser) first. */
+/* Quadrature rules in r' for the zones of the strategy `projection`, from coarse to fine, and the
+ * choice among them from the errors that the sample shows.
+ * Owns the tables of rules (rules.c) and, in aw_rules, what is known of each rule's error; it
+ * integrates nothing. Read first: the tables near_rule and far_rule, then aw_rules_refine. */
 #ifndef AW_SOLVERS_RULES_H
 #define AW_SOLVERS_RULES_H
 #include <stddef.h>
 
-#include "src/solvers/projection_constants.h"
-
-/** A rule, of one zone. */
+/** A rule for one zone. */
 typedef struct aw_rule {
-    int order;
-    double density, spacing, sweep; /* spacing: in cells */
-    double tables; /* errors of all tables if they added up, in tolerances; they do not */
-    int few_rates; /* aw_panels_how */
+    int order;      /* nodes of a panel */
+    double density; /* nodes in angle, over those of the inner rule (aw_common_node) */
+    double spacing; /* largest distance of nodes on circles smaller than the bunch, in cells */
+    double sweep;   /* largest part of the beam's box that the circle sweeps within a panel */
+    double tables;  /* errors of all tables if they added up, in tolerances; they do not */
+    int few_rates;  /* 1: three nodes of a panel for the rates (aw_panels_how) */
 } aw_rule;
 
-/* Rules of a zone, at most. */
+/* Largest number of rules of a zone. */
 enum { AW_RULES_MAX = 11 };
 
-/** Rules of one zone, and what is known of them. */
+/** The rules of one zone, and what is known of their errors. Errors are in scales. */
 typedef struct aw_rules {
-    const aw_rule *rule; /* [n] */
-    int n, level;        /* which of them is used */
-    int tiles;           /* 1: a convolution has not done, and tiles take its place */
-    int dense;     /* 1: with finer tables and twice its nodes in angle, 2: with the sample's */
-    int coarsened; /* 1: a coarser one than at the last step */
-    /* Of the last pass, filled in by who did it: */
-    double error;      /* of potentials, the worst of the sample, in scales */
-    double rate_error; /* the same of the rates */
-    double cost;       /* evaluations a point, or their like */
-    size_t nodes;
-    int convolves; /* 1: some of it was a convolution, */
-    int convolved; /* 1: all of it, so that a finer rule is the same */
-    /* What is known of other rules: */
-    int replaced;    /* which one has just been replaced by a finer one, */
-    double failed;   /* and its error */
-    double recent;   /* largest recent error */
-    double floor;    /* below which finer rules have not brought the rates' error */
-    size_t compared; /* nodes of the rule with which the next ones are compared, */
-    double before;   /* and the rates' error by it */
-    /* Errors of a rule over those of the next, when that took its place; of the last: those of the
-     * convolution; and of half as many nodes in angle. */
+    const aw_rule *rule; /* [n], from coarse to fine */
+    int n, level;        /* rule[level] is used */
+    int tiles_only;      /* 1: the convolution was not accurate enough, tiles take its place */
+    int density_level; /* 0: the rule's density, 1: twice that and finer tables, 2: the sample's */
+    int unproven;      /* 1: coarser than at the last step, and not accepted yet */
+    /* Of the last pass, set by the caller: */
+    double error;        /* largest error of the potentials at the sample's points */
+    double rate_error;   /* the same of the rates */
+    double cost;         /* in evaluations a point; table look-ups and convolutions are converted */
+    size_t nodes;        /* in r', without those of the convolution */
+    int has_convolution; /* 1: a convolution did part of the zone */
+    int all_convolution; /* 1: a convolution did all of it: a finer rule changes nothing */
+    /* From earlier passes and steps: */
+    int replaced;           /* index into `gain` of the rule that was replaced last, */
+    double replaced_error;  /* and its error */
+    double recent_error;    /* largest recent error */
+    double rate_floor;      /* error of the rates that finer rules have not lowered; 0: none */
+    size_t reference_nodes; /* nodes of the rule with which the next ones are compared, */
+    double reference_error; /* and its error of the rates */
+    /* Error of rule i over that of the next finer one, when that took its place. [n - 1]: of the
+     * convolution over tiles; [AW_RULES_MAX]: of a density level over the next. */
     double gain[AW_RULES_MAX + 1];
 } aw_rules;
 
-/** Begin with the coarsest rule of the near or the far zone. */
-void aw_rules_begin(aw_rules *rules, int far);
+/** The rule in r' of a convolution. */
+extern const aw_rule aw_convolution_rule;
 
-/** Error of the rates, as far as it counts: over how much larger than potentials' it may be. */
+/** Begin with the coarsest rule of the near zone (far 0) or the far zone (1). */
+void aw_rules_init(aw_rules *rules, int far);
+
+/** Error of the rates over AW_RATE_TOLERANCES; 0 if it is in the floor. */
 double aw_rules_rate_error(const aw_rules *rules);
 
-/** Error that counts, in scales; a NaN of the potentials stays one. */
+/** The larger of the errors of the potentials and of the rates, as above; NaN if that of the
+ *  potentials is one. */
 double aw_rules_error(const aw_rules *rules);
 
-/** Which zone to do again with a finer rule. @return 1: the far one */
-int aw_rules_worse(const aw_rules *near, const aw_rules *far);
+/** Which zone is worth refining: the one with the larger error, or of two similar errors the one
+ *  with the larger error over cost. @return 1: the far one, 0: the near one */
+int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
 
-/** Take more nodes in angle. @return 0: there are no more, or it is not worth it */
+/** Take more nodes in angle. @return 0: the zone costs more than the limit [evaluations a point],
+ *  or there is no higher density level */
 int aw_rules_densify(aw_rules *rules, double cost_limit);
 
-/** Take a finer rule.
- *  @param[in] cost_limit  cost beyond which that is not worth it
- *  @return 0: there is none that is worth it */
-int aw_rules_tighten(aw_rules *rules, double cost_limit);
+/** Take the next finer rule; behind the last one, or where a convolution does everything, tiles
+ *  instead of it. @return 0: the zone costs more than the limit [evaluations a point], or there is
+ *  no finer rule */
+int aw_rules_refine(aw_rules *rules, double cost_limit);
 
-/** After a pass whose errors are known at the points of the sample: what the finer rule gained,
- *  and whether it lowered the rates' error at all. */
-void aw_rules_learn(aw_rules *rules);
+/** Record the gain of the rule that has replaced another, and whether it lowered the error of the
+ *  rates at all. Call after its pass, with the errors at the points that the sample had before. */
+void aw_rules_record_gain(aw_rules *rules);
 
-/** The errors of the same pass at more points: the rates' may be larger. `again`: of a pass that
- *  was not the first of its step. */
-void aw_rules_resample(aw_rules *rules, int again);
+/** Make this pass the one with which the rates of later ones are compared, or, if it is already,
+ *  update its error, which may have grown with the sample.
+ *  @param[in] repeated  0: it was the first pass of its step */
+void aw_rules_set_reference(aw_rules *rules, int repeated);
 
-/** After a step that the rule has done. */
-void aw_rules_step_done(aw_rules *rules);
+/** The rule was accepted for a step: update the recent error, let gains and floor decay. */
+void aw_rules_accept(aw_rules *rules);
 
-/** Let a coarser rule do the next step, if it might: the zone's error would grow, and with it its
- *  share of the estimate, which is of both zones. */
-void aw_rules_relax(aw_rules *rules, const aw_rules *other, double estimated, double tolerance);
+/** Take a coarser rule for the next step if its expected error, and the estimate with it, are small
+ *  enough.
+ *  @param[in] other     rules of the other zone, which has a share of the estimate too
+ *  @param[in] estimate  of the error of both zones together, in scales */
+void aw_rules_try_coarser(aw_rules *rules, const aw_rules *other, double estimate,
+                          double tolerance);
 
-/** Begin again with a much coarser rule, after one over cost. */
+/** Coarsen the rule by AW_COARSEN_LEVELS, after a step that was over cost or did not converge. */
 void aw_rules_coarsen(aw_rules *rules);
 
 #endif

@@ -1,95 +1,94 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Points that are recomputed adaptively, range of r' by range, so that a strategy that does not
- * adapt knows its error. Owns the points of a step and their integrals; read aw_sample_add and
- * aw_sample_error first. */
+/* The sample of the strategy `projection`: points of the grid that are also integrated adaptively,
+ * near and far zone separately, to measure the error of the rules that all points have in common.
+ * Owns the reference integrals at these points. Read first: aw_sample_add, then aw_sample_error. */
 #ifndef AW_SOLVERS_SAMPLE_H
 #define AW_SOLVERS_SAMPLE_H
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
 #include "src/solvers/rules.h"
 
-/* Ranges: from 0 to the border, and beyond it. */
+/* Ranges of r': the near zone from 0 to the border, and the far zone beyond it. */
 enum { AW_NEAR, AW_FAR, AW_RANGES };
 
-/* How a point was chosen: for its error, or without regard to it among those where most of the beam
- * is, or among those of the grid's rim. There single particles are nearest, and errors of another
- * kind: taken together the rim's would be lost among the smaller ones. */
+/* Why a point is in the sample: because its error may be large (doubtful), or as one of the points
+ * spread over the core or over the rim of the grid. Core and rim are separate strata: in the rim
+ * single particles are nearest, and its larger errors would be lost in an rms with the core's. */
 enum { AW_DOUBTFUL, AW_CORE, AW_RIM, AW_STRATA };
 
-/** A point, and what its two integrals should be. */
-typedef struct aw_sampled {
-    size_t point;
+/** A point of the sample and its reference integrals. */
+typedef struct aw_sample_point {
+    size_t point;                    /* index in the problem */
     int stratum;                     /* AW_DOUBTFUL .. AW_RIM */
-    double I[AW_RANGES][AW_RESULTS]; /* NaN: the refinement did not converge */
-} aw_sampled;
+    double I[AW_RANGES][AW_RESULTS]; /* NaN: the adaptive integration did not converge */
+} aw_sample_point;
 
-/** The points of a step. Begin with zeros. */
+/** The sample of a step. Begin with zeros; free with aw_sample_free. */
 typedef struct aw_sample {
-    aw_sampled *at; /* [n], owned: aw_sample_free */
+    aw_sample_point *entry; /* [n], owned */
     size_t n, capacity;
-    uint64_t drawn; /* of the sequence of aw_sample_next, in all steps */
-    double *edge;   /* scratch, as `which` is */
-    size_t edges;
-    size_t *which;
-    size_t whiches;
+    uint64_t drawn; /* points taken from the sequence of aw_sample_draw, in all steps */
+    double *edge;   /* workspace: cuts of the first regions [m] */
+    size_t edge_capacity;
+    size_t *added; /* workspace: entries that aw_sample_add is adding */
+    size_t added_capacity;
 } aw_sample;
 
 void aw_sample_free(aw_sample *sample);
 
-/** A point of a stratum of the problem's grid, AW_CORE or AW_RIM; other ones at every call, spread
- *  evenly however the calls are cut. */
-size_t aw_sample_next(aw_sample *sample, const aw_problem *problem, int stratum);
+/** Draw a point of the grid from a stratum, AW_CORE or AW_RIM. Successive calls give different
+ *  points that fill the stratum evenly, however many calls a step makes. */
+size_t aw_sample_draw(aw_sample *sample, const aw_problem *problem, int stratum);
 
-/** How points are recomputed. */
-typedef struct aw_sample_how {
-    double border;                      /* of the ranges [m] */
+/** Where and how the reference integrals are computed. Everything is borrowed. */
+typedef struct aw_sampling {
+    aw_solver *solver; /* its lists of regions and jobs are overwritten */
+    const aw_problem *problem;
+    aw_work *work;                      /* is added to */
+    double border;                      /* between the ranges [m] */
     double tolerance;                   /* of a range's integral, in scales */
-    const aw_panels *panels[AW_RANGES]; /* what is judged: the sample begins with regions that are
-                                         * cut at these nodes in r' */
-    size_t every;                       /* at each node (1), or at every second, third, .. */
-    aw_work *work;                      /* to which the evaluations are added */
-} aw_sample_how;
+    const aw_panels *panels[AW_RANGES]; /* the first regions are cut at these common nodes, */
+    size_t stride;                      /* at one in this many */
+} aw_sampling;
 
-/** A point of the grid that is to be recomputed, and the stratum for which it was chosen. */
-typedef struct aw_sample_point {
-    size_t point;
-    int stratum;
-} aw_sample_point;
-
-/** Add n points; one that is there already is not added again.
+/** Add points point[i] of stratum[i], i < n; points that are in the sample already are skipped.
  *  @return AW_OK, AW_ERR_NOMEM, or what the device's refinement returns */
-aw_status aw_sample_add(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                        const aw_sample_how *how, const aw_sample_point *point, size_t n);
+aw_status aw_sample_add(aw_sample *sample, const aw_sampling *sampling, const size_t *point,
+                        const int *stratum, size_t n);
 
-/** Recompute points which[0 .. n - 1] of the sample, since there are more nodes than when they were
- *  added: the first integral may have missed what is narrow.
+/** Compute the reference integrals of entries which[i], i < n, once more, with more cuts than
+ *  before: the first integral may have missed a narrow spike.
  *  @return as aw_sample_add */
-aw_status aw_sample_again(aw_sample *sample, aw_solver *solver, const aw_problem *problem,
-                          const aw_sample_how *how, const size_t *which, size_t n);
+aw_status aw_sample_resample(aw_sample *sample, const aw_sampling *sampling, const size_t *which,
+                             size_t n);
 
 /** Sums over the points of a stratum. */
-typedef struct aw_spread {
-    double square; /* of the points' errors */
-    double points;
-} aw_spread;
+typedef struct aw_error_sums {
+    double square; /* of the squares of the points' errors */
+    double points; /* number of points */
+} aw_error_sums;
 
-/** Worst error of the potentials (phi, A, psi), or with `rates` of the rates.
- *  @param[in] I        [points of the grid]: sums over the range, over both for AW_RANGES
- *  @param[out] spread  [AW_STRATA] or NULL
- *  @return in scales; NaN if there is one */
-double aw_sample_error(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, int rates, aw_spread *spread);
+/** Integrals by the common nodes, to be compared with the sample. Everything is borrowed. */
+typedef struct aw_compared {
+    int range;                     /* AW_NEAR, AW_FAR, or AW_RANGES: both together */
+    const double (*I)[AW_RESULTS]; /* [points of the problem] */
+    const aw_scales *scales;
+} aw_compared;
 
-/** What of an error counts, in scales: of the potentials, and of the rates over how much larger it
- *  may be (AW_RATE_TOLERANCES). A NaN does not. */
-double aw_sample_counts(const double error[AW_RESULTS], const aw_scales *scales);
+/** Largest error of results first .. last - 1 at the points of the sample.
+ *  @param[out] sums  [AW_STRATA] or NULL
+ *  @return in scales; NaN if one of the errors is one */
+double aw_sample_error(const aw_sample *sample, const aw_compared *compared, unsigned first,
+                       unsigned last, aw_error_sums *sums);
 
-enum { AW_SAMPLE_WORST = 8 };
+/** The larger of the error of the potentials and of the error of the rates over AW_RATE_TOLERANCES,
+ *  in scales. NaNs are ignored. */
+double aw_sample_scaled_error(const double error[AW_RESULTS], const aw_scales *scales);
 
-/** Points whose error in a range counts for more than `least`; the worst first.
- *  @param[out] which  their indices in the sample
- *  @return their number, at most AW_SAMPLE_WORST */
-size_t aw_sample_worst(const aw_sample *sample, int range, const double (*I)[AW_RESULTS],
-                       const aw_scales *scales, double least, size_t which[AW_SAMPLE_WORST]);
+/** Entries with a scaled error above `limit`, in descending order of the error.
+ *  @param[out] which  [capacity], their indices in the sample
+ *  @return their number, at most `capacity` */
+size_t aw_sample_worst(const aw_sample *sample, const aw_compared *compared, double limit,
+                       size_t capacity, size_t *which);
 
 #endif

@@ -9,36 +9,41 @@
 #include "src/base/timer.h"
 #include "src/solvers/internal.h"
 
-/* Forces may miss this many tolerances of the largest: 3e-4 at 1e-6, far below what 8 cells per
- * sigma smooth away. The rates that make them are noisy, a long thin bunch's above all: to have
- * them to 1e-6 cost ten times the work (docs/theory.md, "Tolerance"). */
+/* Allowed error of a force over the largest force, in tolerances: 3e-4 at 1e-6, far less than 8
+ * cells per sigma smooth away. The rates, of which forces are made, are noisy, above all those of a
+ * long thin bunch: 1e-6 cost ten times the work (docs/theory.md, "Tolerance"). */
 #define AW_RATE_SCALE 300.0
-/* Cells over which psi varies by as much as itself: about a sigma. */
+/* Number of cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0
 
-#define AW_STRATEGY_ENTRY_(identifier, name) &aw_strategy_##identifier,
-static const aw_strategy *const strategies[] = {
-    AW_STRATEGIES(AW_STRATEGY_ENTRY_, AW_STRATEGY_ENTRY_)};
+#define AW_STRATEGY_ROW(identifier, text) {text, &aw_strategy_##identifier},
+static const struct {
+    const char *name;
+    const aw_strategy *strategy;
+} strategies[] = {AW_STRATEGY_LIST(AW_STRATEGY_ROW, AW_STRATEGY_ROW, AW_STRATEGY_ROW)};
+#undef AW_STRATEGY_ROW
 
-enum {
-    AW_STRATEGIES = sizeof strategies / sizeof strategies[0],
-    AW_SCALE_POINTS = 12,
-    AW_PATCH = 8
-};
+enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0] };
+
+/* The coarse pass for the scales evaluates about this many points, squared. */
+enum { AW_SCALE_POINTS = 12 };
+/* Side of the square patches of a grid in which points are worked on. */
+enum { AW_PATCH = 8 };
 
 const char *aw_solver_list(int i)
 {
-    return i >= 0 && i < (int)AW_STRATEGIES ? strategies[i]->name : NULL;
+    return i >= 0 && i < (int)AW_STRATEGIES ? strategies[i].name : NULL;
 }
 
 aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out)
 {
     *out = NULL;
     for (int i = 0; i < (int)AW_STRATEGIES; ++i) {
-        if (strcmp(strategies[i]->name, strategy) != 0) continue;
+        if (strcmp(strategies[i].name, strategy) != 0) continue;
         aw_solver *solver = aw_alloc(1, sizeof *solver);
         if (!solver) return AW_ERR_NOMEM;
-        solver->strategy = strategies[i];
+        solver->strategy = strategies[i].strategy;
+        solver->name = strategies[i].name;
         solver->device = device;
         solver->forecast = aw_forecast_default();
         if (aw_partition_new(&solver->partition) != AW_OK) {
@@ -48,8 +53,8 @@ aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out
         *out = solver;
         return AW_OK;
     }
-    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected one of: %s)", strategy,
-                    AW_STRATEGY_NAMES);
+    return aw_error(AW_ERR_ARG, "solver '%s' is not known (expected " AW_STRATEGY_TEXT ")",
+                    strategy);
 }
 
 aw_forecast aw_forecast_default(void)
@@ -76,18 +81,18 @@ void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job)
     job->leaves = record ? &record->need[point * record->cells] : NULL;
 }
 
-void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t n, float times)
+void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t n, float weight)
 {
     aw_patterns *record = problem->record;
     for (size_t i = 0; record && i < n; ++i)
-        aw_pattern_add(record->edge, record->cells, region[i].a, region[i].b, times,
+        aw_pattern_add(record->edge, record->cells, region[i].a, region[i].b, weight,
                        &record->need[region[i].point * record->cells]);
 }
 
 void aw_solver_free(aw_solver *solver)
 {
     if (!solver) return;
-    if (solver->strategy->forget) solver->strategy->forget(solver->memory);
+    if (solver->strategy->free_memory) solver->strategy->free_memory(solver->memory);
     aw_partition_free(solver->partition);
     aw_free(solver->region);
     aw_free(solver->next);
@@ -118,9 +123,10 @@ aw_status aw_solver_start(aw_solver *solver, const aw_problem *problem, size_t f
                           size_t *begin)
 {
     aw_status status = AW_OK;
-    size_t n = 0, most = solver->partition->n;
+    const size_t regions_max = solver->partition->n;
+    size_t n = 0;
     for (size_t i = first; i < last; ++i) {
-        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + most,
+        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + regions_max,
                        sizeof *solver->region));
         begin[i - first] = n;
         uint32_t point = solver->visit[i];
@@ -157,7 +163,7 @@ aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, s
     return worst;
 }
 
-size_t aw_solver_block(const aw_solver *solver)
+size_t aw_solver_block_size(const aw_solver *solver)
 {
     const size_t wanted = aw_device_list_points(solver->device);
     return wanted < AW_POINT_BLOCK ? wanted : AW_POINT_BLOCK;
@@ -167,10 +173,10 @@ aw_status aw_solver_blocks(aw_solver *solver, const aw_problem *problem, aw_bloc
                            double *result, double *error, aw_report *report)
 {
     aw_status status = AW_OK, worst = AW_OK;
-    const size_t most = aw_solver_block(solver);
     const aw_solution out = {result, error, report};
-    for (size_t first = 0; first < problem->points; first += most) {
-        size_t last = first + most;
+    const size_t size = aw_solver_block_size(solver);
+    for (size_t first = 0; first < problem->points; first += size) {
+        size_t last = first + size;
         if (last > problem->points) last = problem->points;
         AW_TRY(block(solver, problem, first, last, report));
         worst = aw_solver_finish(solver, problem, first, last, &out, worst);
@@ -180,7 +186,7 @@ done:
     return status;
 }
 
-/* What cannot be seen in the results: the arcs of a point that is not a number are empty. */
+/* Refuse points that are not finite: their arcs are empty, and their results would be zeros. */
 static aw_status check_points(const aw_problem *problem)
 {
     for (size_t i = 0; i < problem->points; ++i) {
@@ -192,18 +198,18 @@ static aw_status check_points(const aw_problem *problem)
     return AW_OK;
 }
 
-/* Keep the larger of |I| and the largest so far of each result; a NaN stays. */
-static void keep_most(const double I[AW_RESULTS], double most[AW_RESULTS])
+/* Update the maximum of |I| of each result; a NaN stays. */
+static void update_max(const double I[AW_RESULTS], double max[AW_RESULTS])
 {
     for (unsigned k = 0; k < AW_RESULTS; ++k)
-        if (!(fabs(I[k]) <= most[k]) && !isnan(most[k])) most[k] = fabs(I[k]);
+        if (!(fabs(I[k]) <= max[k]) && !isnan(max[k])) max[k] = fabs(I[k]);
 }
 
-static aw_scales scales_of(const double most[AW_RESULTS], const aw_slice *now)
+static aw_scales scales_of(const double max[AW_RESULTS], const aw_slice *now)
 {
-    const double rate = fmax(most[AW_DPHI], fmax(most[AW_DAZ], most[AW_DAX]));
-    const double force = fmax(rate, most[AW_PSI] / (AW_SIGMA_CELLS * fmax(now->hs, now->hx)));
-    return (aw_scales){most[AW_PHI], most[AW_PSI], AW_RATE_SCALE * force};
+    const double rate = fmax(max[AW_DPHI], fmax(max[AW_DAZ], max[AW_DAX]));
+    const double force = fmax(rate, max[AW_PSI] / (AW_SIGMA_CELLS * fmax(now->hs, now->hx)));
+    return (aw_scales){max[AW_PHI], max[AW_PSI], AW_RATE_SCALE * force};
 }
 
 int aw_solver_is_next(const aw_problem *problem, double S)
@@ -211,11 +217,11 @@ int aw_solver_is_next(const aw_problem *problem, double S)
     return fabs(problem->history->slice[0].S - S) <= 1.5 * problem->history->cdt;
 }
 
-void aw_solver_keep_scales(aw_solver *solver, const aw_problem *problem, const double *result)
+void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const double *result)
 {
-    double most[AW_RESULTS] = {0.0};
-    for (size_t i = 0; i < problem->points; ++i) keep_most(&result[i * AW_RESULTS], most);
-    solver->scales = scales_of(most, &problem->history->slice[0]);
+    double max[AW_RESULTS] = {0.0};
+    for (size_t i = 0; i < problem->points; ++i) update_max(&result[i * AW_RESULTS], max);
+    solver->scales = scales_of(max, &problem->history->slice[0]);
     solver->scales_at = problem->history->slice[0].S;
 }
 
@@ -226,11 +232,11 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
     aw_status status = AW_OK;
     aw_work work = {0};
     size_t stride = problem->points / ((size_t)AW_SCALE_POINTS * AW_SCALE_POINTS), n = 0;
-    double most[AW_RESULTS] = {0.0}, I[AW_RESULTS] = {0.0};
+    double max[AW_RESULTS] = {0.0}, I[AW_RESULTS] = {0.0};
     if (stride < 1) stride = 1;
-    if (stride % 2 == 0) stride--; /* odd: the sample wanders across the columns of the grid */
+    if (stride % 2 == 0) stride--; /* odd: the points wander across the columns of the grid */
     AW_TRY(check_points(problem));
-    /* Those of the step before; older ones may be a thousand times off. */
+    /* Stored scales serve the next step only; older ones may be a thousand times off. */
     if (solver->scales.phi > 0.0 && aw_solver_is_next(problem, solver->scales_at)) {
         *scales = solver->scales;
         return AW_OK;
@@ -250,10 +256,10 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
         const aw_region *q = &solver->region[i];
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[k] += q->I[k];
         if (i + 1 < n && q[1].point == q->point) continue;
-        keep_most(I, most);
+        update_max(I, max);
         memset(I, 0, sizeof I);
     }
-    *scales = scales_of(most, now);
+    *scales = scales_of(max, now);
     if (!(scales->phi > 0.0 && scales->psi > 0.0 && isfinite(scales->phi + scales->psi)) ||
         !isfinite(scales->rate))
         AW_TRY(aw_error(AW_ERR_NONFINITE,
@@ -287,7 +293,7 @@ aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *
         aw_error(status,
                  "solver %s: %s at the point S = %.6g m, x = %.4g m: error %.3g of the "
                  "scales, tolerance %.3g (%s)",
-                 solver->strategy->name, aw_status_text(status), p->S, p->offset, report->error,
+                 solver->name, aw_status_text(status), p->S, p->offset, report->error,
                  problem->tolerance,
                  status == AW_ERR_MAXEVAL ? "raise numerics.tolerance"
                                           : "check the beam and the step before this one");

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* COMPUTE-POTENTIALS (dissertation 3.3.1): phase one works breadth first on one list of subregions
- * of all points until few are left or L_max is reached; phase two runs RP-QUADRATURE on what is
- * left. Differs: the list starts from the partition of quadrature/partition.h; points are taken in
- * blocks; a subregion is accepted as long as the accepted errors of its point stay within the
- * point's tolerance, not by its own error alone (which would allow n tolerances for n subregions);
- * phase two takes what is left of a point together (shares of its tolerance, one a subregion,
- * cost up to ten times more at 1e-9, and AW_REFINE_MAX regions each when out of reach). */
+/* The strategy `two-phase`, COMPUTE-POTENTIALS (dissertation 3.3.1): phase one works breadth first
+ * on one list of the subregions of all points until few are left or the list exceeds L_max; phase
+ * two runs RP-QUADRATURE on the rest. Differences:
+ * - The list starts from the partition of quadrature/partition.h, and points are taken in blocks.
+ * - A subregion is accepted if the accepted errors of its point stay within the point's tolerance,
+ *   not by its own error alone, which would allow n tolerances for n subregions.
+ * - Phase two refines all that is left of a point together. A share of the tolerance for each
+ *   subregion cost up to ten times more at 1e-9, and AW_REFINE_MAX regions for each subregion of a
+ *   tolerance out of reach. */
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 #include "src/solvers/internal.h"
 
-/* Regions in the list at which phase one ends, for each point of a full block, which starts with
- * about 60. */
+/* L_max for each point of a full block; a point starts with about 60 regions. */
 enum { AW_L_MAX = 512 };
-/* Generations of phase one: by then what is left is a few stubborn regions. */
+/* Largest number of generations in phase one: what then remains are a few stubborn regions. */
 enum { AW_GENERATIONS = 5 };
 
-/* One generation: accept what may be accepted, put the halves of the rest into solver->next.
- * @return the number of regions there; begin[] is rewritten for them. */
+/* Accept the regions that each point's tolerance allows, and list the halves of the others in
+ * solver->next.
+ * @param[in,out] begin  [points + 1]: where the regions of each point begin in the list
+ * @param[out] count     regions in solver->next */
 static aw_status next_generation(aw_solver *solver, const aw_problem *problem, size_t points,
                                  size_t *begin, size_t *count)
 {
     aw_status status = AW_OK;
     size_t n = 0;
     for (size_t i = 0; i < points; ++i) {
-        size_t from = begin[i], mine = begin[i + 1] - from;
-        AW_TRY(
-            aw_grow((void **)&solver->order, &solver->order_capacity, mine, sizeof *solver->order));
-        size_t kept = aw_share_accept(&solver->region[from], mine, solver->order,
+        size_t from = begin[i], listed = begin[i + 1] - from;
+        AW_TRY(aw_grow((void **)&solver->order, &solver->order_capacity, listed,
+                       sizeof *solver->order));
+        size_t kept = aw_share_accept(&solver->region[from], listed, solver->order,
                                       problem->tolerance, &solver->estimate[i]);
         aw_solver_record(problem, &solver->region[from], kept, -1.0F);
         AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, n + 2 * kept,
@@ -44,7 +47,7 @@ done:
     return status;
 }
 
-/* Phase two: what is left of a point as one job, with what its tolerance has left. */
+/* Phase two: one job for all regions left of a point, with the rest of its tolerance. */
 static aw_status phase_two(aw_solver *solver, const aw_problem *problem, size_t points,
                            const size_t *begin, aw_report *report)
 {
@@ -89,7 +92,7 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
     AW_TRY(aw_solver_start(solver, problem, first, last, begin));
     n = begin[points];
     for (int generation = 0; n > 0 && generation < AW_GENERATIONS; ++generation) {
-        if (generation > 0 && n >= AW_L_MAX * aw_solver_block(solver)) break;
+        if (generation > 0 && n >= AW_L_MAX * aw_solver_block_size(solver)) break;
         AW_TRY(
             ops->sweep(solver->device->state, solver->region, n, &problem->scales, &report->work));
         AW_TRY(ops->wait(solver->device->state));
@@ -118,4 +121,4 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     return aw_solver_blocks(solver, problem, solve_block, result, error, report);
 }
 
-const aw_strategy aw_strategy_two_phase = {.name = "two-phase", .solve = solve};
+const aw_strategy aw_strategy_two_phase = {.solve = solve};

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Integration of a zone of the strategy `projection` (zone.h): how a rule becomes panels
+ * (rule_panels, zone_panels), the pass, and the caps on the lengths of panels. */
 #include "src/solvers/zone.h"
 
 #include <math.h>
@@ -9,20 +11,20 @@
 #include "kernels/math/slope.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
+#include "src/solvers/projection_constants.h"
 #include "src/solvers/sample.h"
 
-/* Nodes of a convolution cost next to nothing. */
-static const aw_rule convolution_rule = {9, 1.0, 0.1, 0.1, 0.0, 0};
-/* The far zone is summed for the velocity v0 of the grid's centre. At a point that moves with v0 +
- * dv, psi is less by dv.A and the rates along the path are more by dv.grad. */
-static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
-                            double (*old)[AW_RESULTS])
+/* Convert sums for points that move with the velocity v0 of the grid's centre to the points' own
+ * velocities v0 + dv: psi is smaller by dv.A, the rates are larger by dv.grad.
+ * @param[out] old  [points], workspace */
+static void convert_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
+                               double (*old)[AW_RESULTS])
 {
     const aw_field_point *p = problem->point, *centre = &problem->centre;
     const size_t columns = problem->columns, rows = problem->points / columns;
     const size_t last = columns * (rows - 1);
     const ptrdiff_t row = (ptrdiff_t)(AW_RESULTS * columns);
-    /* Steps of the grid along its rows (a) and columns (b). */
+    /* Spacings of the grid along its rows (a) and columns (b) [m]. */
     const double na = (double)(columns - 1), nb = (double)(rows - 1);
     const double az = (p[columns - 1].z - p[0].z) / na, ax = (p[columns - 1].x - p[0].x) / na;
     const double bz = (p[last].z - p[0].z) / nb, bx = (p[last].x - p[0].x) / nb;
@@ -42,24 +44,24 @@ static void give_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
         }
 }
 
-double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, const aw_zone *near,
-                           double border)
+double aw_zone_convolution_reach(const aw_solver *solver, const aw_problem *problem,
+                                 const aw_zone *near, double border)
 {
     const aw_history_view *h = problem->history;
-    const double most = fmin(AW_REACH_MAX * border, aw_next_edge(h, 0.0));
-    if (near->rules.tiles || !aw_device_convolves(solver->device)) return 0.0;
+    const double limit = fmin(AW_REACH_FACTOR * border, aw_next_edge(h, 0.0));
+    if (near->rules.tiles_only || !aw_device_convolves(solver->device)) return 0.0;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
-    const double r = aw_convolution_reach(h, most, AW_TURN_MAX);
+    const double r = aw_convolution_reach(h, limit, AW_TURN_CELLS);
     return r >= AW_REACH_LEAST * border ? r : 0.0;
 }
 
-/* Panels of a rule. */
-static aw_panels_how how_of(const aw_history_view *h, const aw_rule *r)
+/* Parameters of the panels of a rule. */
+static aw_panels_how rule_panels(const aw_history_view *h, const aw_rule *r)
 {
     const aw_retarded now = aw_retarded_at(h, 0.0);
     const double size = fmin(now.half_s, now.half_x);
     return (aw_panels_how){.order = r->order,
-                           .ratio = 2.0,
+                           .ratio = AW_PANEL_RATIO,
                            .sweep = r->sweep,
                            .first = AW_FIRST_PANEL * size,
                            .spacing = r->spacing * fmin(now.hs, now.hx),
@@ -68,32 +70,34 @@ static aw_panels_how how_of(const aw_history_view *h, const aw_rule *r)
                            .few_rates = r->few_rates};
 }
 
-/* Panels of the zone. */
-static aw_panels_how zone_how(const aw_history_view *h, const aw_zone *z, int far)
+/* Parameters of the panels of a zone: its rule's, its density level, and in the far zone caps. */
+static aw_panels_how zone_panels(const aw_history_view *h, const aw_zone *z, int far)
 {
-    aw_panels_how how = how_of(h, &z->rules.rule[z->rules.level]);
-    if (z->rules.dense == 1) how.density = fmin(1.0, 2.0 * how.density);
-    if (z->rules.dense > 1) how.density = AW_SAMPLE_DENSITY; /* fractions between alias */
+    aw_panels_how params = rule_panels(h, &z->rules.rule[z->rules.level]);
+    if (z->rules.density_level == 1) params.density = fmin(1.0, 2.0 * params.density);
+    /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
+     * cells. */
+    if (z->rules.density_level > 1) params.density = AW_SAMPLE_DENSITY;
     if (far) {
-        how.still = 4.0;
-        how.caps = &z->caps;
+        params.still = AW_PANEL_RATIO_STILL;
+        params.caps = &z->caps;
     }
-    return how;
+    return params;
 }
 
-/* Begin a convolution of zone z up to r' = to. */
+/* Start the convolution of a zone from r' = 0 to `to`. */
 static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to)
 {
     const aw_history_view *h = problem->history;
-    const aw_panels_how how = how_of(h, &convolution_rule);
+    const aw_panels_how params = rule_panels(h, &aw_convolution_rule);
     aw_status status = AW_OK;
-    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &how));
-    const aw_common_rule shared = {.node = z->panels.node,
-                                   .nodes = z->panels.n,
-                                   .columns = problem->columns,
-                                   .moves_as = &problem->centre,
-                                   .I = z->sum};
-    status = solver->device->ops->convolve(solver->device->state, &shared);
+    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &params));
+    const aw_common_rule rule = {.node = z->panels.node,
+                                 .nodes = z->panels.n,
+                                 .columns = problem->columns,
+                                 .moves_as = &problem->centre,
+                                 .I = z->sum};
+    status = solver->device->ops->convolve(solver->device->state, &rule);
 done:
     return status;
 }
@@ -104,57 +108,56 @@ aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z
     memset(z->sum, 0, problem->points * sizeof *z->sum);
     memset(z->check, 0, problem->points * sizeof *z->check);
     z->panels.n = 0;
-    z->convolved = rules->tiles ? 0.0 : reach;
-    rules->convolves = z->convolved > 0.0;
-    rules->convolved = 0;
-    rules->cost = rules->convolves ? AW_COST_CONVOLUTION : 0.0;
-    return rules->convolves ? convolve(solver, problem, z, reach) : AW_OK;
+    z->convolution_end = rules->tiles_only ? 0.0 : reach;
+    rules->has_convolution = z->convolution_end > 0.0;
+    rules->all_convolution = 0;
+    rules->cost = rules->has_convolution ? AW_CONVOLUTION_COST : 0.0;
+    return rules->has_convolution ? convolve(solver, problem, z, reach) : AW_OK;
 }
 
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
-                            int check_rates, double (*scratch)[AW_RESULTS], aw_report *report)
+                            aw_report *report)
 {
     aw_field_point corner[4];
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
-    double from = z->from;
-    const double tables = rules->dense ? fmin(r->tables, AW_TABLES_DENSE) : r->tables;
-    const aw_panels_how how = zone_how(problem->history, z, far);
+    const double tables = rules->density_level ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
+    const aw_panels_how params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
+    const double from = rules->has_convolution ? z->convolution_end : z->from;
     aw_status status = AW_OK;
-    if (rules->convolves) {
-        from = z->convolved;
-        rules->convolved = from == z->to;
+    if (rules->has_convolution) {
+        rules->all_convolution = from == z->to;
         AW_TRY(ops->wait(solver->device->state));
-        give_velocities(problem, z->sum, scratch);
+        convert_velocities(problem, z->sum, z->workspace);
     }
     z->panels.n = 0;
     if (from < z->to)
-        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &how));
+        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &params));
     aw_grid_corners(problem->point, problem->columns, problem->points, corner);
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     rules->nodes = z->panels.n;
     if (z->panels.n == 0) return AW_OK;
-    aw_common_rule shared = {.node = z->panels.node,
-                             .nodes = z->panels.n,
-                             .columns = problem->columns,
-                             .moves_as = far ? &problem->centre : NULL, /* and no tables near */
-                             .table_error = tables * problem->tolerance / (double)z->panels.n,
-                             .I = z->sum,
-                             .check = z->check,
-                             .check_rates = check_rates};
+    aw_common_rule rule = {.node = z->panels.node,
+                           .nodes = z->panels.n,
+                           .columns = problem->columns,
+                           .moves_as = far ? &problem->centre : NULL, /* no tables near */
+                           .table_error = tables * problem->tolerance / (double)z->panels.n,
+                           .I = z->sum,
+                           .check = z->check,
+                           .check_rates = z->check_rates};
     const uint64_t before = report->work.evaluations;
-    AW_TRY(ops->integrate(solver->device->state, &shared, &problem->scales, &report->work));
+    AW_TRY(ops->integrate(solver->device->state, &rule, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
     rules->cost += (double)(report->work.evaluations - before) / (double)problem->points +
-                   AW_COST_LOOK_UP * (double)shared.tables;
-    if (far) give_velocities(problem, z->sum, scratch);
+                   AW_LOOKUP_COST * (double)rule.tables;
+    if (far) convert_velocities(problem, z->sum, z->workspace);
 done:
     return status;
 }
 
-/* By what a panel's nodes are off at a point, against Simpson's rule between them.
+/* Error of a panel at a point: its rule less Simpson's rule between its nodes.
  * region[order + 1]: from the panel's beginning to its first node, from there to the next, ... */
 static void panel_error(const aw_region *region, const aw_common_node *node, int order,
                         double error[AW_RESULTS])
@@ -168,7 +171,7 @@ static void panel_error(const aw_region *region, const aw_common_node *node, int
     }
 }
 
-/* A panel whose nodes are [order], in the logarithm. */
+/* Beginning and end of a panel with the nodes node[order], which are symmetric in ln r'. */
 static void panel_range(const aw_common_node *node, int order, double *a, double *b)
 {
     double length = 0.0;
@@ -178,7 +181,7 @@ static void panel_range(const aw_common_node *node, int order, double *a, double
     *b = middle * exp(0.5 * length);
 }
 
-/* Regions between the nodes of all panels, at one point. */
+/* List the regions between the nodes of all panels, for one point. */
 static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_region *region)
 {
     for (size_t first = 0; first < panels->n; first += (size_t)order) {
@@ -191,49 +194,56 @@ static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_
     }
 }
 
-aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z,
-                          aw_panel_check *check, aw_work *work)
+/* Cap the length of a panel whose error is `excess` times too large. */
+static void cap_panel(aw_panel_caps *caps, const aw_common_node *node, int order, double excess)
+{
+    double a, b;
+    panel_range(node, order, &a, &b);
+    const double halvings = fmin(ceil(log(excess) / log(AW_HALVING_GAIN)), AW_HALVINGS_MAX);
+    const double length = log(b / a), longest = length * exp2(-halvings);
+    aw_panel_caps_lower(caps, a * exp(-AW_CAP_MARGIN * length), b * exp(AW_CAP_MARGIN * length),
+                        longest);
+}
+
+aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                             aw_panel_test *test, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const aw_panels_how how = zone_how(problem->history, z, 1);
-    const int order = how.order;
-    const size_t *point = check->point, points = check->points;
+    const aw_panels_how params = zone_panels(problem->history, z, 1);
+    const int order = params.order;
+    const size_t points = test->points;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
-    double(*all)[AW_RESULTS] = aw_alloc(points, sizeof *all);
-    check->shortened = 0;
-    check->off = 0.0;
-    if (!all) return AW_ERR_NOMEM;
-    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &how));
+    double(*total)[AW_RESULTS] = aw_alloc(points, sizeof *total);
+    test->capped = 0;
+    test->error = 0.0;
+    if (!total) return AW_ERR_NOMEM;
+    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &params));
     const size_t regions = panels.n / (size_t)order * ((size_t)order + 1);
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
                    sizeof *solver->region));
     for (size_t i = 0; i < points; ++i)
-        fill_regions(&panels, order, (uint32_t)point[i], &solver->region[i * regions]);
+        fill_regions(&panels, order, (uint32_t)test->point[i], &solver->region[i * regions]);
     AW_TRY(ops->sweep(solver->device->state, solver->region, points * regions, &problem->scales,
                       work));
     AW_TRY(ops->wait(solver->device->state));
     for (size_t j = 0; j < panels.n / (size_t)order; ++j) {
         const aw_common_node *node = &panels.node[j * (size_t)order];
-        double worst = 0.0, a, b;
+        double worst = 0.0;
         for (size_t i = 0; i < points; ++i) {
             double error[AW_RESULTS];
             panel_error(&solver->region[i * regions + j * ((size_t)order + 1)], node, order, error);
-            for (unsigned k = 0; k < AW_RESULTS; ++k) all[i][k] += error[k];
-            worst = fmax(worst, aw_sample_counts(error, &problem->scales));
+            for (unsigned k = 0; k < AW_RESULTS; ++k) total[i][k] += error[k];
+            worst = fmax(worst, aw_sample_scaled_error(error, &problem->scales));
         }
-        const double much = worst / (AW_PANEL_SHARE * problem->tolerance);
-        if (!(much > 1.0)) continue;
-        panel_range(node, order, &a, &b);
-        const double halvings = fmin(ceil(log(much) / log(AW_HALVING_GAIN)), AW_HALVINGS_MAX);
-        const double length = log(b / a), most = length * exp2(-halvings);
-        aw_panel_caps_lower(&z->caps, a * exp(-AW_CAP_MARGIN * length),
-                            b * exp(AW_CAP_MARGIN * length), most);
-        check->shortened = 1;
+        const double excess = worst / (AW_PANEL_SHARE * problem->tolerance);
+        if (!(excess > 1.0)) continue;
+        cap_panel(&z->caps, node, order, excess);
+        test->capped = 1;
     }
-    check->off = aw_sample_counts(all[0], &problem->scales);
+    test->error = aw_sample_scaled_error(total[0], &problem->scales);
 done:
-    aw_free(all);
+    aw_free(total);
     aw_panels_free(&panels);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A range of r' that the strategy `projection` integrates over nodes common to all points: from a
- * rule to panels, from panels to sums, by convolution, tables or tiles. Owns the panels and the
- * caps on their length; read aw_zone_begin and aw_zone_integrate first. */
+/* A zone of the strategy `projection`: a range of r' that is integrated at every point of the grid
+ * with nodes in r' that all points have in common. Owns the panels of these nodes, their caps, and
+ * the rules of the zone. Read first: aw_zone_begin and aw_zone_integrate, which are one pass. */
 #ifndef AW_SOLVERS_ZONE_H
 #define AW_SOLVERS_ZONE_H
 #include "quadrature/panels.h"
@@ -10,44 +10,47 @@
 
 typedef struct aw_zone {
     aw_rules rules;
-    aw_panels panels;          /* owned: aw_panels_free */
-    aw_panel_caps caps;        /* where its rule's panels were too long for some points */
-    double (*sum)[AW_RESULTS]; /* [points], borrowed */
-    double *check;             /* [points], borrowed: of its nodes (aw_common_rule) */
-    double from, to;           /* in r' [m]; the near zone begins at 0 */
-    double convolved;          /* it is, up to this r' [m] */
+    aw_panels panels;       /* of the last pass; owned: aw_panels_free */
+    aw_panel_caps caps;     /* where panels of the rule were too long for some points */
+    double convolution_end; /* the convolution covers r' from 0 up to here [m]; 0: none */
+    /* Set by the caller before each pass; arrays are [points] and borrowed: */
+    double from, to;                 /* range of r' [m]; the far zone has from > 0 */
+    double (*sum)[AW_RESULTS];       /* the integrals; filled by the pass */
+    double *check;                   /* sums with the weights of the null rule (aw_common_rule) */
+    int check_rates;                 /* 1: check the rates, 0: the potentials */
+    double (*workspace)[AW_RESULTS]; /* may be the same for all zones */
 } aw_zone;
 
-/** How far out slices lie as the points do, so that they can be convolved; 0: not at all.
- *  @param[in] border  where a far zone could begin [m] */
-double aw_zone_convolution(const aw_solver *solver, const aw_problem *problem, const aw_zone *near,
-                           double border);
+/** How far out in r' the slices lie on the lattice of the points closely enough to be convolved.
+ *  @param[in] border  where a far zone could begin at the nearest [m]
+ *  @return [m]; 0: nowhere */
+double aw_zone_convolution_reach(const aw_solver *solver, const aw_problem *problem,
+                                 const aw_zone *near, double border);
 
-/** Begin a zone with its rule: its sums are zeros, to which is added, from r' = 0 to `reach`, what
- *  a convolution gives, if the rule is not against it. That may go on until aw_zone_integrate of
- *  this zone; other zones may be integrated in between.
+/** Begin a pass: set the sums to zero and start the convolution from r' = 0 to `reach` [m], unless
+ *  the rule excludes it. It may run on the device until aw_zone_integrate of this zone; other zones
+ *  may be integrated in between.
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z, double reach);
+aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *zone, double reach);
 
-/** Integrate the rest of a zone that has begun, between its ends; the near zone begins where its
- *  convolution ended. The far zone is the one that does not begin at r' = 0.
- *  @param[in] check_rates  1: the check is of the rates, 0: of the potentials
- *  @param[in] scratch  [points], of no meaning before and after
+/** Finish the pass that has begun: integrate the rest of the range, from the end of the convolution
+ *  if there is one.
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
-                            int check_rates, double (*scratch)[AW_RESULTS], aw_report *report);
+aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *zone,
+                            aw_report *report);
 
-/** Points at which the panels of the far zone are checked one by one. */
-typedef struct aw_panel_check {
-    const size_t *point; /* [points], at least one: where the zone's sum is off, the worst first */
-    size_t points;
-    int shortened; /* out: 1: some panels were too long, and are capped from now on */
-    double off;    /* out: by how much all panels together are off at the worst point, in scales */
-} aw_panel_check;
+/** Points at which panels are examined, and the result. */
+typedef struct aw_panel_test {
+    const size_t *point; /* [points], borrowed: points with a large error, the largest first */
+    size_t points;       /* at least 1 */
+    int capped;          /* out: 1 if a panel was too long and has got a cap */
+    double error;        /* out: scaled error of all panels together at the first point */
+} aw_panel_test;
 
-/** Find the panels of the far zone that are too long for some points, and cap them from now on.
+/** Compare the far zone's panels one by one with Simpson's rule between their nodes, at some
+ *  points, and cap those that are too long from now on.
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_sharpen(aw_solver *solver, const aw_problem *problem, aw_zone *z,
-                          aw_panel_check *check, aw_work *work);
+aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *zone,
+                             aw_panel_test *test, aw_work *work);
 
 #endif

@@ -117,7 +117,7 @@ expect 2 'at most 80' bench --skip 40 --repeat 41
 expect 2 'give one of them' bench --tables --kernel
 expect 2 "solver 'fast' is not known" bench --grid 8 --particles 10 --solver fast
 expect 2 'give --device a list' bench --slow cpu:0=2
-expect 2 "there is no unit 'cpu:2'" bench --device cpu:0,cpu:1 --slow cpu:2=2
+expect 2 "there is no device 'cpu:2'" bench --device cpu:0,cpu:1 --slow cpu:2=2
 
 # Inspection writes nothing.
 expect 0 '' inspect run.yaml

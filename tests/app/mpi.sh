@@ -91,7 +91,8 @@ same random-devices random 1e-9
 "$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o host \
     >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
 ranks 2 --solver predictive --device emulated -o offloaded
-grep -q 'particles are kept by emulated' stdout || complain "no particles are kept: $(cat stdout)"
+grep -q 'particles are resident on emulated' stdout ||
+    complain "no particles are resident: $(cat stdout)"
 same host offloaded 1e-9
 
 # Commands that are not parallel run on rank 0 alone.

@@ -50,7 +50,7 @@ def run(device):
 class Offloaded(unittest.TestCase):
     def test_offloaded_particles_are_those_of_the_host(self):
         (_, host), (printed, offloaded) = run("cpu"), run("emulated")
-        self.assertIn("5000 particles are kept by emulated", printed)
+        self.assertIn("5000 particles are resident on emulated", printed)
         self.assertEqual(set(host), set(offloaded))
         for name, want in host.items():
             size = 1.0 if name[1] == "position" else np.abs(host[name[0], "momentum", "z"]).max()

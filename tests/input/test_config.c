@@ -223,7 +223,7 @@ static void what_is_not_built_yet_is_said_so(void **state)
     (void)state;
     refused_run("solver: adaptive", "solver: magic",
                 "run.yaml:20:11: numerics.solver: 'magic' is not known (expected adaptive, "
-                "two-phase, heuristic, predictive, heterogeneous, projection)");
+                "two-phase, heuristic, predictive, heterogeneous or projection)");
     refused_run("distribution: gaussian", "file: beam.h5",
                 "run.yaml:8:3: beam.file: beams from a file are not built yet (expected "
                 "distribution: gaussian)");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files are whole or absent; the output directory is ours or refused. */
+/* Files are complete or absent; a directory in use is refused as output directory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void assert_text(const char *path, const char *want)
     free(got);
 }
 
-/* One line that ends, names the path and has the reason. */
+/* The text is one whole line with the path and the reason. Frees the text. */
 static void assert_one_line(char *text, const char *path, const char *reason)
 {
     char *end = strchr(text, '\n');
@@ -48,7 +48,7 @@ static void assert_one_line(char *text, const char *path, const char *reason)
     free(text);
 }
 
-static void replace_puts_the_bytes_and_leaves_no_temporary(void **state)
+static void replace_writes_the_bytes_and_leaves_no_temporary_file(void **state)
 {
     fixture *f = *state;
     const char *path = scratch_path(f->dir, "a.bin");
@@ -61,7 +61,7 @@ static void replace_puts_the_bytes_and_leaves_no_temporary(void **state)
     assert_int_equal(scratch_count(f->dir), 1);
 }
 
-static void full_disk_keeps_the_old_file_and_says_so_in_one_line(void **state)
+static void full_disk_keeps_the_old_file_and_is_one_line(void **state)
 {
     fixture *f = *state;
     const char *path = scratch_path(f->dir, "a.bin");
@@ -75,7 +75,7 @@ static void full_disk_keeps_the_old_file_and_says_so_in_one_line(void **state)
     scratch_disk_free();
     assert_one_line(scratch_stderr_end(), path, strerror(EFBIG));
     assert_int_equal(status, AW_ERR_IO);
-    assert_ok(fresh); /* what fits is still written */
+    assert_ok(fresh); /* a file that fits is still written */
     assert_text(path, "old");
     assert_int_equal(scratch_count(f->dir), 2); /* no .tmp */
     free(big);
@@ -94,7 +94,7 @@ static void path_under_a_regular_file_is_refused(void **state)
     assert_text(scratch_path(f->dir, "plain"), "text");
 }
 
-static void name_of_a_directory_is_refused_and_leaves_no_temporary(void **state)
+static void path_of_a_directory_is_refused_and_leaves_no_temporary_file(void **state)
 {
     fixture *f = *state;
     const char *path = scratch_path(f->dir, "folder");
@@ -107,7 +107,7 @@ static void unwritable_directory_is_refused(void **state)
 {
     fixture *f = *state;
     if (geteuid() == 0) {
-        print_message("skipped for root, whom no permission stops\n");
+        print_message("skipped: root ignores permissions\n");
         skip();
     }
     assert_int_equal(chmod(f->dir, 0500), 0);
@@ -119,7 +119,7 @@ static void unwritable_directory_is_refused(void **state)
     assert_int_equal(scratch_count(f->dir), 0);
 }
 
-static void new_directory_is_made_with_its_parents_and_diag(void **state)
+static void new_directory_is_created_with_its_parents_and_diag(void **state)
 {
     fixture *f = *state;
     assert_ok(aw_directory_make(scratch_path(f->dir, "a/b/run"), 0));
@@ -130,7 +130,7 @@ static void new_directory_is_made_with_its_parents_and_diag(void **state)
     assert_status(aw_directory_make("", 1), AW_ERR_ARG);
 }
 
-static void used_directory_is_refused_without_force_and_untouched(void **state)
+static void directory_in_use_is_refused_without_force_and_unchanged(void **state)
 {
     fixture *f = *state;
     scratch_write(scratch_path(f->dir, "monitor.csv"), "old");
@@ -142,7 +142,7 @@ static void used_directory_is_refused_without_force_and_untouched(void **state)
     assert_int_equal(scratch_count(f->dir), 1);
 }
 
-static void force_removes_our_old_files_and_no_others(void **state)
+static void force_removes_the_files_of_an_earlier_run_and_no_others(void **state)
 {
     static const char *const ours[] = {"monitor.csv",
                                        "run.log",
@@ -181,14 +181,14 @@ static void old_file_that_cannot_be_removed_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(replace_puts_the_bytes_and_leaves_no_temporary),
-        TEST(full_disk_keeps_the_old_file_and_says_so_in_one_line),
+        TEST(replace_writes_the_bytes_and_leaves_no_temporary_file),
+        TEST(full_disk_keeps_the_old_file_and_is_one_line),
         TEST(path_under_a_regular_file_is_refused),
-        TEST(name_of_a_directory_is_refused_and_leaves_no_temporary),
+        TEST(path_of_a_directory_is_refused_and_leaves_no_temporary_file),
         TEST(unwritable_directory_is_refused),
-        TEST(new_directory_is_made_with_its_parents_and_diag),
-        TEST(used_directory_is_refused_without_force_and_untouched),
-        TEST(force_removes_our_old_files_and_no_others),
+        TEST(new_directory_is_created_with_its_parents_and_diag),
+        TEST(directory_in_use_is_refused_without_force_and_unchanged),
+        TEST(force_removes_the_files_of_an_earlier_run_and_no_others),
         TEST(old_file_that_cannot_be_removed_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

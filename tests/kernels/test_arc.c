@@ -240,7 +240,7 @@ static void check_interpolated(void **state, int single, int same, int parts)
     aw_interpolated_cells blend;
     double *room = aw_alloc(aw_interpolated_cells_size(&view), sizeof *room);
     assert_non_null(room);
-    b.variant->blend(&view, &f, room, &blend);
+    b.variant->interpolate_cells(&view, &f, room, &blend);
     assert_int_equal(blend.n, parts);
     for (int i = 0; i < 1000; ++i) {
         static const int nodes[] = {1, 3, 16, 17, 40};
@@ -254,7 +254,7 @@ static void check_interpolated(void **state, int single, int same, int parts)
         for (int p = 0; p < blend.n; ++p) {
             const aw_arc_slice shape = aw_arc_slice_of(&view, blend.shape[p]);
             double sum[8];
-            b.variant->blend_sum(&arc, &shape, blend.cells[p], sum);
+            b.variant->interpolated_sum(&arc, &shape, blend.cells[p], sum);
             for (int k = 0; k < 8; ++k) got[k] += sum[k];
         }
         for (int k = 0; k < 3; ++k) {
@@ -297,7 +297,7 @@ static void nodes_off_the_grid_read_zero(void **state)
         double sum[3][8], side = i % 2 ? 1.0 : -1.0;
         arc.r = 1e-4;
         /* from just beyond the reach of the shape up to kilometres away */
-        const double beyond = AW_SHAPE_REACH + 0.01;
+        const double beyond = AW_SPLINE_REACH + 0.01;
         if (i % 4 < 2)
             arc.u = side * (0.5 * (NS - 1) * HS + beyond * HS + arc.r) * exp2(i % 23);
         else

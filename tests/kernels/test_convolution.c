@@ -201,7 +201,7 @@ static void reach_is_limited_by_spacings_and_rotation_of_the_slices(void **state
     assert_close(aw_convolution_reach(&g.h, 3e-4, 0.1), 3e-4, 1e-12, 0.0);
     /* rotation by 0.1/m at the largest distance across, in units of the spacing along */
     const double r = aw_convolution_reach(&g.h, 1.0, 1e-4);
-    const double reach = (0.5 * (NX - 1) + AW_SHAPE_REACH) * 1.3;
+    const double reach = (0.5 * (NX - 1) + AW_SPLINE_REACH) * 1.3;
     assert_close(0.1 * r * reach, 1e-4, 0.11, 0.0);
     assert_true(0.1 * r * reach <= 1.001e-4);
     g.s.slice[1].hs *= 1.01;

@@ -260,7 +260,7 @@ static void a_single_cell_projects_to_its_spline(void **state)
     stage_close(&g);
 }
 
-/* The Gaussian is 3 cells wide and smooth: a node per two cells is as accurate as three per cell. */
+/* The Gaussian is smooth, 3 cells wide: one node per two cells is as accurate as three per cell. */
 static void fewer_nodes_in_angle_suffice_for_a_smooth_beam(void **state)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};

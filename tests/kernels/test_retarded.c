@@ -219,7 +219,7 @@ static void box_covers_all_contributing_slices(void **state)
     assert_int_equal(f.same, 0);
     assert_close(f.hs, 1e-5, 0.0, 0.0);
     assert_close(f.hx, 1e-5, 0.0, 0.0);
-    /* 3.5 cells to the outermost of 8 nodes, and AW_SHAPE_REACH = 1.5 beyond it */
+    /* 3.5 cells to the outermost of 8 nodes, and AW_SPLINE_REACH = 1.5 beyond it */
     assert_close(f.half_s, 5.0 * 1.5e-5, 1e-15, 0.0);
     assert_close(f.half_x, 5.0 * 2e-5, 1e-15, 0.0);
     slices_free(&s);

@@ -11,9 +11,9 @@ static void weights_have_unit_sum_exact_centre_and_variance_one_quarter(void **s
 {
     (void)state;
     for (int i = 0; i < SAMPLES; ++i) {
-        double f = sample(i), w[AW_SHAPE_NODES], sum = 0.0, first = 0.0, second = 0.0;
+        double f = sample(i), w[AW_SPLINE_NODES], sum = 0.0, first = 0.0, second = 0.0;
         aw_spline(f, w);
-        for (int k = 0; k < AW_SHAPE_NODES; ++k) {
+        for (int k = 0; k < AW_SPLINE_NODES; ++k) {
             assert_true(w[k] >= 0.0);
             sum += w[k];
             first += w[k] * (k - 1);
@@ -32,11 +32,11 @@ static void slopes_are_the_derivatives_of_the_weights(void **state)
     (void)state;
     for (int i = 0; i < SAMPLES; ++i) {
         double f = sample(i), sum = 0.0, first = 0.0;
-        double ahead[AW_SHAPE_NODES], behind[AW_SHAPE_NODES], slope[AW_SHAPE_NODES];
+        double ahead[AW_SPLINE_NODES], behind[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
         aw_spline(f + d, ahead);
         aw_spline(f - d, behind);
         aw_spline_slope(f, slope);
-        for (int k = 0; k < AW_SHAPE_NODES; ++k) {
+        for (int k = 0; k < AW_SPLINE_NODES; ++k) {
             assert_close(slope[k], (ahead[k] - behind[k]) / (2.0 * d), 0.0, 1e-14);
             sum += slope[k];
             first += slope[k] * (k - 1);

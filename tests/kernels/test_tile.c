@@ -71,10 +71,10 @@ static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
                     d[(j * AW_LINE_COMPONENTS + k) * width + i] = 0.0;
                 }
     }
-    for (int j = 0; j < NX + 2 * AW_PAD - (AW_SHAPE_NODES - 1); ++j) {
+    for (int j = 0; j < NX + 2 * AW_PAD - (AW_SPLINE_NODES - 1); ++j) {
         span[j][0] = (int)width;
         span[j][1] = 0;
-        for (int q = j; q < j + AW_SHAPE_NODES; ++q) {
+        for (int q = j; q < j + AW_SPLINE_NODES; ++q) {
             if (own[q][0] >= own[q][1]) continue;
             span[j][0] = own[q][0] < span[j][0] ? own[q][0] : span[j][0];
             span[j][1] = own[q][1] > span[j][1] ? own[q][1] : span[j][1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scheduler: every bin is done exactly once, whoever works and whoever is lost on the way.
+/* The scheduler: every bin is done exactly once, with any workers and whichever of them are lost.
  * Built a second time with the thread sanitizer. */
 #include <sched.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { BINS = 64, WORKERS = 16, SEEDS = 1000 };
 
-/* Numbers that look random: the next one in 0 .. 1 (Steele's SplitMix64). */
+/* The next pseudo-random number in 0 .. 1 (Steele's SplitMix64). */
 static double next(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15U;
@@ -18,35 +18,35 @@ static double next(uint64_t *state)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* A worker's own; `done` and `began` are of all, a bin each: whoever has the bin writes them
- * without a lock, so that the sanitizer sees two who have it at once. */
-typedef struct hand {
+/* Context of a worker. All workers share the counts `done` and `began` [bins]; the worker of a bin
+ * writes them without a lock, so that the sanitizer detects two workers with the same bin. */
+typedef struct worker_state {
     int *done, *began;
-    size_t fails_at; /* the call at which it is lost */
+    size_t fails_at; /* the call that fails, from 1 on; 0: none */
     size_t calls;
     const double *weight;
-} hand;
+} worker_state;
 
 static aw_status do_bin(void *context, size_t bin)
 {
-    hand *h = context;
-    h->began[bin]++;
-    for (int i = 0; i < (int)(8.0 * h->weight[bin]); ++i) sched_yield();
-    if (++h->calls == h->fails_at) return AW_ERR_BACKEND;
-    h->done[bin]++;
+    worker_state *w = context;
+    w->began[bin]++;
+    for (int i = 0; i < (int)(8.0 * w->weight[bin]); ++i) sched_yield();
+    if (++w->calls == w->fails_at) return AW_ERR_BACKEND;
+    w->done[bin]++;
     return AW_OK;
 }
 
-typedef struct crowd {
+typedef struct pool {
     double weight[BINS];
     int done[BINS], began[BINS];
-    hand hand[WORKERS];
+    worker_state state[WORKERS];
     aw_worker worker[WORKERS];
-} crowd;
+} pool;
 
-/* Bins and workers of a seed: their numbers, weights, ends of the pool, and speeds that are known
- * or not, and mostly wrong. */
-static void make(crowd *c, uint64_t seed, size_t *bins, int *workers)
+/* Make bins and workers from a seed: their numbers, weights, ends of the pool, and speeds, which
+ * are unknown or mostly wrong. */
+static void make(pool *c, uint64_t seed, size_t *bins, int *workers)
 {
     uint64_t state = seed;
     memset(c, 0, sizeof *c);
@@ -54,9 +54,9 @@ static void make(crowd *c, uint64_t seed, size_t *bins, int *workers)
     *workers = 1 + (int)(WORKERS * next(&state));
     for (size_t i = 0; i < *bins; ++i) c->weight[i] = next(&state) < 0.1 ? 0.0 : next(&state);
     for (int i = 0; i < *workers; ++i) {
-        c->hand[i] = (hand){c->done, c->began, 0, 0, c->weight};
+        c->state[i] = (worker_state){c->done, c->began, 0, 0, c->weight};
         c->worker[i] = (aw_worker){.run = do_bin,
-                                   .context = &c->hand[i],
+                                   .context = &c->state[i],
                                    .heavy = next(&state) < 0.5,
                                    .speed = next(&state) < 0.3 ? 0.0 : 1e4 * next(&state)};
     }
@@ -65,7 +65,7 @@ static void make(crowd *c, uint64_t seed, size_t *bins, int *workers)
 static void every_bin_is_done_once(void **state)
 {
     (void)state;
-    static crowd c;
+    static pool c;
     for (uint64_t seed = 0; seed < SEEDS; ++seed) {
         size_t bins, all = 0;
         int workers;
@@ -74,18 +74,18 @@ static void every_bin_is_done_once(void **state)
         for (size_t i = 0; i < bins; ++i) assert_true(c.done[i] == 1 && c.began[i] == 1);
         for (int i = 0; i < workers; ++i) {
             assert_ok(c.worker[i].status);
-            assert_int_equal(c.worker[i].bins, c.hand[i].calls);
+            assert_int_equal(c.worker[i].bins, c.state[i].calls);
             all += c.worker[i].bins;
         }
         assert_int_equal(all, bins);
     }
 }
 
-/* Workers are lost at random; one of them never is. */
+/* Workers are lost at random, except one. */
 static void a_lost_workers_bin_is_done_by_another(void **state)
 {
     (void)state;
-    static crowd c;
+    static pool c;
     size_t lost = 0;
     for (uint64_t seed = 0; seed < SEEDS; ++seed) {
         uint64_t random = ~seed;
@@ -94,7 +94,7 @@ static void a_lost_workers_bin_is_done_by_another(void **state)
         make(&c, seed, &bins, &workers);
         const int stays = (int)(workers * next(&random));
         for (int i = 0; i < workers; ++i)
-            if (i != stays) c.hand[i].fails_at = 1 + (size_t)(6.0 * next(&random));
+            if (i != stays) c.state[i].fails_at = 1 + (size_t)(6.0 * next(&random));
         assert_ok(aw_schedule(c.weight, bins, c.worker, workers));
         size_t begun = 0, failed = 0;
         for (size_t i = 0; i < bins; ++i) {
@@ -102,27 +102,27 @@ static void a_lost_workers_bin_is_done_by_another(void **state)
             begun += (size_t)c.began[i];
         }
         for (int i = 0; i < workers; ++i) {
-            const hand *h = &c.hand[i];
-            const int gone = h->fails_at > 0 && h->calls >= h->fails_at;
+            const worker_state *w = &c.state[i];
+            const int gone = w->fails_at > 0 && w->calls >= w->fails_at;
             assert_status(c.worker[i].status, gone ? AW_ERR_BACKEND : AW_OK);
-            assert_true(!gone || h->calls == h->fails_at); /* it has got no more */
+            assert_true(!gone || w->calls == w->fails_at); /* it gets no further bin */
             failed += (size_t)gone;
         }
         assert_int_equal(begun, bins + failed);
         lost += failed;
     }
-    assert_true(lost > SEEDS); /* it did happen */
+    assert_true(lost > SEEDS); /* the case is tested */
 }
 
-static void if_all_are_lost_it_says_how(void **state)
+static void if_all_workers_are_lost_their_error_is_returned(void **state)
 {
     (void)state;
-    static crowd c;
+    static pool c;
     size_t bins;
     int workers;
     for (uint64_t seed = 0; seed < 50; ++seed) {
         make(&c, seed, &bins, &workers);
-        for (int i = 0; i < workers; ++i) c.hand[i].fails_at = 1;
+        for (int i = 0; i < workers; ++i) c.state[i].fails_at = 1;
         assert_status(aw_schedule(c.weight, bins, c.worker, workers),
                       bins > 0 ? AW_ERR_BACKEND : AW_OK);
     }
@@ -130,20 +130,19 @@ static void if_all_are_lost_it_says_how(void **state)
     assert_status(aw_schedule(c.weight, bins, c.worker, AW_WORKERS_MAX + 1), AW_ERR_ARG);
 }
 
-/* What is known of speeds keeps a slow worker from the last bin; of two that are alike, one has to
- * take it. */
-static void a_slow_worker_leaves_the_last_bin(void **state)
+/* Workers of known speed leave the last bin to a faster one; of equal workers, one takes it. */
+static void a_slow_worker_leaves_the_last_bin_to_a_fast_one(void **state)
 {
-    const double speed[3] = {1e-3, 1e3, 1e-3}, alike[3] = {3.0, 3.0, 3.0};
+    const double speed[3] = {1e-3, 1e3, 1e-3}, equal[3] = {3.0, 3.0, 3.0};
     (void)state;
-    static crowd c;
+    static pool c;
     for (int round = 0; round < 200; ++round) {
         memset(&c, 0, sizeof c);
         c.weight[0] = 1.0;
         for (int i = 0; i < 3; ++i) {
-            c.hand[i] = (hand){c.done, c.began, 0, 0, c.weight};
-            c.worker[i] = (aw_worker){.run = do_bin, .context = &c.hand[i], .heavy = i % 2};
-            c.worker[i].speed = round % 2 ? speed[i] : alike[i];
+            c.state[i] = (worker_state){c.done, c.began, 0, 0, c.weight};
+            c.worker[i] = (aw_worker){.run = do_bin, .context = &c.state[i], .heavy = i % 2};
+            c.worker[i].speed = round % 2 ? speed[i] : equal[i];
         }
         assert_ok(aw_schedule(c.weight, 1, c.worker, 3));
         assert_int_equal(c.done[0], 1);
@@ -151,22 +150,22 @@ static void a_slow_worker_leaves_the_last_bin(void **state)
     }
 }
 
-/* One worker takes the bins from its end; its speed is what it has shown. */
-static aw_status write_down(void *context, size_t bin)
+static aw_status append_bin(void *context, size_t bin)
 {
     size_t *list = context;
     list[1 + list[0]++] = bin;
     return AW_OK;
 }
 
-static void bins_are_taken_by_weight(void **state)
+/* A single worker takes all bins from its end; its speed is measured. */
+static void bins_are_taken_in_the_order_of_weight(void **state)
 {
     const double weight[4] = {2.0, 7.0, 7.0, 1.0};
     const size_t order[4] = {1, 2, 0, 3};
     (void)state;
     for (int heavy = 0; heavy < 2; ++heavy) {
         size_t list[5] = {0};
-        aw_worker one = {.run = write_down, .context = list, .heavy = heavy, .slow = 1.5};
+        aw_worker one = {.run = append_bin, .context = list, .heavy = heavy, .slow = 1.5};
         assert_ok(aw_schedule(weight, 4, &one, 1));
         assert_int_equal(list[0], 4);
         for (size_t i = 0; i < 4; ++i) assert_int_equal(list[1 + i], order[heavy ? i : 3 - i]);
@@ -175,12 +174,11 @@ static void bins_are_taken_by_weight(void **state)
     }
 }
 
-/* A worker's own bin is done by it alone, and first; if it is lost with it, the bin stays undone,
- * and all others are done. */
-static void an_own_bin_is_nobody_elses(void **state)
+/* If the worker is lost with its own bin, that bin stays undone, and all others are done. */
+static void an_own_bin_is_done_by_its_worker_only(void **state)
 {
     (void)state;
-    static crowd c;
+    static pool c;
     int undone = 0;
     for (uint64_t seed = 0; seed < SEEDS; ++seed) {
         uint64_t random = seed + 77;
@@ -189,12 +187,12 @@ static void an_own_bin_is_nobody_elses(void **state)
         make(&c, seed, &bins, &workers);
         if (bins == 0 || workers < 2) continue;
         const size_t own = (size_t)((double)bins * next(&random));
-        const int who = (int)(workers * next(&random)), lost = next(&random) < 0.3;
-        c.worker[who].own = own + 1;
-        if (lost) c.hand[who].fails_at = 1;
+        const int owner = (int)(workers * next(&random)), lost = next(&random) < 0.3;
+        c.worker[owner].own = own + 1;
+        if (lost) c.state[owner].fails_at = 1;
         const aw_status status = aw_schedule(c.weight, bins, c.worker, workers);
         assert_status(status, lost ? AW_ERR_BACKEND : AW_OK);
-        assert_status(c.worker[who].status, status);
+        assert_status(c.worker[owner].status, status);
         for (size_t i = 0; i < bins; ++i) {
             assert_int_equal(c.began[i], 1);
             assert_int_equal(c.done[i], !(lost && i == own));
@@ -209,10 +207,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bin_is_done_once),
         cmocka_unit_test(a_lost_workers_bin_is_done_by_another),
-        cmocka_unit_test(if_all_are_lost_it_says_how),
-        cmocka_unit_test(a_slow_worker_leaves_the_last_bin),
-        cmocka_unit_test(an_own_bin_is_nobody_elses),
-        cmocka_unit_test(bins_are_taken_by_weight),
+        cmocka_unit_test(if_all_workers_are_lost_their_error_is_returned),
+        cmocka_unit_test(a_slow_worker_leaves_the_last_bin_to_a_fast_one),
+        cmocka_unit_test(an_own_bin_is_done_by_its_worker_only),
+        cmocka_unit_test(bins_are_taken_in_the_order_of_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

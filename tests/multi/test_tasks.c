@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tasks: every region of every cluster is in one of them, and their blocks hold together. */
+/* Tasks: every region of every cluster is in exactly one task, and the bins of a block are
+ * consistent. */
 #include <string.h>
 
 #include "kernels/multi/tasks.h"
@@ -51,7 +52,7 @@ static void extent(const fixture *f, const aw_tasks *t, size_t bin, size_t of[2]
     }
 }
 
-static void every_region_is_in_one_task(void **state)
+static void every_region_is_in_exactly_one_task(void **state)
 {
     const double ratios[3] = {1.0, 1.1, 1.5};
     (void)state;
@@ -87,21 +88,21 @@ static void every_region_is_in_one_task(void **state)
         }
 }
 
-/* Bins have similar weights, be it by the length of blocks or by a part of the clusters; and two
- * bins are of one block, or of blocks that do not overlap. */
-static void bins_are_of_blocks_and_of_similar_weight(void **state)
+/* Bins have similar weights, whether a block has few slices or a bin few clusters. Two bins are of
+ * one block, or of blocks that do not overlap. */
+static void bins_have_similar_weight_and_blocks_do_not_overlap(void **state)
 {
     (void)state;
     for (size_t wanted = 4; wanted <= 24; wanted += 4)
         for (int i = 0; i < 2; ++i) {
             fixture f;
             aw_tasks t = {.task = NULL};
-            double all = 0.0, most = 0.0;
+            double all = 0.0, max = 0.0;
             make(&f, i ? 1.0 : 1.1);
             assert_ok(aw_tasks_cut(&t, f.cluster, CLUSTERS, &f.history, wanted, 2 * wanted));
             for (size_t b = 0; b < t.bins; ++b) {
                 all += t.weight[b];
-                most = fmax(most, t.weight[b]);
+                max = fmax(max, t.weight[b]);
                 for (size_t c = 0; c < b; ++c) {
                     size_t mine[2], other[2];
                     extent(&f, &t, b, mine);
@@ -112,14 +113,14 @@ static void bins_are_of_blocks_and_of_similar_weight(void **state)
                 }
             }
             assert_true(t.bins > wanted && t.bins <= 4 * wanted && t.blocks <= wanted);
-            /* A task is not cut further: the heaviest is of the largest cluster. */
-            assert_true(most <= 1.5 * all / (double)wanted + 16.0 * CLUSTERS * REGIONS);
+            /* A task is not cut further: the largest cluster may exceed the average. */
+            assert_true(max <= 1.5 * all / (double)wanted + 16.0 * CLUSTERS * REGIONS);
             aw_tasks_free(&t);
         }
 }
 
-/* What lies before the oldest slice, however far, is in the last block; nothing is no trouble. */
-static void the_upstream_is_in_the_last_block(void **state)
+/* Regions beyond the oldest slice; and no clusters or no regions at all. */
+static void regions_upstream_are_in_the_last_block(void **state)
 {
     fixture f;
     aw_tasks t = {.task = NULL};
@@ -145,9 +146,9 @@ static void the_upstream_is_in_the_last_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_region_is_in_one_task),
-        cmocka_unit_test(bins_are_of_blocks_and_of_similar_weight),
-        cmocka_unit_test(the_upstream_is_in_the_last_block),
+        cmocka_unit_test(every_region_is_in_exactly_one_task),
+        cmocka_unit_test(bins_have_similar_weight_and_blocks_do_not_overlap),
+        cmocka_unit_test(regions_upstream_are_in_the_last_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

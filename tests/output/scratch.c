@@ -14,7 +14,7 @@
 #include "tests/assert_close.h"
 
 static rlim_t size_limit;
-static int stderr_kept = -1;
+static int stderr_saved = -1;
 static char stderr_path[SCRATCH_PATH];
 
 void scratch_make(char path[SCRATCH_PATH])
@@ -105,8 +105,8 @@ void scratch_stderr_begin(const char *directory)
     int fd = open(stderr_path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
     assert_true(fd >= 0);
     fflush(stderr);
-    stderr_kept = dup(STDERR_FILENO);
-    assert_true(stderr_kept >= 0);
+    stderr_saved = dup(STDERR_FILENO);
+    assert_true(stderr_saved >= 0);
     dup2(fd, STDERR_FILENO);
     close(fd);
 }
@@ -114,8 +114,8 @@ void scratch_stderr_begin(const char *directory)
 char *scratch_stderr_end(void)
 {
     fflush(stderr);
-    dup2(stderr_kept, STDERR_FILENO);
-    close(stderr_kept);
+    dup2(stderr_saved, STDERR_FILENO);
+    close(stderr_saved);
     char *text = scratch_read(stderr_path, NULL);
     unlink(stderr_path);
     return text;

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A directory of a test's own, what it says on stderr, and a disk that is full. */
+/* A temporary directory for a test, capture of stderr, and a simulated full disk. */
 #ifndef AW_TESTS_OUTPUT_SCRATCH_H
 #define AW_TESTS_OUTPUT_SCRATCH_H
 #include <stddef.h>
 
 enum { SCRATCH_PATH = 512 };
 
-/** New empty directory beside the test's working directory. */
+/** Create an empty directory in the test's working directory. */
 void scratch_make(char path[SCRATCH_PATH]);
 
-/** Remove it with all that is in it. */
+/** Remove a directory with all its contents. */
 void scratch_remove(const char *path);
 
-/** "directory/name" in one of a few static buffers, good until the fourth call after. */
+/** "directory/name" in one of four static buffers, valid until the fourth call after this one. */
 const char *scratch_path(const char *directory, const char *name);
 
 int scratch_exists(const char *path);
 
-/** Entries of a directory, without . and .. */
+/** Number of entries of a directory, without . and .. */
 int scratch_count(const char *directory);
 
 /** Write a text file. */
 void scratch_write(const char *path, const char *text);
 
-/** Whole file in a malloc'd buffer with a null byte behind it. */
+/** The bytes of a file followed by a null byte, allocated with malloc; size may be NULL. */
 char *scratch_read(const char *path, size_t *size);
 
-/** Files of this process cannot grow beyond `bytes` until scratch_disk_free: a full disk. */
+/** Simulate a full disk: until scratch_disk_free, files of this process cannot exceed `bytes`. */
 void scratch_disk_full(size_t bytes);
 void scratch_disk_free(void);
 
-/** Send stderr to a file in `directory` until scratch_stderr_end, which gives what was written:
- *  malloc'd text. */
+/** Redirect stderr to a file beside `directory` until scratch_stderr_end, which returns the text
+ *  (allocated with malloc). */
 void scratch_stderr_begin(const char *directory);
 char *scratch_stderr_end(void);
 

@@ -12,7 +12,9 @@
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
 
-enum { COLUMNS = 24 };
+#define ONE_MORE(member, name) +1
+enum { NUMBERS = 0 AW_MONITOR_COLUMNS(ONE_MORE), COLUMNS = 1 + NUMBERS + AW_PARTS };
+#undef ONE_MORE
 
 typedef struct fixture {
     char dir[SCRATCH_PATH];
@@ -36,7 +38,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Cells of the `row`-th line (0: header) of a file's text, cut in place; each is a string. */
+/* Split line `row` (0: header) of a text into its cells, in place. @return their number */
 static int cells_of(char *text, int row, char *cell[COLUMNS + 1])
 {
     int n = 0;
@@ -68,7 +70,7 @@ static void row_has_one_cell_per_name_and_nan_is_empty(void **state)
     row.seconds[AW_PART_PUSH] = 0.123456;
     assert_ok(aw_monitor_open(f->path, &monitor));
     assert_ok(aw_monitor_write(monitor, &row));
-    /* before the close: a row reaches the file at once */
+    /* before the close, because rows are not buffered */
     char *names = scratch_read(f->path, NULL), *numbers = scratch_read(f->path, NULL);
     assert_ok(aw_monitor_close(monitor));
     char *name[COLUMNS + 1], *cell[COLUMNS + 1];
@@ -96,40 +98,47 @@ static void row_has_one_cell_per_name_and_nan_is_empty(void **state)
     free(numbers);
 }
 
+/* Readers rely on these columns and their order; new columns come after fell_back. */
+static void header_line_begins_and_ends_as_documented(void **state)
+{
+    static const char first[] =
+        "step,time_s,s_ref_m,charge_C,energy_change_mean_eV,energy_change_rms_eV,sigma_s_m,"
+        "sigma_x_m,emittance_x_m,emittance_x_dispersion_free_m,F_s_mean_eV_per_m,"
+        "F_s_peak_eV_per_m,F_x_mean_eV_per_m,F_x_peak_eV_per_m,evaluations,error_estimate,"
+        "error_sampled,fell_back,";
+    static const char last[] = ",seconds_deposit,seconds_potentials,seconds_forces,seconds_gather,"
+                               "seconds_push,seconds_output\n";
+    fixture *f = *state;
+    aw_monitor *monitor = NULL;
+    assert_ok(aw_monitor_open(f->path, &monitor));
+    assert_ok(aw_monitor_close(monitor));
+    size_t n = 0;
+    char *text = scratch_read(f->path, &n);
+    assert_memory_equal(text, first, sizeof first - 1);
+    assert_string_equal(text + n - (sizeof last - 1), last);
+    free(text);
+}
+
 static void longest_numbers_fit_into_a_row(void **state)
 {
     fixture *f = *state;
     aw_monitor *monitor = NULL;
     const double worst = -1.2345678901234567e-300;
-    aw_monitor_row row = {.step = -9223372036854775807L,
-                          .time = worst,
-                          .s_ref = worst,
-                          .charge = worst,
-                          .energy_change_mean = worst,
-                          .energy_change_rms = worst,
-                          .sigma_s = worst,
-                          .sigma_x = worst,
-                          .emittance_x = worst,
-                          .emittance_x_dispersion_free = worst,
-                          .F_s_mean = worst,
-                          .F_s_peak = worst,
-                          .F_x_mean = worst,
-                          .F_x_peak = worst,
-                          .evaluations = worst,
-                          .error_estimate = worst,
-                          .error_sampled = worst,
-                          .fell_back = worst};
+    aw_monitor_row row = {.step = -9223372036854775807L};
+#define SET(member, name) row.member = worst;
+    AW_MONITOR_COLUMNS(SET)
+#undef SET
     for (int i = 0; i < AW_PARTS; ++i) row.seconds[i] = worst;
     assert_ok(aw_monitor_open(f->path, &monitor));
     assert_ok(aw_monitor_write(monitor, &row));
     assert_ok(aw_monitor_close(monitor));
     char *text = scratch_read(f->path, NULL), *cell[COLUMNS + 1];
     assert_int_equal(cells_of(text, 1, cell), COLUMNS);
-    for (int i = 1; i < 18; ++i) assert_true(strtod(cell[i], NULL) == worst);
+    for (int i = 1; i <= NUMBERS; ++i) assert_true(strtod(cell[i], NULL) == worst);
     free(text);
 }
 
-static void full_disk_takes_back_the_half_row(void **state)
+static void row_that_does_not_fit_on_the_disk_is_removed_whole(void **state)
 {
     fixture *f = *state;
     aw_monitor *monitor = NULL;
@@ -140,12 +149,12 @@ static void full_disk_takes_back_the_half_row(void **state)
     struct stat info;
     assert_int_equal(stat(f->path, &info), 0);
     assert_ok(aw_monitor_write(monitor, &row));
-    scratch_disk_full((size_t)info.st_size + 50); /* a row has 40 characters */
+    scratch_disk_full((size_t)info.st_size + 50); /* one row has 40 characters */
     aw_status status = aw_monitor_write(monitor, &row);
     scratch_disk_free();
     assert_int_equal(status, AW_ERR_IO);
     row.step = 2;
-    assert_ok(aw_monitor_write(monitor, &row)); /* there is room again */
+    assert_ok(aw_monitor_write(monitor, &row)); /* the disk has free space again */
     assert_ok(aw_monitor_close(monitor));
     char *text = scratch_read(f->path, NULL), *cell[COLUMNS + 1];
     assert_int_equal(cells_of(text, 2, cell), COLUMNS);
@@ -153,7 +162,7 @@ static void full_disk_takes_back_the_half_row(void **state)
     free(text);
 }
 
-static void monitor_that_cannot_be_made_is_an_io_error(void **state)
+static void monitor_that_cannot_be_created_is_an_io_error(void **state)
 {
     fixture *f = *state;
     aw_monitor *monitor = NULL;
@@ -163,20 +172,20 @@ static void monitor_that_cannot_be_made_is_an_io_error(void **state)
     assert_ok(aw_monitor_close(NULL));
 }
 
-static void bar_shows_share_rate_and_time_left(void **state)
+static void progress_bar_shows_rate_time_left_and_shares(void **state)
 {
     (void)state;
     char text[200];
     aw_progress_state at = {.done = 50, .total = 200, .elapsed = 4.0};
     at.seconds[AW_PART_POTENTIALS] = 3.0;
     at.seconds[AW_PART_PUSH] = 1.0;
-    at.seconds[AW_PART_OUTPUT] = 0.001; /* under 1 %: left out */
+    at.seconds[AW_PART_OUTPUT] = 0.001; /* less than 1 %: omitted */
     aw_progress_format(&at, 120, text, sizeof text);
     assert_string_equal(text, "[=====>              ]  25 % 50/200  12.5 steps/s  ETA 0:12  "
                               "potentials 75 %, push 25 %");
-    aw_progress_format(&at, 60, text, sizeof text); /* no room for the shares */
+    aw_progress_format(&at, 60, text, sizeof text); /* too narrow for the shares */
     assert_string_equal(text, "[=====>              ]  25 % 50/200  12.5 steps/s  ETA 0:12");
-    aw_progress_format(&at, 40, text, sizeof text); /* nor for the bar */
+    aw_progress_format(&at, 40, text, sizeof text); /* and for the bar */
     assert_string_equal(text, " 25 % 50/200  12.5 steps/s  ETA 0:12");
     aw_progress_format(&at, 120, text, 10); /* never beyond the buffer */
     assert_int_equal(strlen(text), 9);
@@ -186,11 +195,11 @@ static void bar_shows_share_rate_and_time_left(void **state)
     assert_string_equal(text, "[====================] 100 % 200/200  0.0541 steps/s  took 1:01:40");
     at.done = 0;
     at.elapsed = 0.0;
-    aw_progress_format(&at, 40, text, sizeof text); /* nothing known yet */
+    aw_progress_format(&at, 40, text, sizeof text); /* no step done yet */
     assert_string_equal(text, "  0 % 0/200  0 steps/s  ETA -");
 }
 
-static void file_gets_a_line_every_tenth_and_quiet_nothing(void **state)
+static void progress_in_a_file_is_a_line_per_tenth_and_nothing_if_quiet(void **state)
 {
     fixture *f = *state;
     const char *path = scratch_path(f->dir, "progress");
@@ -215,7 +224,7 @@ static void file_gets_a_line_every_tenth_and_quiet_nothing(void **state)
     }
 }
 
-/* Put a script in the place of Python. */
+/* Use a shell script as Python. */
 static void fake_python(fixture *f, const char *script)
 {
     const char *path = scratch_path(f->dir, "python");
@@ -224,7 +233,7 @@ static void fake_python(fixture *f, const char *script)
     setenv("AW_PYTHON", path, 1);
 }
 
-static char *words_of_report(fixture *f, aw_status want)
+static char *report_message(fixture *f, aw_status want)
 {
     scratch_stderr_begin(f->dir);
     aw_status got = aw_report_run(f->dir);
@@ -239,26 +248,26 @@ static void missing_python_is_one_line_with_the_remedy(void **state)
 {
     fixture *f = *state;
     setenv("AW_PYTHON", "no/such/python", 1);
-    char *text = words_of_report(f, AW_ERR_IO);
+    char *text = report_message(f, AW_ERR_IO);
     assert_non_null(strstr(text, "no/such/python"));
     assert_non_null(strstr(text, "AW_PYTHON"));
     free(text);
     assert_int_equal(aw_report_try(f->dir), 0);
 }
 
-static void last_words_of_python_are_passed_on(void **state)
+static void last_line_of_python_is_in_the_message(void **state)
 {
     fixture *f = *state;
     fake_python(f, "#!/bin/sh\necho 'Traceback' >&2\necho 'KeyError: rho' >&2\nexit 1\n");
-    char *text = words_of_report(f, AW_ERR_IO);
+    char *text = report_message(f, AW_ERR_IO);
     assert_non_null(strstr(text, "KeyError: rho"));
     free(text);
     fake_python(f, "#!/bin/sh\nexit 3\n");
-    text = words_of_report(f, AW_ERR_IO);
+    text = report_message(f, AW_ERR_IO);
     assert_non_null(strstr(text, "status 3"));
     free(text);
     fake_python(f, "#!/bin/sh\nkill -9 $$\n");
-    text = words_of_report(f, AW_ERR_IO);
+    text = report_message(f, AW_ERR_IO);
     assert_non_null(strstr(text, "signal 9"));
     free(text);
 }
@@ -268,7 +277,7 @@ static void python_gets_the_script_and_the_directory(void **state)
     fixture *f = *state;
     fake_python(f, "#!/bin/sh\ncase $1 in */tools/report.py) ;; *) exit 1 ;; esac\n"
                    "[ \"$2\" = -- ] && [ -d \"$3\" ] && [ $# = 3 ]\n");
-    free(words_of_report(f, AW_OK));
+    free(report_message(f, AW_OK));
     assert_int_equal(aw_report_try(f->dir), 1);
 }
 
@@ -278,13 +287,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(row_has_one_cell_per_name_and_nan_is_empty),
+        TEST(header_line_begins_and_ends_as_documented),
         TEST(longest_numbers_fit_into_a_row),
-        TEST(full_disk_takes_back_the_half_row),
-        TEST(monitor_that_cannot_be_made_is_an_io_error),
-        TEST(bar_shows_share_rate_and_time_left),
-        TEST(file_gets_a_line_every_tenth_and_quiet_nothing),
+        TEST(row_that_does_not_fit_on_the_disk_is_removed_whole),
+        TEST(monitor_that_cannot_be_created_is_an_io_error),
+        TEST(progress_bar_shows_rate_time_left_and_shares),
+        TEST(progress_in_a_file_is_a_line_per_tenth_and_nothing_if_quiet),
         TEST(missing_python_is_one_line_with_the_remedy),
-        TEST(last_words_of_python_are_passed_on),
+        TEST(last_line_of_python_is_in_the_message),
         TEST(python_gets_the_script_and_the_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

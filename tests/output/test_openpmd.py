@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Our openPMD files through their users' readers: validator, openPMD-viewer, openPMD-beamphysics.
+"""Our openPMD files in the validator, openPMD-viewer and openPMD-beamphysics.
 
 usage: test_openpmd.py DIRECTORY   (of python.c; the numbers expected here are those of sample.c)
 """
@@ -27,7 +27,7 @@ NS, NX, N = 40, 24, 500
 HS, HX, SIGMA, CHARGE = 1e-5, 2e-5, 50e-6, 1e-9
 C, E, ME = 299792458.0, 1.602176634e-19, 9.1093837015e-31
 P0 = 1e4 * ME * C
-EXACT = 1e-14  # numbers are stored as they are; what remains is the rounding of closed forms here
+EXACT = 1e-14  # numbers are stored unchanged; the closed forms here have rounding errors
 
 
 def file_of(step):
@@ -50,7 +50,7 @@ def particles():
 
 
 def validate(path):
-    """Exit status (the number of errors) and words of the validator."""
+    """Exit status (the number of errors) and output of the validator."""
     tool = Path(sys.executable).parent / "openPMD_check_h5"
     command = [tool] if tool.exists() else [sys.executable, "-m", "openpmd_validator.check_h5"]
     done = subprocess.run([*command, "-i", path], capture_output=True, text=True, check=False)
@@ -58,14 +58,14 @@ def validate(path):
 
 
 class Validator(unittest.TestCase):
-    def test_no_errors_and_no_warnings(self):
+    def test_validator_reports_no_errors_and_no_warnings(self):
         for step in STEPS:
             errors, words = validate(file_of(step))
             self.assertEqual(errors, 0, words)
             self.assertIn("0 Errors and 0 Warnings", words)
 
-    def test_it_looks_at_the_standard_and_at_the_extension(self):
-        """What it accepts means something: it misses an attribute of either."""
+    def test_validator_notices_a_missing_attribute_of_the_standard_and_of_the_extension(self):
+        """So its acceptance has a meaning."""
         broken = DIRECTORY / "broken.h5"
         for place, name in (("meshes/rho", "unitSI"), ("particles/electron", "particleShape")):
             broken.write_bytes(file_of(20).read_bytes())
@@ -81,27 +81,27 @@ class Viewer(unittest.TestCase):
     def setUp(self):
         self.series = OpenPMDTimeSeries(str(DIAG), backend="h5py", check_all_files=True)
 
-    def test_series(self):
+    def test_viewer_finds_iterations_fields_and_species(self):
         self.assertEqual(list(self.series.iterations), list(STEPS))
         self.assertEqual(set(self.series.avail_fields),
                          {"rho", "J", "phi", "A", "psi", "F", "F_eff"})
         self.assertEqual(self.series.avail_species, ["electron"])
         np.testing.assert_allclose(self.series.t, [6.67e-11 * s for s in STEPS], rtol=EXACT)
 
-    def test_scalar_field_with_its_axes_and_the_electrons_sign(self):
+    def test_scalar_field_has_its_axes_and_the_sign_of_electrons(self):
         w, u = grid()
         rho, info = self.series.get_field("rho", iteration=40)
         want = -CHARGE / (2 * np.pi * SIGMA**2) * np.exp(-0.5 * (u**2 + w**2))
         self.assertEqual(rho.shape, (NX, NS))
         self.assertEqual(dict(info.axes), {0: "x", 1: "z"})
-        # closed form in another exp: a few units in the last place
+        # closed form with another exp: a few units in the last place
         np.testing.assert_allclose(rho, want, rtol=1e-13)
         np.testing.assert_allclose(info.z, u[0] * SIGMA, rtol=EXACT, atol=1e-19)
         np.testing.assert_allclose(info.x, w[:, 0] * SIGMA, rtol=EXACT, atol=1e-19)
-        # the integral over the plane is the bunch's charge, less what lies outside +-3.9 sigma
+        # the integral over the plane is the bunch charge less the part outside +-3.9 sigma
         self.assertAlmostEqual(rho.sum() * HS * HX / -CHARGE, 1.0, delta=2e-4)
 
-    def test_vector_fields_in_SI(self):
+    def test_vector_fields_are_in_SI(self):
         w, u = grid()
         force, _ = self.series.get_field("F", coord="z", iteration=20)
         want = 3e5 * (u - 0.4) * np.exp(-0.5 * u**2) * (1 - 0.01 * w)  # [eV/m]
@@ -110,7 +110,7 @@ class Viewer(unittest.TestCase):
         rho, _ = self.series.get_field("rho", iteration=20)
         np.testing.assert_allclose(across, 1e-3 * w * C * rho, rtol=1e-13)
 
-    def test_particles(self):
+    def test_particles_are_read_back(self):
         x, z, px, pz = particles()
         got = self.series.get_particle(["x", "y", "z", "ux", "uy", "uz", "w", "id", "charge"],
                                        species="electron", iteration=40)
@@ -125,12 +125,12 @@ class BeamPhysics(unittest.TestCase):
     def setUp(self):
         self.group = ParticleGroup(str(file_of(40)))
 
-    def test_statistics(self):
+    def test_statistics_are_those_of_the_sample(self):
         x, z, px, pz = particles()
         to_eV = C / E
         self.assertEqual(len(self.group), N)
         self.assertEqual(self.group.species, "electron")
-        # momenta pass through the reader's own constants
+        # the reader converts momenta with its own constants
         for key, want in {"charge": CHARGE, "mean_pz": pz.mean() * to_eV,
                           "sigma_x": x.std(), "sigma_z": z.std(), "sigma_px": px.std() * to_eV,
                           "mean_t": 6.67e-11 * 40}.items():
@@ -141,14 +141,14 @@ class BeamPhysics(unittest.TestCase):
         np.testing.assert_allclose(self.group["norm_emit_x"], np.sqrt(np.linalg.det(cov)),
                                    rtol=1e-6)  # of a difference of products
 
-    def test_order_is_by_id(self):
+    def test_particles_are_in_the_order_of_their_ids(self):
         np.testing.assert_array_equal(self.group["id"], np.arange(N))
         np.testing.assert_allclose(self.group.z, particles()[1], rtol=EXACT)
 
 
 class Frame(unittest.TestCase):
     def test_lab_positions_follow_the_orbit(self):
-        """frameOrigin and frameRotation take the frame to the lab: a ring of radius R there."""
+        """frameOrigin lies on a circle of radius R in the lab, and designRotation is along it."""
         with h5py.File(file_of(40), "r") as file:
             attrs = file["/data/40/particles/electron"].attrs
             origin, tangent = attrs["frameOrigin"], attrs["designRotation"].reshape(3, 3)[:, 2]

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Small machines and single particles for the tests of this folder. */
 #include "tests/pic_beam/machine.h"
 
 #include <math.h>

@@ -34,19 +34,20 @@ static void the_reference_particle_follows_the_design_orbit(void **state)
     aw_lattice_free(lat);
 }
 
-/* Where the circle through (z, x) about (cz, cx) meets the line through (ez, ex) along (lz, lx):
- * of the two points the one nearer to (ez, ex). */
-static void circle_meets_line(double cz, double cx, double radius, double ez, double ex, double lz,
-                              double lx, double *z, double *x)
+/* Intersection of the circle about `centre` with the line through `point` along the unit vector
+ * `along`, all (z, x): of the two, the one nearer to `point`. */
+static void circle_meets_line(const double centre[2], double radius, const double point[2],
+                              const double along[2], double out[2])
 {
-    double dz = ez - cz, dx = ex - cx, half = dz * lz + dx * lx;
+    double dz = point[0] - centre[0], dx = point[1] - centre[1];
+    double half = dz * along[0] + dx * along[1];
     double c = dz * dz + dx * dx - radius * radius, root = sqrt(half * half - c);
     double m1 = -half + root, m2 = -half - root, m = fabs(m1) < fabs(m2) ? m1 : m2;
-    *z = ez + m * lz;
-    *x = ex + m * lx;
+    out[0] = point[0] + m * along[0];
+    out[1] = point[1] + m * along[1];
 }
 
-/* A particle off axis, inclined and off energy through a bend with edges, by ruler and compass. */
+/* A particle off axis, inclined and off energy through a bend with edges: by ruler and compass. */
 static void bend_with_edges_is_circle_and_lines(void **state)
 {
     const double length = 1.3, x0 = 4e-3, slope = -3e-3, e1 = 0.15, e2 = -0.25;
@@ -58,12 +59,16 @@ static void bend_with_edges_is_circle_and_lines(void **state)
         double p0 = 1.07 * lat->p_ref, radius = 1.07 * rho;
         aw_particles *p = particle_at(lat, -0.7, x0, slope, p0);
         double norm = sqrt(1.0 + slope * slope), uz = 1.0 / norm, ux = slope / norm;
-        /* entrance: z = x tan(e1) meets x = x0 + slope z; exit plane through the design exit */
+        /* The entrance, z = x tan(e1), meets x = x0 + slope z; the exit plane contains the design
+         * exit. */
         double zi = x0 * tan(e1) / (1.0 - slope * tan(e1)), xi = x0 + slope * zi;
-        double ez = rho * sin(0.4), ex = -sign * rho * (1.0 - cos(0.4)), out = -angle + e2;
-        double cz = zi + sign * radius * ux, cx = xi - sign * radius * uz, zo, xo, turned, path;
-        double wz, wx, rest, beta = p0 / sqrt(1.0 + p0 * p0);
-        circle_meets_line(cz, cx, radius, ez, ex, -sin(out), cos(out), &zo, &xo);
+        const double exit[2] = {rho * sin(0.4), -sign * rho * (1.0 - cos(0.4))};
+        const double plane[2] = {-sin(-angle + e2), cos(-angle + e2)};
+        const double centre[2] = {zi + sign * radius * ux, xi - sign * radius * uz};
+        double out[2], zo, xo, turned, path, wz, wx, rest, beta = p0 / sqrt(1.0 + p0 * p0);
+        circle_meets_line(centre, radius, exit, plane, out);
+        zo = out[0];
+        xo = out[1];
         turned = 2.0 * asin(0.5 * hypot(zo - zi, xo - xi) / radius);
         path = hypot(zi - p->z[0], xi - p->x[0]) + radius * turned;
         wz = cos(atan2(ux, uz) - sign * turned);
@@ -92,7 +97,7 @@ static void one_long_step_equals_many_short_ones(void **state)
         aw_particles *many = particle_at(lat, -0.1, 1e-3 * k, 2e-3, p0);
         assert_ok(aw_push_transport(lat, one, 1.0));
         for (int i = 0; i < 1000; ++i) assert_ok(aw_push_transport(lat, many, 1e-3));
-        /* the quadrupoles' substeps differ, 5e-12 of 5 mm; the rest is 1000 roundings of 1 m */
+        /* The substeps in quadrupoles differ: 5e-12 of 5 mm; the rest is 1000 roundings of 1 m. */
         assert_close(many->z[0], one->z[0], 0.0, 1e-12);
         assert_close(many->x[0], one->x[0], 0.0, 1e-12);
         assert_close(many->px[0], one->px[0], 0.0, 1e-12 * p0);
@@ -103,7 +108,7 @@ static void one_long_step_equals_many_short_ones(void **state)
     aw_lattice_free(lat);
 }
 
-static void energy_is_conserved_to_rounding(void **state)
+static void transport_conserves_energy_to_rounding(void **state)
 {
     aw_element e[ZEUTHEN_N];
     aw_lattice *lat;
@@ -115,7 +120,7 @@ static void energy_is_conserved_to_rounding(void **state)
         double p0 = lat->p_ref * (1.0 + 1e-3 * k);
         aw_particles *p = particle_at(lat, -0.05, 1e-4 * k, 1e-5 * k, p0);
         for (int i = 0; i < 800; ++i) assert_ok(aw_push_transport(lat, p, 0.02));
-        /* 800 roundings of 1e-16 that add up as a random walk: 3e-15 */
+        /* 800 roundings of 1e-16 add up as a random walk: 3e-15 */
         assert_close(momentum_of(p, 0), p0, 1e-14, 0.0);
         aw_particles_free(p);
     }
@@ -140,7 +145,8 @@ static void a_full_turn_returns_to_its_start(void **state)
     aw_lattice_free(lat);
 }
 
-/* A straight bunch drawn about S = 0 at a bend's edge is what the straight upstream delivers. */
+/* A straight bunch drawn about S = 0 at the edge of a bend is the one that a straight upstream
+ * delivers. */
 static void placing_equals_arriving_from_upstream(void **state)
 {
     const aw_element e[] = {bend_of(1.0, 0.1, 0.05, 0.0)};
@@ -229,14 +235,15 @@ static void lost_particles_are_reported(void **state)
     aw_lattice *lat = machine_of(e, 3, 500.0, AW_UPSTREAM_DRIFT);
     aw_particles *still = particle_at(lat, 0.0, 0.0, 0.0, 0.0);
     aw_particles *back = particle_at(lat, 0.0, 0.0, 0.0, -5.0);
-    aw_particles *slow = particle_at(lat, 0.9, 0.0, 0.0, 5.0); /* circles 25 mm wide in the bend */
+    aw_particles *slow = particle_at(lat, 0.9, 0.0, 0.0, 5.0); /* a circle of 25 mm in the bend */
     aw_particles *wide = particle_at(lat, 0.9, 0.2, 0.0, lat->p_ref);
     aw_particles *nan = particle_at(lat, 0.0, 0.0, 0.0, lat->p_ref);
     (void)state;
     assert_status(aw_push_transport(lat, still, 0.1), AW_ERR_RANGE);
     assert_status(aw_push_transport(lat, back, 0.1), AW_ERR_RANGE);
     assert_status(aw_push_transport(lat, slow, 0.5), AW_ERR_RANGE);
-    assert_status(aw_push_transport(lat, wide, 2.0), AW_ERR_RANGE); /* turned by the quadrupole */
+    assert_status(aw_push_transport(lat, wide, 2.0),
+                  AW_ERR_RANGE); /* turned back by the quadrupole */
     nan->pz[0] = NAN;
     assert_status(aw_push_transport(lat, nan, 0.1), AW_ERR_NONFINITE);
     assert_status(aw_push_locate(lat, nan), AW_ERR_NONFINITE);
@@ -283,7 +290,7 @@ int main(void)
         cmocka_unit_test(the_reference_particle_follows_the_design_orbit),
         cmocka_unit_test(bend_with_edges_is_circle_and_lines),
         cmocka_unit_test(one_long_step_equals_many_short_ones),
-        cmocka_unit_test(energy_is_conserved_to_rounding),
+        cmocka_unit_test(transport_conserves_energy_to_rounding),
         cmocka_unit_test(a_full_turn_returns_to_its_start),
         cmocka_unit_test(placing_equals_arriving_from_upstream),
         cmocka_unit_test(placing_in_a_steady_bend_keeps_offsets_and_slope),

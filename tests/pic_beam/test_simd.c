@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks of particles in the machine against one particle at a time, for every SIMD variant. */
+/* Particle kernels in the machine against one particle at a time, for every SIMD variant. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "tests/pic_beam/machine.h"
 #include "tests/slice_fixture.h"
 
-/* Drift, bend, drift, quadrupole, drift; regions 0 (the outside) to 5. */
+/* Regions: drift before the machine, bend, drift, quadrupole, drift after it. */
 enum { DRIFT_REGION = 0, BEND_REGION = 1, LAST_REGION = 4 };
 static aw_lattice *machine(double angle)
 {
@@ -22,7 +22,7 @@ static aw_lattice *machine(double angle)
     return machine_of(e, 3, 500.0, AW_UPSTREAM_DRIFT);
 }
 
-/* n particles about the design orbit at S, of momenta 0.8 to 1.2 of the reference. */
+/* n particles about the design orbit within `half` of S, with momenta of 0.8 to 1.2 p_ref. */
 static aw_particles *beam_at(const aw_lattice *lat, double S, size_t n, double half, uint64_t seed)
 {
     aw_particles *p = NULL;
@@ -51,9 +51,9 @@ static void copy(aw_particles *to, const aw_particles *from, size_t i, size_t n)
     memcpy(to->element, from->element + i, n * sizeof *to->element);
 }
 
-/* Carry particles one by one: a block whose particles are not all in one region is not flown
- * together, so a companion elsewhere is enough. */
-static void one_by_one(const aw_lattice *lat, aw_particles *p, double cdt)
+/* Transport the particles one at a time: the kernel is not used for a block whose particles are in
+ * different regions, which a second particle in another region achieves. */
+static void transport_one_at_a_time(const aw_lattice *lat, aw_particles *p, double cdt)
 {
     for (size_t i = 0; i < p->n; ++i) {
         aw_particles *pair = NULL;
@@ -75,7 +75,7 @@ static void one_by_one(const aw_lattice *lat, aw_particles *p, double cdt)
 
 static void check_same(const aw_particles *a, const aw_particles *b, size_t i)
 {
-    /* a rounding or two of places of 0.2 to 2 m, and of momenta of 500 */
+    /* one or two roundings of positions of 0.2 to 2 m, and of momenta of 500 */
     assert_close(a->z[i], b->z[i], 4.5e-16, 1e-16);
     assert_close(a->x[i], b->x[i], 4.5e-16, 1e-16);
     assert_close(a->pz[i], b->pz[i], 0.0, 4e-13);
@@ -91,8 +91,10 @@ static aw_simd_field region_of(const aw_lattice *lat, int region)
                            .last = region + 1 == lat->regions};
 }
 
-/* In the outside, in a bend, and behind the end; steps that leave all, some, none in the region. */
-static void blocks_fly_as_particles_do_or_are_left_alone(void **state)
+/* Before the machine, in a bend and after the machine; with steps after which all, some or none of
+ * the particles are still in the region. */
+static void transport_of_a_block_moves_the_particles_that_stay_in_the_region_and_no_others(
+    void **state)
 {
     static const struct {
         int region;
@@ -102,7 +104,7 @@ static void blocks_fly_as_particles_do_or_are_left_alone(void **state)
                {BEND_REGION, 0.46, 0.01, 0.04},  {BEND_REGION, 0.46, 0.01, 0.2},
                {BEND_REGION, 0.2, 0.01, 0.0},    {LAST_REGION, 1.5, 0.01, 0.5}};
     static const double angles[] = {0.05, -0.05, 0.5};
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     for (int a = 0; a < 3; ++a) {
         aw_lattice *lat = machine(angles[a]);
         for (size_t k = 0; k < sizeof leg / sizeof leg[0]; ++k)
@@ -115,18 +117,18 @@ static void blocks_fly_as_particles_do_or_are_left_alone(void **state)
                 copy(q, p, 0, n);
                 copy(r, p, 0, n);
                 for (size_t i = 0; i < n; ++i) assert_int_equal(p->element[i], leg[k].region);
-                one_by_one(lat, q, leg[k].cdt);
-                const uint64_t left = lanes->fly(p, 0, n, &region, leg[k].cdt);
+                transport_one_at_a_time(lat, q, leg[k].cdt);
+                const uint64_t left = kernels->transport(p, 0, n, &region, leg[k].cdt);
                 for (size_t i = 0; i < n; ++i) {
                     check_same(p, left >> i & 1 ? r : q, i);
                     if (!(left >> i & 1)) stayed++;
-                    /* only those may be left that are near enough to leave, or turn by a lot */
+                    /* a particle that leaves the region must not be moved */
                     if (q->element[i] != leg[k].region) assert_true(left >> i & 1);
                 }
                 if (n < AW_BLOCK) assert_true(left >> n == 0);
                 if (k == 0 || k == 3 || k == 6 || k == 7) assert_int_equal(stayed, n);
                 if (k == 1 || k == 4) assert_true(stayed > 0 && stayed < (int)n);
-                assert_ok(aw_push_transport(lat, r, leg[k].cdt)); /* mends what is left */
+                assert_ok(aw_push_transport(lat, r, leg[k].cdt)); /* all particles */
                 for (size_t i = 0; i < n; ++i) check_same(r, q, i);
                 aw_particles_free(p);
                 aw_particles_free(q);
@@ -136,10 +138,10 @@ static void blocks_fly_as_particles_do_or_are_left_alone(void **state)
     }
 }
 
-/* Turned back, too slow for the bend, at rest, not finite: pic/push.c is to see them. */
-static void particles_in_trouble_are_left_alone(void **state)
+/* Turned back, too slow for the bend, at rest, or not finite: left to pic/push.c. */
+static void transport_of_a_block_does_not_move_particles_with_errors(void **state)
 {
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     aw_lattice *lat = machine(0.05);
     const aw_simd_field region = region_of(lat, BEND_REGION), end = region_of(lat, LAST_REGION);
     for (size_t i = 0; i < AW_BLOCK; ++i) {
@@ -154,19 +156,19 @@ static void particles_in_trouble_are_left_alone(void **state)
         const uint64_t want = (uint64_t)1 << i | (uint64_t)1 << other |
                               (uint64_t)1 << (i + 22) % AW_BLOCK |
                               (uint64_t)1 << (i + 33) % AW_BLOCK;
-        assert_true(lanes->fly(p, 0, AW_BLOCK, &region, 0.02) == want);
+        assert_true(kernels->transport(p, 0, AW_BLOCK, &region, 0.02) == want);
         aw_particles_free(p);
     }
-    aw_particles *p = beam_at(lat, 1.5, 3, 0.01, 3); /* behind the last plane */
+    aw_particles *p = beam_at(lat, 1.5, 3, 0.01, 3); /* beyond the last plane */
     p->pz[1] = -p->pz[1];
-    assert_true(lanes->fly(p, 0, 3, &end, 0.02) == 2);
+    assert_true(kernels->transport(p, 0, 3, &end, 0.02) == 2);
     aw_particles_free(p);
     aw_lattice_free(lat);
 }
 
-static void kicks_add_and_notice_what_is_not_finite(void **state)
+static void kick_of_a_block_adds_momentum_and_reports_one_that_is_not_finite(void **state)
 {
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     aw_lattice *lat = machine(0.05);
     double Fz[AW_BLOCK], Fx[AW_BLOCK];
     uint64_t random = 8;
@@ -174,24 +176,24 @@ static void kicks_add_and_notice_what_is_not_finite(void **state)
         aw_particles *p = beam_at(lat, 0.2, n, 0.01, 3), *q = beam_at(lat, 0.2, n, 0.01, 3);
         for (size_t i = 0; i < n; ++i) Fz[i] = uniform(&random, -3.0, 3.0);
         for (size_t i = 0; i < n; ++i) Fx[i] = uniform(&random, -3.0, 3.0);
-        assert_int_equal(lanes->kick(p, 0, n, 0.125, Fz, Fx), 0);
+        assert_int_equal(kernels->kick(p, 0, n, 0.125, Fz, Fx), 0);
         for (size_t i = 0; i < n; ++i) {
             assert_close(p->pz[i], q->pz[i] + 0.125 * Fz[i], 4e-16, 0.0);
             assert_close(p->px[i], q->px[i] + 0.125 * Fx[i], 4e-16, 1e-16);
         }
         Fx[n - 1] = n % 2 ? (double)NAN : (double)-INFINITY;
-        assert_int_equal(lanes->kick(p, 0, n, 0.125, Fz, Fx), 1);
+        assert_int_equal(kernels->kick(p, 0, n, 0.125, Fz, Fx), 1);
         aw_particles_free(p);
         aw_particles_free(q);
     }
     aw_lattice_free(lat);
 }
 
-/* In a drift and in a bend; and at the edges of both, where the block is to be left alone. */
-static void rigid_blocks_are_placed_about_the_orbit(void **state)
+/* In a drift and in a bend; and at the edges of both, where the kernel must not move the block. */
+static void rigid_motion_of_a_block_puts_its_particles_about_the_orbit(void **state)
 {
     static const double places[] = {-0.3, 0.25, 0.45, 0.0, 0.5};
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     aw_lattice *lat = machine(0.3);
     for (int k = 0; k < 5; ++k)
         for (size_t n = 59; n <= AW_BLOCK; n += 5) {
@@ -202,7 +204,7 @@ static void rigid_blocks_are_placed_about_the_orbit(void **state)
             for (size_t i = 0; i < n; ++i) p->s0[i] = uniform(&random, -0.01, 0.01);
             for (size_t i = 0; i < n; ++i) p->x0[i] = uniform(&random, -1e-3, 1e-3);
             if (k < 3) {
-                assert_int_equal(lanes->rigid(p, 0, n, &ref, 500.0), 0);
+                assert_int_equal(kernels->rigid(p, 0, n, &ref, 500.0), 0);
             } else {
                 memcpy(q->s0, p->s0, n * sizeof *p->s0);
                 memcpy(q->x0, p->x0, n * sizeof *p->x0);
@@ -220,25 +222,25 @@ static void rigid_blocks_are_placed_about_the_orbit(void **state)
             }
             memcpy(q->z, p->z, n * sizeof *p->z);
             p->s0[n / 2] = n % 2 ? (double)NAN : 0.0101;
-            assert_int_equal(lanes->rigid(p, 0, n, &ref, 500.0), 1);
+            assert_int_equal(kernels->rigid(p, 0, n, &ref, 500.0), 1);
             assert_memory_equal(p->z, q->z, n * sizeof *p->z);
             p->s0[n / 2] = 0.0;
             p->x0[n - 1] = NAN;
-            assert_int_equal(lanes->rigid(p, 0, n, &ref, 500.0), 1);
+            assert_int_equal(kernels->rigid(p, 0, n, &ref, 500.0), 1);
             aw_particles_free(p);
             aw_particles_free(q);
         }
     aw_lattice_free(lat);
 }
 
-/* Sums of a block against the search for the closest point of the orbit. */
-static void statistics_in_closed_form_are_those_of_the_search(void **state)
+/* Sums of a block, in closed form, against a search for the closest point of the orbit. */
+static void statistics_of_a_block_agree_with_the_search_for_the_closest_point(void **state)
 {
-    static const double places[] = {-0.3, 0.25, 2.0}; /* outside, bend, behind */
-    /* of the coordinates: how large they are, and a rounding of what they are a difference of */
-    static const double most[AW_BEAM_WIDTH] = {0.01, 1e-3, 0.01, 0.2, 100.0};
+    static const double places[] = {-0.3, 0.25, 2.0}; /* before the machine, bend, after it */
+    /* size of the coordinates, and a rounding of the numbers of which they are the difference */
+    static const double size[AW_BEAM_WIDTH] = {0.01, 1e-3, 0.01, 0.2, 100.0};
     static const double error[AW_BEAM_WIDTH] = {4e-16, 4e-16, 4e-16, 4e-16, 2e-13};
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     aw_lattice *lat = machine(0.3);
     for (int k = 0; k < 3; ++k)
         for (size_t n = 59; n <= AW_BLOCK; n += 5) {
@@ -246,7 +248,7 @@ static void statistics_in_closed_form_are_those_of_the_search(void **state)
             const aw_orbit_point at = aw_orbit_at(&lat->orbit, places[k]);
             const aw_simd_reference ref = {at.z, at.x, at.ct, at.st, at.kappa, -0.2, 0.2, 500.0};
             aw_beam_sums got = {{0.0}, {{0.0}}}, want = {{0.0}, {{0.0}}};
-            assert_int_equal(lanes->stats(p, 0, n, &ref, &got), 0);
+            assert_int_equal(kernels->stats(p, 0, n, &ref, &got), 0);
             for (size_t i = 0; i < n; ++i) {
                 double c[AW_BEAM_WIDTH], offset, g = hypot(1.0, momentum_of(p, i));
                 double S = aw_orbit_project(&lat->orbit, p->z[i], p->x[i], places[k], &offset);
@@ -267,26 +269,25 @@ static void statistics_in_closed_form_are_those_of_the_search(void **state)
                 assert_close(got.mean[a], want.mean[a], 0.0, AW_BLOCK * error[a]);
                 for (int b = 0; b <= a; ++b)
                     assert_close(got.product[a][b], want.product[a][b], 0.0,
-                                 AW_BLOCK * (error[a] * most[b] + error[b] * most[a]));
+                                 AW_BLOCK * (error[a] * size[b] + error[b] * size[a]));
             }
-            p->z[n - 1] = NAN; /* not to be counted, and noticed in any lane */
-            assert_int_equal(lanes->stats(p, 0, n, &ref, &got), 1);
+            p->z[n - 1] = NAN; /* reported, whichever particle it is */
+            assert_int_equal(kernels->stats(p, 0, n, &ref, &got), 1);
             aw_particles_free(p);
             p = beam_at(lat, places[k], n, 0.01, 4);
-            p->z[n / 2] += 0.25 * at.ct; /* where the curvature may be another */
+            p->z[n / 2] += 0.25 * at.ct; /* beyond the piece of the reference */
             p->x[n / 2] += 0.25 * at.st;
-            assert_int_equal(lanes->stats(p, 0, n, &ref, &got), 1);
+            assert_int_equal(kernels->stats(p, 0, n, &ref, &got), 1);
             aw_particles_free(p);
         }
     aw_lattice_free(lat);
 }
 
-/* The same numbers whether the bunch is in one piece of the orbit or across an edge of it, and the
- * same bits for any number of threads. */
-static void beam_statistics_do_not_see_edges_or_threads(void **state)
+/* Whether the bunch is in one piece of the orbit or on the edge between two. */
+static void beam_statistics_do_not_depend_on_edges_or_the_number_of_threads(void **state)
 {
     const aw_element straight[] = {drift_of(0.5)};
-    /* a bend so weak that it is none to 1e-9, whose edge goes through the bunch */
+    /* a bend that is straight to 1e-9, with its edge inside the bunch */
     const aw_element edge[] = {drift_of(0.3), bend_of(0.2, 1e-12, 0.0, 0.0)};
     aw_lattice *one = machine_of(straight, 1, 500.0, AW_UPSTREAM_DRIFT);
     aw_lattice *two = machine_of(edge, 2, 500.0, AW_UPSTREAM_DRIFT);
@@ -314,8 +315,8 @@ static void beam_statistics_do_not_see_edges_or_threads(void **state)
     aw_lattice_free(two);
 }
 
-/* Through all regions; N is no multiple of a block. */
-static void kick_and_transport_together_have_the_bits_of_one_after_the_other(void **state)
+/* Through all regions; N is not a multiple of AW_BLOCK. */
+static void kick_transport_has_the_bits_of_a_kick_and_a_transport(void **state)
 {
     enum { N = 9973 };
     const double kick = 1e-3 * AW_ME_EV;
@@ -342,7 +343,7 @@ static void kick_and_transport_together_have_the_bits_of_one_after_the_other(voi
     assert_int_equal(p->element[0], LAST_REGION);
     F[4321] = NAN;
     assert_status(aw_push_kick_transport(lat, p, F, F, kick, 0.02), AW_ERR_NONFINITE);
-    assert_true(isfinite(p->z[4321])); /* the message names the place */
+    assert_true(isfinite(p->z[4321])); /* the message names its position */
     aw_free(F);
     aw_particles_free(p);
     aw_particles_free(q);
@@ -351,17 +352,23 @@ static void kick_and_transport_together_have_the_bits_of_one_after_the_other(voi
 
 int main(int argc, char **argv)
 {
-    void *lanes = NULL;
+    void *kernels = NULL;
     const aw_particle_kernels *found = aw_particle_kernels_find(variant_of(argc, argv)->name);
-    memcpy(&lanes, &found, sizeof lanes);
+    memcpy(&kernels, &found, sizeof kernels);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(blocks_fly_as_particles_do_or_are_left_alone, lanes),
-        cmocka_unit_test_prestate(particles_in_trouble_are_left_alone, lanes),
-        cmocka_unit_test_prestate(kicks_add_and_notice_what_is_not_finite, lanes),
-        cmocka_unit_test_prestate(rigid_blocks_are_placed_about_the_orbit, lanes),
-        cmocka_unit_test_prestate(statistics_in_closed_form_are_those_of_the_search, lanes),
-        cmocka_unit_test(beam_statistics_do_not_see_edges_or_threads),
-        cmocka_unit_test(kick_and_transport_together_have_the_bits_of_one_after_the_other),
+        cmocka_unit_test_prestate(
+            transport_of_a_block_moves_the_particles_that_stay_in_the_region_and_no_others,
+            kernels),
+        cmocka_unit_test_prestate(transport_of_a_block_does_not_move_particles_with_errors,
+                                  kernels),
+        cmocka_unit_test_prestate(kick_of_a_block_adds_momentum_and_reports_one_that_is_not_finite,
+                                  kernels),
+        cmocka_unit_test_prestate(rigid_motion_of_a_block_puts_its_particles_about_the_orbit,
+                                  kernels),
+        cmocka_unit_test_prestate(statistics_of_a_block_agree_with_the_search_for_the_closest_point,
+                                  kernels),
+        cmocka_unit_test(beam_statistics_do_not_depend_on_edges_or_the_number_of_threads),
+        cmocka_unit_test(kick_transport_has_the_bits_of_a_kick_and_a_transport),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,8 @@
 enum { NS = 20, NX = 14 };
 #define CHARGE 3e-13
 
-/* A grid somewhere in the lab, turned against the lab and tilted against the design tangent. */
+/* A grid away from the origin of the lab, turned against its axes and tilted against the design
+ * tangent. */
 static aw_frame frame_of(void)
 {
     aw_frame f;
@@ -26,17 +27,22 @@ static aw_frame frame_of(void)
     f.theta_design = 0.4;
     f.grid.tilt = 0.25;
     f.grid.theta = f.theta_design + f.grid.tilt;
-    f.begun = 1;
+    f.placed = 1;
     return f;
 }
 
-/* Put particle i at (u, w) of the grid, moving at `angle` against the design tangent. */
-static void put(aw_particles *p, size_t i, const aw_frame *f, double u, double w, double gamma,
-                double angle)
+/* Put particle i at (u, w) of the grid [m]. */
+static void put(aw_particles *p, size_t i, const aw_frame *f, double u, double w)
 {
-    double c = cos(f->grid.theta), s = sin(f->grid.theta), m = sqrt((gamma - 1.0) * (gamma + 1.0));
+    double c = cos(f->grid.theta), s = sin(f->grid.theta);
     p->z[i] = f->grid.z + u * c - w * s;
     p->x[i] = f->grid.x + u * s + w * c;
+}
+
+/* Let particle i move at `angle` against the design tangent. */
+static void set_momentum(aw_particles *p, size_t i, const aw_frame *f, double gamma, double angle)
+{
+    double m = sqrt((gamma - 1.0) * (gamma + 1.0));
     p->pz[i] = m * cos(f->theta_design + angle);
     p->px[i] = m * sin(f->theta_design + angle);
 }
@@ -46,10 +52,13 @@ static aw_particles *cloud(const aw_frame *f, size_t n, double gamma, double spr
     uint64_t random = 42;
     aw_particles *p = NULL;
     assert_ok(aw_particles_new(n, CHARGE, &p));
-    for (size_t i = 0; i < n; ++i)
-        put(p, i, f, uniform(&random, -8.5, 8.5) * f->grid.hs,
-            uniform(&random, -5.5, 5.5) * f->grid.hx, gamma * uniform(&random, 0.9, 1.1),
-            spread * uniform(&random, -1.0, 1.0));
+    for (size_t i = 0; i < n; ++i) {
+        double u = uniform(&random, -8.5, 8.5) * f->grid.hs;
+        double w = uniform(&random, -5.5, 5.5) * f->grid.hx;
+        double energy = gamma * uniform(&random, 0.9, 1.1);
+        put(p, i, f, u, w);
+        set_momentum(p, i, f, energy, spread * uniform(&random, -1.0, 1.0));
+    }
     return p;
 }
 
@@ -95,7 +104,8 @@ static void charge_is_conserved(void **state)
     aw_particles_free(p);
 }
 
-static void a_particle_keeps_its_place_and_is_widened_by_a_quarter_of_a_cell_squared(void **state)
+static void deposit_of_a_particle_has_its_mean_and_a_variance_of_a_quarter_cell_squared(
+    void **state)
 {
     const aw_frame f = frame_of();
     uint64_t random = 9;
@@ -107,7 +117,8 @@ static void a_particle_keeps_its_place_and_is_widened_by_a_quarter_of_a_cell_squ
         double u = uniform(&random, -8.9, 8.9) * f.grid.hs,
                w = uniform(&random, -5.9, 5.9) * f.grid.hx;
         double hs = f.grid.hs, hx = f.grid.hx;
-        put(p, 0, &f, u, w, 50.0, 0.0);
+        put(p, 0, &f, u, w);
+        set_momentum(p, 0, &f, 50.0, 0.0);
         deposit(p, &f, 0, cells, &charge);
         /* lab coordinates of 1 m are rounded to 1e-16 m, 1e-11 of a cell */
         assert_close(moment(cells, &f, 0, 1, 0) / CHARGE, u, 0.0, 1e-10 * hs);
@@ -134,7 +145,8 @@ static void currents_of_an_inclined_particle_are_exact(void **state)
     for (int g = 0; g < 4; ++g)
         for (int a = 0; a < 5; ++a) {
             long double y = gammas[g], b = sqrtl((1.0L - 1.0L / y) * (1.0L + 1.0L / y));
-            put(p, 0, &f, 3.3 * f.grid.hs, 1.2 * f.grid.hx, gammas[g], angles[a]);
+            put(p, 0, &f, 3.3 * f.grid.hs, 1.2 * f.grid.hx);
+            set_momentum(p, 0, &f, gammas[g], angles[a]);
             deposit(p, &f, 0, cells, &charge);
             long double half = sinl(0.5L * (long double)angles[a]);
             double late = (double)(1.0L / (y * y * (1.0L + b)) + 2.0L * b * half * half);
@@ -170,7 +182,7 @@ static void padding_stays_zero_and_old_contents_are_overwritten(void **state)
     aw_particles_free(p);
 }
 
-static void float_cells_are_the_rounded_double_ones(void **state)
+static void float_cells_are_the_rounded_double_cells(void **state)
 {
     const aw_frame f = frame_of();
     aw_particles *p = cloud(&f, 3000, 1e4, 1e-4);
@@ -188,7 +200,7 @@ static void float_cells_are_the_rounded_double_ones(void **state)
     aw_particles_free(p);
 }
 
-static void bits_do_not_depend_on_the_number_of_threads(void **state)
+static void deposit_has_the_same_bits_for_any_number_of_threads(void **state)
 {
     const aw_frame f = frame_of();
     aw_particles *p = cloud(&f, 20011, 100.0, 0.01);
@@ -220,24 +232,25 @@ static aw_status status_of(const aw_particles *p, const aw_frame *f)
     return status;
 }
 
-/* The three nodes about a particle must exist: it may come to half a cell from the outermost. Here
- * by a hundredth of a cell more or less. */
+/* All nodes of a particle must exist, which limits its distance from the centre. Here the particle
+ * is a hundredth of a cell on either side of the limit. */
 static void a_particle_off_the_grid_is_a_range_error(void **state)
 {
     const aw_frame f = frame_of();
     aw_particles *p = cloud(&f, 100, 100.0, 0.01);
-    const double in_s = 0.5 * (NS - 1) - 0.51, in_x = 0.5 * (NX - 1) - 0.51;
+    const double margin = AW_SHAPE_REACH - 1.0 + 0.01;
+    const double in_s = 0.5 * (NS - 1) - margin, in_x = 0.5 * (NX - 1) - margin;
     (void)state;
     for (int side = -1; side <= 1; side += 2) {
-        put(p, 57, &f, side * in_s * f.grid.hs, 0.0, 100.0, 0.0);
+        put(p, 57, &f, side * in_s * f.grid.hs, 0.0);
         assert_ok(status_of(p, &f));
-        put(p, 57, &f, side * (in_s + 0.02) * f.grid.hs, 0.0, 100.0, 0.0);
+        put(p, 57, &f, side * (in_s + 0.02) * f.grid.hs, 0.0);
         assert_status(status_of(p, &f), AW_ERR_RANGE);
-        put(p, 57, &f, 0.0, side * in_x * f.grid.hx, 100.0, 0.0);
+        put(p, 57, &f, 0.0, side * in_x * f.grid.hx);
         assert_ok(status_of(p, &f));
-        put(p, 57, &f, 0.0, side * (in_x + 0.02) * f.grid.hx, 100.0, 0.0);
+        put(p, 57, &f, 0.0, side * (in_x + 0.02) * f.grid.hx);
         assert_status(status_of(p, &f), AW_ERR_RANGE);
-        put(p, 57, &f, side * 1e3, 1e300, 100.0, 0.0);
+        put(p, 57, &f, side * 1e3, 1e300);
         assert_status(status_of(p, &f), AW_ERR_RANGE);
     }
     aw_particles_free(p);
@@ -251,17 +264,16 @@ static void a_particle_that_is_not_finite_is_an_error(void **state)
     (void)state;
     for (int a = 0; a < 4; ++a)
         for (int kind = 0; kind < 2; ++kind) {
-            double sound = array[a][31];
+            double finite = array[a][31];
             array[a][31] = kind ? (double)INFINITY : (double)NAN;
             assert_status(status_of(p, &f), AW_ERR_NONFINITE);
-            array[a][31] = sound;
+            array[a][31] = finite;
         }
     assert_ok(status_of(p, &f));
     aw_particles_free(p);
 }
 
-/* The message names the first of them. */
-static void the_first_bad_particle_is_named(void **state)
+static void message_names_the_first_particle_off_the_grid(void **state)
 {
     const aw_frame f = frame_of();
     aw_particles *p = cloud(&f, 2000, 100.0, 0.01);
@@ -290,14 +302,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(charge_is_conserved),
-        cmocka_unit_test(a_particle_keeps_its_place_and_is_widened_by_a_quarter_of_a_cell_squared),
+        cmocka_unit_test(
+            deposit_of_a_particle_has_its_mean_and_a_variance_of_a_quarter_cell_squared),
         cmocka_unit_test(currents_of_an_inclined_particle_are_exact),
         cmocka_unit_test(padding_stays_zero_and_old_contents_are_overwritten),
-        cmocka_unit_test(float_cells_are_the_rounded_double_ones),
-        cmocka_unit_test(bits_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(float_cells_are_the_rounded_double_cells),
+        cmocka_unit_test(deposit_has_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(a_particle_off_the_grid_is_a_range_error),
         cmocka_unit_test(a_particle_that_is_not_finite_is_an_error),
-        cmocka_unit_test(the_first_bad_particle_is_named),
+        cmocka_unit_test(message_names_the_first_particle_off_the_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

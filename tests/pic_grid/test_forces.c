@@ -12,7 +12,8 @@
 enum { FIELDS = sizeof(aw_forces) / sizeof(double *) };
 #define GAMMA 3.0
 
-/* A scalar field of the lab about the grid's centre, in units of `unit` m: value and gradient. */
+/* Value and gradient of a scalar field at lab coordinates about the grid's centre, in units of
+ * stage.unit. */
 typedef double (*field_fn)(double z, double x, double *dz, double *dx);
 
 /* Fourth degree: the five-point rule is exact. */
@@ -50,7 +51,7 @@ typedef struct stage {
     aw_orbit_view orbit;
     aw_frame frame;
     int n;
-    double unit; /* of the fields' coordinates [m] */
+    double unit; /* length unit of the fields [m] */
     field_fn phi, az, ax;
     aw_field_point *point;
     double *result;
@@ -94,7 +95,8 @@ static double evaluate(const stage *g, field_fn f, const aw_field_point *p, doub
     return value;
 }
 
-/* Potentials at every node, psi with each node's own design velocity; rates from smooth numbers. */
+/* Potentials at all nodes, psi for each node's own design velocity; time derivatives from smooth
+ * functions of the index. */
 static void fill(stage *g)
 {
     for (int i = 0; i < g->n * g->n; ++i) {
@@ -111,17 +113,17 @@ static void fill(stage *g)
     aw_forces_from_potentials(&g->frame.grid, g->point, g->result, &g->forces);
 }
 
-/* What the forces must be at node i: F = -grad(phi - v.A) - dA/dt with v that of node i. */
-typedef struct wanted {
+/* Expected forces at node i: F = -grad(phi - v.A) - dA/dt with v that of node i. */
+typedef struct expected {
     double Fz, Fx, Fs, Fn, Fs_eff, Fx_eff, cBy;
-} wanted;
+} expected;
 
-static wanted wanted_at(const stage *g, int i)
+static expected expected_at(const stage *g, int i)
 {
     const aw_field_point *p = &g->point[i];
     const double *I = &g->result[(size_t)i * AW_RESULTS];
     double gz[3], gx[3], az, ax, bz = p->beta * p->ct, bx = p->beta * p->st;
-    wanted w;
+    expected w;
     evaluate(g, g->phi, p, &gz[0], &gx[0]);
     az = evaluate(g, g->az, p, &gz[1], &gx[1]);
     ax = evaluate(g, g->ax, p, &gz[2], &gx[2]);
@@ -135,14 +137,14 @@ static wanted wanted_at(const stage *g, int i)
     return w;
 }
 
-/* Largest |got - want| over all nodes and forces; `edge` leaves out that many border nodes. */
+/* Largest |got - want| over all forces and nodes but for `edge` rows and columns at the border. */
 static double worst_error(const stage *g, int edge)
 {
     double worst = 0.0;
     for (int j = edge; j < g->n - edge; ++j)
         for (int i = edge; i < g->n - edge; ++i) {
             int k = j * g->n + i;
-            const wanted w = wanted_at(g, k);
+            const expected w = expected_at(g, k);
             const aw_forces *f = &g->forces;
             const double error[] = {f->Fs[k] - w.Fs,         f->Fx[k] - w.Fn,
                                     f->Fs_eff[k] - w.Fs_eff, f->Fx_eff[k] - w.Fx_eff,
@@ -156,8 +158,8 @@ static double worst_error(const stage *g, int edge)
     return worst / AW_K_COULOMB;
 }
 
-/* The extent of which aw_frame_rigid makes cells of h: it leaves 1.5 for the deposit. */
-static double half_for(int n, double h) { return h * (0.5 * (n - 1) - 1.5); }
+/* Half size for which aw_frame_rigid makes cells of h: it leaves a margin for the deposit. */
+static double half_for(int n, double h) { return h * (0.5 * (n - 1) - AW_SHAPE_REACH); }
 
 static void gradients_of_polynomials_are_exact_up_to_the_border(void **state)
 {
@@ -166,15 +168,15 @@ static void gradients_of_polynomials_are_exact_up_to_the_border(void **state)
     for (int n = 5; n <= 16; n += 11) { /* 5 nodes: every one is within two of a border */
         stage_open(&g, n, half_for(n, 4e-3 / (n - 1)), 0.0, 0.35);
         fill(&g);
-        /* Lab positions of 1 m are rounded to 1e-16 m, 1e-13 of the unit, where fields have slopes
-         * of 10; over cells of 3e-4 m with weights up to 4: 1.3e-8 of gradients of 1e4. */
+        /* Lab positions of 1 m are rounded to 1e-16 m, 1e-13 units, and fields have slopes of 10
+         * per unit; over cells of 3e-4 m with weights up to 4: 1.3e-8 of gradients of 1e4. */
         assert_close(worst_error(&g, 0), 0.0, 0.0, 2e-8);
         stage_close(&g);
     }
 }
 
-/* In an arc every node has its own velocity; the gradient holds that of the node it is for. */
-static void velocity_is_held_under_the_gradient_on_a_curved_orbit(void **state)
+/* In an arc every node has its own velocity; the gradient is for the velocity of its own node. */
+static void velocity_is_constant_under_the_gradient_on_a_curved_orbit(void **state)
 {
     stage g = {.unit = 1e-3, .phi = quartic, .az = cubic, .ax = quadratic};
     (void)state;
@@ -182,13 +184,13 @@ static void velocity_is_held_under_the_gradient_on_a_curved_orbit(void **state)
         stage_open(&g, 16, 2e-3, 20.0 * sign, 0.35); /* the tangent turns by 0.08 rad in the grid */
         fill(&g);
         assert_close(worst_error(&g, 0), 0.0, 0.0, 2e-8);
-        /* and it matters: psi of the nodes as it stands has another gradient, by kappa A */
+        /* this matters: the gradient of the uncorrected psi differs by kappa A */
         assert_true(fabs(g.point[0].theta - g.point[15].theta) > 0.05);
         stage_close(&g);
     }
 }
 
-static void error_falls_with_the_fourth_power_of_the_spacing(void **state)
+static void error_of_forces_falls_with_the_fourth_power_of_the_spacing(void **state)
 {
     double inner[3], border[3];
     (void)state;
@@ -203,7 +205,8 @@ static void error_falls_with_the_fourth_power_of_the_spacing(void **state)
     }
     for (int i = 0; i < 2; ++i) { /* the next term is h^2/unit^2 = 0.16 of it and less */
         assert_close(log2(inner[i] / inner[i + 1]), 4.0, 0.0, 0.25);
-        assert_true(log2(border[i] / border[i + 1]) > 3.5); /* one-sided: same order, larger */
+        assert_true(log2(border[i] / border[i + 1]) >
+                    3.5); /* one-sided: same order, larger error */
     }
 }
 
@@ -233,8 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_of_polynomials_are_exact_up_to_the_border),
-        cmocka_unit_test(velocity_is_held_under_the_gradient_on_a_curved_orbit),
-        cmocka_unit_test(error_falls_with_the_fourth_power_of_the_spacing),
+        cmocka_unit_test(velocity_is_constant_under_the_gradient_on_a_curved_orbit),
+        cmocka_unit_test(error_of_forces_falls_with_the_fourth_power_of_the_spacing),
         cmocka_unit_test(a_charge_at_rest_in_phi_alone_gives_its_electric_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

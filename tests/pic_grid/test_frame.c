@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The moving grid: rungs and hysteresis, tilt without flips, every particle inside. */
+/* The moving grid: rungs and hysteresis, tilt without flips, all particles inside. */
 #include <math.h>
 
 #include "pic/deposit.h"
@@ -20,7 +20,7 @@ typedef struct stage {
     aw_frame frame;
 } stage;
 
-/* Straight up to S = 0, then an arc of 10 m radius. */
+/* A straight orbit up to S = 0, then an arc of 10 m radius. */
 static void stage_open(stage *g)
 {
     uint64_t random = 17;
@@ -39,7 +39,8 @@ static void stage_open(stage *g)
 
 static void stage_close(stage *g) { aw_particles_free(g->p); }
 
-/* Particles at the orbit's point S: offsets stretched by a and b and turned by `turn`. */
+/* Put the particles about the orbit's point at S, with offsets scaled by a and b and turned by
+ * `turn`. */
 static void place(stage *g, double S, double a, double b, double turn)
 {
     aw_orbit_point at = aw_orbit_at(&g->orbit, S);
@@ -51,7 +52,7 @@ static void place(stage *g, double S, double a, double b, double turn)
     }
 }
 
-/* Deposition refuses a particle off the grid. */
+/* Deposition fails if a particle is off the grid. */
 static void check_all_inside(const stage *g)
 {
     aw_deposit *d = NULL;
@@ -63,7 +64,7 @@ static void check_all_inside(const stage *g)
     aw_free(cells);
 }
 
-static void rigid_grid_holds_the_extents_asked_for(void **state)
+static void rigid_grid_has_the_requested_extents(void **state)
 {
     stage g;
     (void)state;
@@ -75,7 +76,7 @@ static void rigid_grid_holds_the_extents_asked_for(void **state)
     assert_close(g.frame.grid.theta, at.theta, 0.0, 0.0);
     assert_close(g.frame.grid.tilt, 0.0, 0.0, 0.0);
     place(&g, 0.7, 0.999999, 0.999999, 0.0);
-    g.p->z[0] = at.z + 3.0 * SIGMA * at.ct; /* one on the very border */
+    g.p->z[0] = at.z + 3.0 * SIGMA * at.ct; /* a particle on the border itself */
     g.p->x[0] = at.x + 3.0 * SIGMA * at.st;
     check_all_inside(&g);
     stage_close(&g);
@@ -88,7 +89,7 @@ static void grid_is_centred_on_the_mean_in_the_arc(void **state)
     stage_open(&g);
     for (double S = -0.3; S < 1.0; S += 0.13) {
         place(&g, S, 1.0, 0.3, 0.0);
-        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, S + 2e-4)); /* the guess may be off */
+        assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, S + 2e-4)); /* the guess may be wrong */
         aw_orbit_point at = aw_orbit_at(&g.orbit, S);
         assert_close(g.frame.grid.S, S, 0.0, 1e-13);
         assert_close(g.frame.grid.offset, 0.0, 0.0, 1e-14);
@@ -104,7 +105,7 @@ static void spacings_are_rungs_of_a_ladder(void **state)
     stage g;
     (void)state;
     stage_open(&g);
-    for (int i = 0; i <= 60; ++i) { /* grows 8 times, shrinks again */
+    for (int i = 0; i <= 60; ++i) { /* grows by a factor of 8, then shrinks */
         double size = exp2(0.1 * (i < 30 ? i : 60 - i));
         place(&g, 0.01 * i, size, 0.3 / size, 0.0);
         assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.01 * i));
@@ -112,7 +113,7 @@ static void spacings_are_rungs_of_a_ladder(void **state)
         assert_close(rung, g.frame.rung_s, 0.0, 1e-12);
         check_all_inside(&g);
         /* never more than three rungs and the headroom of 2 % wider than needed: 2^(3/4) */
-        double need = 3.0 * SIGMA * size / (0.5 * (NODES - 1) - 1.5);
+        double need = 3.0 * SIGMA * size / (0.5 * (NODES - 1) - AW_SHAPE_REACH);
         assert_true(g.frame.grid.hs < 1.03 * exp2(0.75) * need);
         if (i == 30) assert_int_equal(g.frame.rung_s, 12); /* 8 = 2^(12/4), less the headroom */
     }
@@ -130,7 +131,7 @@ static void a_breathing_bunch_keeps_its_rungs(void **state)
         place(&g, 0.01 * i, size, 0.3 * size, 0.0);
         assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.01 * i));
         check_all_inside(&g);
-        if (i == 30) first = g.frame.rung_s; /* after a whole breath */
+        if (i == 30) first = g.frame.rung_s; /* after a whole period */
         if (i > 30) assert_int_equal(g.frame.rung_s, first);
     }
     stage_close(&g);
@@ -146,8 +147,8 @@ static void tilt_follows_a_turning_ellipse_beyond_ninety_degrees(void **state)
         double turn = 0.03 * i, S = 0.01 * i;
         place(&g, S, 1.0, 0.4, turn);
         assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, S));
-        /* the sample's own axes differ from its frame's by the correlation of 2000 particles over
-         * the difference of the axes: 1/sqrt(1000) 0.4/(1 - 0.16) = 0.015 */
+        /* The axes of the sample differ from those of the distribution by the correlation of 2000
+         * particles over the difference of the axes: 1/sqrt(1000) 0.4/(1 - 0.16) = 0.015. */
         assert_close(g.frame.grid.tilt, turn, 0.0, 0.04);
         if (i > 0) assert_close(g.frame.grid.tilt - last, 0.03, 0.0, 1e-9); /* rigid turning */
         assert_close(g.frame.grid.theta - g.frame.theta_design, g.frame.grid.tilt, 0.0, 1e-12);
@@ -157,7 +158,7 @@ static void tilt_follows_a_turning_ellipse_beyond_ninety_degrees(void **state)
     stage_close(&g);
 }
 
-static void tilt_turns_by_no_more_than_its_limit(void **state)
+static void tilt_turns_by_no_more_than_the_limit_per_step(void **state)
 {
     stage g;
     (void)state;
@@ -175,7 +176,7 @@ static void tilt_turns_by_no_more_than_its_limit(void **state)
     stage_close(&g);
 }
 
-/* Squeezed through round: the axes of a round bunch mean nothing, so the tilt stays. */
+/* The axes of a round bunch have no meaning, so that the tilt stays. */
 static void a_round_bunch_keeps_its_tilt(void **state)
 {
     stage g;
@@ -194,7 +195,7 @@ static void a_round_bunch_keeps_its_tilt(void **state)
     stage_close(&g);
 }
 
-/* Compressed from long to wide: the axes change their lengths, not their names. */
+/* Compressed from long to wide: the lengths of the axes change, their roles do not. */
 static void tilt_stays_when_a_long_bunch_becomes_a_wide_one(void **state)
 {
     stage g;
@@ -203,7 +204,7 @@ static void tilt_stays_when_a_long_bunch_becomes_a_wide_one(void **state)
     for (int i = 0; i <= 60; ++i) {
         place(&g, 0.0, 1.0 - 0.01 * i, 0.4 + 0.01 * i, 0.0);
         assert_ok(aw_frame_fit(&g.frame, &g.orbit, g.p, 0.0));
-        /* A correlation of 0.03 of the sample turns axes 20 % apart by 0.1; a flip is 1.6. */
+        /* A correlation of 0.03 turns axes that differ by 20 % by 0.1; a flip is 1.6. */
         assert_close(g.frame.grid.tilt, 0.0, 0.0, 0.15);
         check_all_inside(&g);
     }
@@ -236,7 +237,7 @@ static void positions_that_are_not_finite_are_an_error(void **state)
     stage_close(&g);
 }
 
-static void field_points_lie_on_the_nodes_and_move_along_the_design_orbit(void **state)
+static void field_points_are_the_nodes_and_move_along_the_design_orbit(void **state)
 {
     const double gamma = 30.0;
     aw_field_point *point = aw_alloc((size_t)NODES * NODES, sizeof *point);
@@ -255,7 +256,8 @@ static void field_points_lie_on_the_nodes_and_move_along_the_design_orbit(void *
             aw_orbit_point at = aw_orbit_at(&g.orbit, p->S);
             assert_close(p->z, grid->z + u * cos(grid->theta) - w * sin(grid->theta), 0.0, 1e-16);
             assert_close(p->x, grid->x + u * sin(grid->theta) + w * cos(grid->theta), 0.0, 1e-16);
-            assert_close(at.z - p->offset * at.st, p->z, 0.0, 1e-15); /* S and offset are its own */
+            assert_close(at.z - p->offset * at.st, p->z, 0.0,
+                         1e-15); /* S and offset are the node's own */
             assert_close(at.x + p->offset * at.ct, p->x, 0.0, 1e-15);
             assert_close(p->theta, at.theta, 0.0, 0.0);
             assert_close(p->kappa, 0.1, 0.0, 0.0);
@@ -269,17 +271,17 @@ static void field_points_lie_on_the_nodes_and_move_along_the_design_orbit(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rigid_grid_holds_the_extents_asked_for),
+        cmocka_unit_test(rigid_grid_has_the_requested_extents),
         cmocka_unit_test(grid_is_centred_on_the_mean_in_the_arc),
         cmocka_unit_test(spacings_are_rungs_of_a_ladder),
         cmocka_unit_test(a_breathing_bunch_keeps_its_rungs),
         cmocka_unit_test(tilt_follows_a_turning_ellipse_beyond_ninety_degrees),
-        cmocka_unit_test(tilt_turns_by_no_more_than_its_limit),
+        cmocka_unit_test(tilt_turns_by_no_more_than_the_limit_per_step),
         cmocka_unit_test(a_round_bunch_keeps_its_tilt),
         cmocka_unit_test(tilt_stays_when_a_long_bunch_becomes_a_wide_one),
         cmocka_unit_test(a_lone_particle_has_a_grid),
         cmocka_unit_test(positions_that_are_not_finite_are_an_error),
-        cmocka_unit_test(field_points_lie_on_the_nodes_and_move_along_the_design_orbit),
+        cmocka_unit_test(field_points_are_the_nodes_and_move_along_the_design_orbit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

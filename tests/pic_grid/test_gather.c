@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From grid to particles: exact for linear fields, the adjoint of deposition, dv x B. */
+/* Gather of forces: exact for linear fields, the adjoint of the deposition, dv x B. */
 #include <math.h>
 
 #include "pic/deposit.h"
@@ -27,7 +27,8 @@ static void lab(double u, double w, double *z, double *x)
     *x = grid.x + u * grid.hs * s + w * grid.hx * c;
 }
 
-static void constant_and_linear_fields_are_exact_and_a_square_is_widened(void **state)
+static void gather_is_exact_for_linear_fields_and_adds_the_variance_of_the_shape_to_squares(
+    void **state)
 {
     double one[NODES], line[NODES], square[NODES];
     uint64_t random = 6;
@@ -44,7 +45,7 @@ static void constant_and_linear_fields_are_exact_and_a_square_is_widened(void **
         /* lab positions of 1 m are rounded to 1e-16 m, 1e-11 of a cell */
         assert_close(aw_gather_at(&grid, one, z, x), 4.5, 1e-14, 0.0);
         assert_close(aw_gather_at(&grid, line, z, x), 1.0 + 2.0 * u - 3.0 * w, 0.0, 1e-9);
-        /* the B-spline widens: 1/4 of a cell squared each */
+        /* the variance of the B-spline is 1/4 of a cell squared */
         assert_close(aw_gather_at(&grid, square, z, x), u * u - 2.0 * w * w + u * w - 0.25, 0.0,
                      1e-8);
     }
@@ -55,9 +56,9 @@ static void gather_is_the_adjoint_of_deposit(void **state)
 {
     enum { N = 3000 };
     const double q = 2e-13;
-    double field[NODES], taken = 0.0, given = 0.0, size = 0.0, charge;
+    double field[NODES], gathered = 0.0, deposited = 0.0, size = 0.0, charge;
     double *cells = aw_alloc(1, aw_slice_bytes(NS, NX, 0));
-    aw_frame frame = {.grid = grid, .theta_design = 0.4, .begun = 1};
+    aw_frame frame = {.grid = grid, .theta_design = 0.4, .placed = 1};
     aw_particles *p = NULL;
     aw_deposit *d = NULL;
     uint64_t random = 8;
@@ -69,22 +70,22 @@ static void gather_is_the_adjoint_of_deposit(void **state)
     for (int i = 0; i < N; ++i) {
         lab(uniform(&random, -8.9, 8.9), uniform(&random, -5.9, 5.9), &p->z[i], &p->x[i]);
         p->pz[i] = 100.0;
-        taken += q * aw_gather_at(&grid, field, p->z[i], p->x[i]);
+        gathered += q * aw_gather_at(&grid, field, p->z[i], p->x[i]);
     }
     assert_ok(aw_deposit_run(d, p, &frame, 0, cells, &charge));
     for (int k = 0; k < NODES; ++k) {
         size_t at = (size_t)(k / NS + AW_PAD) * (NS + 2 * AW_PAD) + (size_t)(k % NS + AW_PAD);
-        given += cells[at * AW_COMPONENTS] * field[k] * grid.hs * grid.hx;
+        deposited += cells[at * AW_COMPONENTS] * field[k] * grid.hs * grid.hx;
         size += cells[at * AW_COMPONENTS] * grid.hs * grid.hx;
     }
-    assert_close(taken, given, 0.0, 1e-13 * size); /* sums of 3000 terms, each rounded */
+    assert_close(gathered, deposited, 0.0, 1e-13 * size); /* sums of 3000 terms, each rounded */
     aw_deposit_free(d);
     aw_particles_free(p);
     aw_free(cells);
 }
 
-/* Uniform forces and field: each particle gets the design force and dv x B of its own dv. */
-static void a_particle_off_the_design_velocity_feels_dv_cross_b(void **state)
+/* Uniform forces and field: the force is that for the design velocity plus dv x B. */
+static void a_particle_off_the_design_velocity_gets_dv_cross_b(void **state)
 {
     enum { N = 50 };
     const double gamma = 20.0, theta = 0.4, Fz0 = 3.0, Fx0 = -2.0, cBy = 7.0;
@@ -96,7 +97,7 @@ static void a_particle_off_the_design_velocity_feels_dv_cross_b(void **state)
     (void)state;
     assert_int_equal(FIELDS, 8);
     for (int k = 0; k < NODES; ++k) {
-        for (int f = 0; f < 4; ++f) field[f][k] = NAN; /* not for particles */
+        for (int f = 0; f < 4; ++f) field[f][k] = NAN; /* must not be read */
         forces.Fz_lab[k] = Fz0;
         forces.Fx_lab[k] = Fx0;
         forces.cBy[k] = cBy;
@@ -117,22 +118,23 @@ static void a_particle_off_the_design_velocity_feels_dv_cross_b(void **state)
     for (int i = 0; i < N; ++i) {
         double g = sqrt(1.0 + p->pz[i] * p->pz[i] + p->px[i] * p->px[i]);
         double dz = p->pz[i] / g - beta * cos(theta), dx = p->px[i] / g - beta * sin(theta);
-        /* y cross: (x, y, z) is right-handed, so v x B = (-v_z B_y) x + (v_x B_y) z */
+        /* (x, y, z) is right-handed, so that v x B = (-v_z B_y) x + (v_x B_y) z */
         assert_close(Fz[i], Fz0 + dx * cBy, 1e-13, 1e-13);
         assert_close(Fx[i], Fx0 - dz * cBy, 1e-13, 1e-13);
         assert_close(Fs[i], Fz[i] * cos(theta) + Fx[i] * sin(theta), 1e-12, 1e-13);
         assert_close(Fn[i], -Fz[i] * sin(theta) + Fx[i] * cos(theta), 1e-12, 1e-13);
     }
-    aw_gather_run(&params, p, Fz, Fx, NULL, NULL); /* they may be left out */
+    aw_gather_run(&params, p, Fz, Fx, NULL, NULL); /* F_s and F_n may be left out */
     aw_particles_free(p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_and_linear_fields_are_exact_and_a_square_is_widened),
+        cmocka_unit_test(
+            gather_is_exact_for_linear_fields_and_adds_the_variance_of_the_shape_to_squares),
         cmocka_unit_test(gather_is_the_adjoint_of_deposit),
-        cmocka_unit_test(a_particle_off_the_design_velocity_feels_dv_cross_b),
+        cmocka_unit_test(a_particle_off_the_design_velocity_gets_dv_cross_b),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

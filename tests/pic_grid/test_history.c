@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ring of slices: order, identities, what is dropped, and when the upstream ends. */
+/* The history: order and identities of the slices, which of them are dropped, end of the
+ * upstream. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static aw_history *history_of(int single)
     return h;
 }
 
-/* Push a slice that tells its number k in every field and in every byte of its cells. */
+/* Push a slice whose fields and bytes all depend on its number k. */
 static void push(aw_history *h, int k, int single)
 {
     aw_frame f;
@@ -38,7 +39,7 @@ static void push(aw_history *h, int k, int single)
 static void check_slice(const aw_slice *s, int k, int single)
 {
     const unsigned char *byte = s->cells;
-    assert_true(s->id != 0); /* 0 is no id */
+    assert_true(s->id != 0); /* 0 means not known */
     assert_close(s->S, 0.02 * k, 0.0, 0.0);
     assert_close(s->x, 1e-6 * k, 0.0, 0.0);
     assert_close(s->tilt, 0.01 * k, 0.0, 0.0);
@@ -47,7 +48,7 @@ static void check_slice(const aw_slice *s, int k, int single)
     for (size_t i = 0; i < aw_slice_bytes(NS, NX, single); ++i) assert_int_equal(byte[i], k + 1);
 }
 
-static void newest_slice_is_first_and_ids_differ(void **state)
+static void newest_slice_is_first_and_no_two_slices_have_the_same_id(void **state)
 {
     const aw_orbit_view orbit = {&straight, 1};
     (void)state;
@@ -72,7 +73,7 @@ static void newest_slice_is_first_and_ids_differ(void **state)
     }
 }
 
-/* The oldest slice stands for the upstream as long as it is the first of the run. */
+/* The upstream continues the oldest slice as long as this is the first slice of the run. */
 static void upstream_ends_when_the_first_slice_is_dropped(void **state)
 {
     const aw_orbit_view orbit = {&straight, 1};
@@ -85,7 +86,7 @@ static void upstream_ends_when_the_first_slice_is_dropped(void **state)
     aw_history_free(h);
 }
 
-static void cells_asked_for_twice_are_the_same_room(void **state)
+static void cells_are_the_same_until_the_push_and_aligned(void **state)
 {
     const aw_orbit_view orbit = {&straight, 1};
     aw_history *h = history_of(0);
@@ -100,7 +101,7 @@ static void cells_asked_for_twice_are_the_same_room(void **state)
     aw_history_free(h);
 }
 
-static void fresh_cells_are_zero(void **state)
+static void new_cells_are_zero(void **state)
 {
     aw_history *h = history_of(0);
     const unsigned char *byte = aw_history_cells(h);
@@ -110,7 +111,7 @@ static void fresh_cells_are_zero(void **state)
     aw_history_free(NULL);
 }
 
-static void bytes_are_those_of_padded_cells(void **state)
+static void bytes_of_a_history_are_those_of_its_padded_cells(void **state)
 {
     aw_history_params params = {NS, NX, 0, 0.02, 50.0, 1e3, 100};
     size_t cells = (size_t)(NS + 2 * AW_PAD) * (NX + 2 * AW_PAD) * AW_COMPONENTS;
@@ -125,11 +126,11 @@ static void bytes_are_those_of_padded_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newest_slice_is_first_and_ids_differ),
+        cmocka_unit_test(newest_slice_is_first_and_no_two_slices_have_the_same_id),
         cmocka_unit_test(upstream_ends_when_the_first_slice_is_dropped),
-        cmocka_unit_test(cells_asked_for_twice_are_the_same_room),
-        cmocka_unit_test(fresh_cells_are_zero),
-        cmocka_unit_test(bytes_are_those_of_padded_cells),
+        cmocka_unit_test(cells_are_the_same_until_the_push_and_aligned),
+        cmocka_unit_test(new_cells_are_zero),
+        cmocka_unit_test(bytes_of_a_history_are_those_of_its_padded_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

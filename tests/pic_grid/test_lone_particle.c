@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lone macro-particle in straight motion feels no force of its own. */
+/* A single macro-particle in straight motion exerts no force on itself. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ typedef struct stage {
     double field[8][POINTS];
 } stage;
 
-/* The particle at (a, b) cells from the grid's centre, alone in its history for ever. */
+/* One particle at (a, b) cells from the grid's centre; nothing else is in its history. */
 static void stage_open(stage *g, double hs, double hx, double a, double b)
 {
     const aw_history_params ring = {NODES, NODES, 0, 0.02, GAMMA, 1e3, 4};
@@ -37,8 +37,8 @@ static void stage_open(stage *g, double hs, double hx, double a, double b)
     g->piece = (aw_orbit_piece){.S = 0.0};
     g->orbit = (aw_orbit_view){&g->piece, 1};
     aw_frame_init(&g->frame, NODES, NODES);
-    aw_frame_rigid(&g->frame, &g->orbit, 0.0, hs * (0.5 * (NODES - 1) - 1.5),
-                   hx * (0.5 * (NODES - 1) - 1.5));
+    aw_frame_rigid(&g->frame, &g->orbit, 0.0, hs * (0.5 * (NODES - 1) - AW_SHAPE_REACH),
+                   hx * (0.5 * (NODES - 1) - AW_SHAPE_REACH));
     assert_ok(aw_particles_new(1, 1e-12, &g->p));
     g->p->z[0] = a * hs;
     g->p->x[0] = b * hx;
@@ -76,7 +76,7 @@ static void solve(stage *g, const aw_variant *variant)
 static void check_self_force(void **state, double hs, double hx, double a, double b)
 {
     stage *g = calloc(1, sizeof *g);
-    double Fz, Fx, most_s = 0.0, most_x = 0.0;
+    double Fz, Fx, max_s = 0.0, max_x = 0.0;
     assert_non_null(g);
     aw_forces forces = {g->field[0], g->field[1], g->field[2], g->field[3],
                         g->field[4], g->field[5], g->field[6], g->field[7]};
@@ -86,20 +86,21 @@ static void check_self_force(void **state, double hs, double hx, double a, doubl
     const aw_gather_params params = {&g->frame.grid, &forces, GAMMA, 0.0};
     aw_gather_run(&params, g->p, &Fz, &Fx, NULL, NULL);
     for (int i = 0; i < POINTS; ++i) {
-        most_s = fmax(most_s, fabs(forces.Fs[i]));
-        most_x = fmax(most_x, fabs(forces.Fx[i]));
+        max_s = fmax(max_s, fabs(forces.Fs[i]));
+        max_x = fmax(max_x, fabs(forces.Fx[i]));
     }
-    assert_true(most_s > 0.0 && most_x > 0.0);
-    /* Same shape for deposit and gather, and a gradient that is odd under reflection: the force is
-     * zero but for the quadrature, the more so the less symmetric its nodes lie. */
-    assert_close(Fz, 0.0, 0.0, 1e-4 * most_s);
-    assert_close(Fx, 0.0, 0.0, 1e-4 * most_x);
+    assert_true(max_s > 0.0 && max_x > 0.0);
+    /* Deposit and gather have the same shape, and the gradient is odd under reflection: the force
+     * is zero but for the error of the quadrature, which is larger the less symmetric its nodes
+     * are. */
+    assert_close(Fz, 0.0, 0.0, 1e-4 * max_s);
+    assert_close(Fx, 0.0, 0.0, 1e-4 * max_x);
     aw_particles_free(g->p);
     aw_history_free(g->history);
     free(g);
 }
 
-static void a_lone_particle_feels_no_force_of_its_own(void **state)
+static void a_lone_particle_exerts_no_force_on_itself(void **state)
 {
     check_self_force(state, 1e-5, 1e-5, 0.0, 0.0);
     check_self_force(state, 1e-5, 1e-5, 0.5, 0.5);
@@ -107,7 +108,7 @@ static void a_lone_particle_feels_no_force_of_its_own(void **state)
     check_self_force(state, 1e-5, 1e-5, -0.45, 0.11);
 }
 
-static void nor_on_cells_that_are_not_square(void **state)
+static void a_lone_particle_exerts_no_force_on_itself_on_cells_that_are_not_square(void **state)
 {
     check_self_force(state, 1e-5, 3e-5, 0.3, -0.2);
     check_self_force(state, 2e-5, 1e-5, -0.1, 0.4);
@@ -117,8 +118,9 @@ int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(a_lone_particle_feels_no_force_of_its_own, variant),
-        cmocka_unit_test_prestate(nor_on_cells_that_are_not_square, variant),
+        cmocka_unit_test_prestate(a_lone_particle_exerts_no_force_on_itself, variant),
+        cmocka_unit_test_prestate(
+            a_lone_particle_exerts_no_force_on_itself_on_cells_that_are_not_square, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles that a device keeps go the same way as those of the host, through every kind of field
- * and from one into the other, and give the same grids, forces and statistics. */
+/* Particles resident on a device move as those of the host do, through all kinds of field regions,
+ * and have the same grids, deposits, forces and statistics. */
 #include <math.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static aw_lattice *machine(void)
     return machine_of(e, sizeof e / sizeof e[0], GAMMA, AW_UPSTREAM_DRIFT);
 }
 
-/* A beam and its grid. */
-typedef struct side {
+/* A beam, its machine and its grid. */
+typedef struct stage {
     aw_lattice *lattice;
     aw_particles *particles;
     aw_frame frame;
@@ -53,13 +53,13 @@ typedef struct side {
     double charge;
     aw_gather_stats force_stats;
     aw_beam_stats stats;
-} side;
+} stage;
 
-static side *side_of(size_t particles)
+static stage *stage_of(size_t particles)
 {
     aw_beam_params beam = bunch;
     beam.particles = particles;
-    side *s = aw_alloc(1, sizeof *s);
+    stage *s = aw_alloc(1, sizeof *s);
     assert_non_null(s);
     s->lattice = machine();
     assert_ok(aw_particles_draw(&beam, &s->particles));
@@ -75,15 +75,15 @@ static side *side_of(size_t particles)
     return s;
 }
 
-static side *side_new(void) { return side_of(PARTICLES); }
+static stage *stage_new(void) { return stage_of(PARTICLES); }
 
-static aw_status lend(side *s, const aw_device *device)
+static aw_status offload(stage *s, const aw_device *device)
 {
     const aw_fields_view fields = aw_lattice_fields(s->lattice);
     return aw_particles_offload(s->particles, &fields, &s->lattice->orbit, device);
 }
 
-static void side_free(side *s)
+static void stage_free(stage *s)
 {
     for (int k = 0; k < 4; ++k) aw_free(s->field[k]);
     aw_free(s->Fz);
@@ -95,8 +95,8 @@ static void side_free(side *s)
     aw_free(s);
 }
 
-/* Forces that a bunch might have, some MeV/m. */
-static void fill_forces(side *s)
+/* Forces like those of a bunch, some MeV/m. */
+static void fill_forces(stage *s)
 {
     const aw_grid_view *g = &s->frame.grid;
     for (int j = 0; j < NX; ++j)
@@ -112,8 +112,8 @@ static void fill_forces(side *s)
         }
 }
 
-/* A step as src/simulation/simulation.c takes it. */
-static aw_status step(side *s, int number)
+/* A step as in src/simulation/simulation.c. */
+static aw_status step(stage *s, int number)
 {
     const double S = number * STEP, half = 0.5 * STEP;
     aw_status status = AW_OK;
@@ -132,8 +132,9 @@ done:
     return status;
 }
 
-/* Rounding differs, and quadrupoles and a chirp make more of it: some 1e-12 after 30 steps. */
-static void compare_step(const side *got, const side *want)
+/* Rounding differs; quadrupoles and the chirp amplify the difference to some 1e-12 after 30
+ * steps. */
+static void compare_step(const stage *got, const stage *want)
 {
     const aw_grid_view *a = &got->frame.grid, *b = &want->frame.grid;
     double largest[3] = {0.0};
@@ -161,7 +162,7 @@ static void compare_step(const side *got, const side *want)
     assert_close(got->stats.energy_rms, want->stats.energy_rms, 0.0, 1e-3);
 }
 
-/* Of particles that have been fetched: of the largest of each coordinate. */
+/* After a download. Errors are relative to the largest of each coordinate. */
 static void compare_particles(const aw_particles *got, const aw_particles *want)
 {
     for (size_t i = 0; i < want->n; ++i) {
@@ -173,7 +174,7 @@ static void compare_particles(const aw_particles *got, const aw_particles *want)
     }
 }
 
-static aw_device open_unit(const char *kind, int threads)
+static aw_device open_device(const char *kind, int threads)
 {
     const aw_device_params params = {.threads = threads, .inner_density = 1.0};
     aw_device device;
@@ -181,8 +182,8 @@ static aw_device open_unit(const char *kind, int threads)
     return device;
 }
 
-/* Few particles would not be lent to every device. */
-static void lend_all(side *s, const aw_device *device)
+/* Offload the particles although they may be too few for aw_particles_offload. */
+static void offload_always(stage *s, const aw_device *device)
 {
     const aw_particle_ops *ops = device->ops->particles;
     const aw_fields_view fields = aw_lattice_fields(s->lattice);
@@ -192,37 +193,44 @@ static void lend_all(side *s, const aw_device *device)
     s->particles->resident_on = device;
 }
 
-static void go_both_ways(const char *kind, size_t particles, int steps)
+static void compare_steps(const char *kind, size_t particles, int steps)
 {
-    aw_device device = open_unit(kind, 2);
-    side *lent = side_of(particles), *host = side_of(particles);
-    lend_all(lent, &device);
+    aw_device device = open_device(kind, 2);
+    stage *resident = stage_of(particles), *host = stage_of(particles);
+    offload_always(resident, &device);
     for (int k = 0; k < steps; ++k) {
-        assert_ok(step(lent, k));
+        assert_ok(step(resident, k));
         assert_ok(step(host, k));
-        compare_step(lent, host);
+        compare_step(resident, host);
     }
-    assert_close(lent->particles->z[0], 0.0, 0.0, 1e-2); /* these are the old ones */
-    assert_ok(aw_particles_download(lent->particles));
-    compare_particles(lent->particles, host->particles);
-    side_free(lent);
-    side_free(host);
+    assert_close(resident->particles->z[0], 0.0, 0.0,
+                 1e-2); /* the host's copy is that of the start */
+    assert_ok(aw_particles_download(resident->particles));
+    compare_particles(resident->particles, host->particles);
+    stage_free(resident);
+    stage_free(host);
     aw_device_close(&device);
 }
 
-static void they_go_the_way_of_the_hosts(void **state) { go_both_ways(*state, PARTICLES, STEPS); }
-
-/* More than all threads of a device's blocks have at a time. */
-static void so_do_many(void **state) { go_both_ways(*state, 300011, 3); }
-
-/* Whatever order threads come in. */
-static void they_go_it_again_to_the_bit(void **state)
+static void resident_particles_move_as_those_of_the_host(void **state)
 {
-    side *s[3];
+    compare_steps(*state, PARTICLES, STEPS);
+}
+
+/* More particles than there are threads in all thread blocks of a kernel. */
+static void many_resident_particles_move_as_those_of_the_host(void **state)
+{
+    compare_steps(*state, 300011, 3);
+}
+
+/* The order of the threads does not matter. */
+static void steps_of_resident_particles_have_the_same_bits_again(void **state)
+{
+    stage *s[3];
     for (int i = 0; i < 3; ++i) {
-        aw_device device = open_unit(*state, i + 1);
-        s[i] = side_new();
-        lend_all(s[i], &device);
+        aw_device device = open_device(*state, i + 1);
+        s[i] = stage_new();
+        offload_always(s[i], &device);
         for (int k = 0; k < 5; ++k) assert_ok(step(s[i], k));
         assert_ok(aw_particles_download(s[i]->particles));
         aw_device_close(&device);
@@ -234,130 +242,133 @@ static void they_go_it_again_to_the_bit(void **state)
         assert_memory_equal(s[i]->particles->z, s[0]->particles->z, PARTICLES * sizeof(double));
         assert_memory_equal(s[i]->particles->px, s[0]->particles->px, PARTICLES * sizeof(double));
     }
-    for (int i = 0; i < 3; ++i) side_free(s[i]);
+    for (int i = 0; i < 3; ++i) stage_free(s[i]);
 }
 
-/* A particle in the trouble that `spoil` makes is found in the same step as the host finds it. */
-static void find_trouble(const char *kind, void (*spoil)(side *s, size_t i), aw_status expected)
+/* `spoil` makes two particles fail; the device finds the first in the same step as the host. */
+static void check_that_error_is_found(const char *kind, void (*spoil)(stage *s, size_t i),
+                                      aw_status expected)
 {
-    aw_device device = open_unit(kind, 2);
-    side *lent = side_new(), *host = side_new();
-    side *const both[] = {lent, host};
+    aw_device device = open_device(kind, 2);
+    stage *resident = stage_new(), *host = stage_new();
+    stage *const both[] = {resident, host};
     aw_status found[2] = {AW_OK, AW_OK};
     int when[2];
     for (int i = 0; i < 2; ++i) {
         assert_ok(step(both[i], 0));
         spoil(both[i], 12345);
         spoil(both[i], 12347);
-        if (both[i] == lent) lend_all(lent, &device);
+        if (both[i] == resident) offload_always(resident, &device);
         for (when[i] = 1; when[i] < 4 && found[i] == AW_OK; ++when[i])
             found[i] = step(both[i], when[i]);
         assert_status(found[i], expected);
     }
     assert_int_equal(when[0], when[1]);
-    assert_close(lent->particles->z[12345], host->particles->z[12345], 1e-9, 0.0);
-    side_free(lent);
-    side_free(host);
+    assert_close(resident->particles->z[12345], host->particles->z[12345], 1e-9, 0.0);
+    stage_free(resident);
+    stage_free(host);
     aw_device_close(&device);
 }
 
-static void nowhere(side *s, size_t i) { s->particles->x[i] = (double)NAN; }
+static void make_position_nan(stage *s, size_t i) { s->particles->x[i] = (double)NAN; }
 
-static void back(side *s, size_t i) { s->particles->pz[i] *= -1.0; }
+static void turn_back(stage *s, size_t i) { s->particles->pz[i] *= -1.0; }
 
-static void too_fast(side *s, size_t i) { s->particles->px[i] = (double)INFINITY; }
+static void make_momentum_infinite(stage *s, size_t i) { s->particles->px[i] = (double)INFINITY; }
 
-static void trouble_is_found(void **state)
+static void errors_of_resident_particles_are_found_in_the_step_of_the_host(void **state)
 {
-    find_trouble(*state, nowhere, AW_ERR_NONFINITE);
-    find_trouble(*state, back, AW_ERR_RANGE);
-    find_trouble(*state, too_fast, AW_ERR_NONFINITE);
+    check_that_error_is_found(*state, make_position_nan, AW_ERR_NONFINITE);
+    check_that_error_is_found(*state, turn_back, AW_ERR_RANGE);
+    check_that_error_is_found(*state, make_momentum_infinite, AW_ERR_NONFINITE);
 }
 
-/* The first particle that reads a node of the grid. */
-static size_t first_at(const side *s, int i, int j)
+/* The first particle whose force depends on node (i, j). */
+static size_t first_at(const stage *s, int i, int j)
 {
     const aw_particle_grid grid = aw_particle_grid_of(&s->frame.grid);
     const aw_particles *p = s->particles;
     for (size_t k = 0; k < p->n; ++k) {
         aw_particle_nodes at;
         aw_particle_nodes_find(&grid, p->z[k], p->x[k], &at);
-        if (i >= at.i && i < at.i + 3 && j >= at.j && j < at.j + 3) return k;
+        if (i >= at.i && i < at.i + AW_SHAPE_NODES && j >= at.j && j < at.j + AW_SHAPE_NODES)
+            return k;
     }
     return SIZE_MAX;
 }
 
-enum { HOT_I = 9, HOT_J = 7 }; /* a node away from the bunch's centre */
+enum { BAD_I = 9, BAD_J = 7 }; /* a node away from the centre of the bunch */
 
-/* A step on, with a force there that is not finite. */
-static side *side_with_a_hot_node(void)
+/* After a step, and with a force at that node that is not finite. */
+static stage *stage_with_a_bad_node(void)
 {
-    side *s = side_new();
+    stage *s = stage_new();
     assert_ok(step(s, 0));
     assert_ok(aw_frame_fit(&s->frame, &s->lattice->orbit, s->particles, STEP));
     fill_forces(s);
-    s->field[1][HOT_J * NS + HOT_I] = (double)INFINITY;
+    s->field[1][BAD_J * NS + BAD_I] = (double)INFINITY;
     return s;
 }
 
-/* The first particle that meets it is named, whichever kick it meets it with. */
-static void a_force_that_is_not_finite_is_found(void **state)
+/* The device reports the first particle that the force acts on, for a kick with the gather and for
+ * one with the transport. */
+static void device_reports_the_first_particle_with_a_force_that_is_not_finite(void **state)
 {
-    aw_device device = open_unit(*state, 2);
+    aw_device device = open_device(*state, 2);
     const aw_particle_ops *ops = device.ops->particles;
-    side *s = side_with_a_hot_node();
-    const size_t first = first_at(s, HOT_I, HOT_J);
+    stage *s = stage_with_a_bad_node();
+    const size_t first = first_at(s, BAD_I, BAD_J);
     const aw_particle_grid grid = aw_particle_grid_of(&s->frame.grid);
     double field[NODES][4], sum[2][3];
-    size_t hot = 0;
+    size_t found = 0;
     aw_particles_lost lost;
     assert_true(first > 0 && first < PARTICLES);
     for (int k = 0; k < NODES; ++k)
         for (int c = 0; c < 4; ++c) field[k][c] = s->field[c][k];
-    lend_all(s, &device);
-    assert_ok(ops->gather(device.state, &grid, field[0], 1e-9, sum, &hot)); /* and kick */
-    assert_int_equal(hot, first);
-    lend_all(s, &device);
-    assert_ok(ops->gather(device.state, &grid, field[0], 0.0, sum, &hot));
-    assert_int_equal(hot, SIZE_MAX);
+    offload_always(s, &device);
+    assert_ok(ops->gather(device.state, &grid, field[0], 1e-9, sum, &found)); /* and kick */
+    assert_int_equal(found, first);
+    offload_always(s, &device);
+    assert_ok(ops->gather(device.state, &grid, field[0], 0.0, sum, &found));
+    assert_int_equal(found, SIZE_MAX);
     assert_ok(ops->push(device.state, 1e-9, STEP, &lost));
     assert_int_equal(lost.kicked, first);
     assert_true(lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX);
-    side_free(s);
+    stage_free(s);
     aw_device_close(&device);
 }
 
-static void such_a_force_ends_the_step(void **state)
+static void a_force_that_is_not_finite_is_an_error_of_the_step(void **state)
 {
     const double half = 0.5 * STEP;
-    aw_device device = open_unit(*state, 2);
+    aw_device device = open_device(*state, 2);
     for (int k = 0; k < 3; ++k) {
-        side *s = side_with_a_hot_node();
+        stage *s = stage_with_a_bad_node();
         aw_particles *p = s->particles;
         const aw_gather_params params = {.grid = &s->frame.grid,
                                          .forces = &s->forces,
                                          .gamma = GAMMA,
                                          .kick = k == 0 ? half : 0.0};
-        lend_all(s, &device);
+        offload_always(s, &device);
         aw_status status = aw_gather_step(s->gather, &params, p, NULL, NULL, &s->force_stats);
         if (k > 0) assert_ok(status);
         if (k == 1) status = aw_push_kick(p, NULL, NULL, half);
         if (k == 2) status = aw_push_kick_transport(s->lattice, p, NULL, NULL, half, STEP);
         assert_status(status, AW_ERR_NONFINITE);
-        side_free(s);
+        stage_free(s);
     }
     aw_device_close(&device);
 }
 
-/* A grid that does not follow loses them. */
-static void a_particle_off_the_grid_is_named(void **state)
+/* The grid is moved away from the beam. */
+static void a_resident_particle_off_the_grid_is_an_error(void **state)
 {
-    aw_device device = open_unit(*state, 2);
-    side *s = side_new();
+    aw_device device = open_device(*state, 2);
+    stage *s = stage_new();
     size_t lost = 0;
     double cells[CELLS * AW_COMPONENTS];
     assert_ok(step(s, 0));
-    lend_all(s, &device);
+    offload_always(s, &device);
     aw_particle_grid grid = aw_particle_grid_of(&s->frame.grid);
     grid.x += 4.0 * s->frame.grid.hx;
     assert_ok(device.ops->particles->deposit(device.state, &grid, cells, &lost));
@@ -368,28 +379,28 @@ static void a_particle_off_the_grid_is_named(void **state)
         assert_false(aw_particle_nodes_find(&grid, p->z[i], p->x[i], &at));
     s->frame.grid.x = grid.x;
     assert_status(aw_deposit_run(s->deposit, p, &s->frame, 0, s->cells, &s->charge), AW_ERR_RANGE);
-    side_free(s);
+    stage_free(s);
     aw_device_close(&device);
 }
 
-/* A set of one keeps them; of several, one may be lost; and the host's units need not. */
-static void one_unit_alone_keeps_them(void **state)
+/* Not on one of several devices, which might fail, nor on a device that is the host itself. */
+static void particles_are_offloaded_to_a_single_device_only(void **state)
 {
     char list[64];
-    side *s = side_new();
+    stage *s = stage_new();
     snprintf(list, sizeof list, "%s:0", (const char *)*state);
-    aw_device one = open_unit(list, 1), cpu = open_unit("cpu", 1);
+    aw_device one = open_device(list, 1), cpu = open_device("cpu", 1);
     const size_t many = aw_device_for_particles(&one)->ops->particles->many;
-    assert_ok(lend(s, &one));
+    assert_ok(offload(s, &one));
     assert_true((s->particles->resident_on != NULL) == (many <= PARTICLES));
     s->particles->resident_on = NULL;
-    assert_ok(lend(s, &cpu));
+    assert_ok(offload(s, &cpu));
     assert_null(s->particles->resident_on);
     snprintf(list, sizeof list, "%s:0,cpu", (const char *)*state);
-    aw_device two = open_unit(list, 2);
-    assert_ok(lend(s, &two));
+    aw_device two = open_device(list, 2);
+    assert_ok(offload(s, &two));
     assert_null(s->particles->resident_on);
-    side_free(s);
+    stage_free(s);
     aw_device_close(&one);
     aw_device_close(&two);
     aw_device_close(&cpu);
@@ -399,14 +410,16 @@ int main(int argc, char **argv)
 {
     char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(they_go_the_way_of_the_hosts, kind),
-        cmocka_unit_test_prestate(so_do_many, kind),
-        cmocka_unit_test_prestate(they_go_it_again_to_the_bit, kind),
-        cmocka_unit_test_prestate(trouble_is_found, kind),
-        cmocka_unit_test_prestate(a_force_that_is_not_finite_is_found, kind),
-        cmocka_unit_test_prestate(such_a_force_ends_the_step, kind),
-        cmocka_unit_test_prestate(a_particle_off_the_grid_is_named, kind),
-        cmocka_unit_test_prestate(one_unit_alone_keeps_them, kind),
+        cmocka_unit_test_prestate(resident_particles_move_as_those_of_the_host, kind),
+        cmocka_unit_test_prestate(many_resident_particles_move_as_those_of_the_host, kind),
+        cmocka_unit_test_prestate(steps_of_resident_particles_have_the_same_bits_again, kind),
+        cmocka_unit_test_prestate(errors_of_resident_particles_are_found_in_the_step_of_the_host,
+                                  kind),
+        cmocka_unit_test_prestate(device_reports_the_first_particle_with_a_force_that_is_not_finite,
+                                  kind),
+        cmocka_unit_test_prestate(a_force_that_is_not_finite_is_an_error_of_the_step, kind),
+        cmocka_unit_test_prestate(a_resident_particle_off_the_grid_is_an_error, kind),
+        cmocka_unit_test_prestate(particles_are_offloaded_to_a_single_device_only, kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks of particles on the grid against one particle at a time, for every SIMD variant. */
+/* Particle kernels on the grid against one particle at a time, for every SIMD variant. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/math/integrand.h"
 #include "pic/deposit.h"
 #include "pic/gather.h"
 #include "pic/push.h"
@@ -28,7 +27,7 @@ static const aw_grid_view grid = {.ns = NS,
                                   .theta = 0.65,
                                   .tilt = 0.25};
 
-static aw_particle_grid place(double theta)
+static aw_particle_grid grid_about(double theta)
 {
     const double c = cos(grid.theta), s = sin(grid.theta);
     return (aw_particle_grid){.z = grid.z,
@@ -67,39 +66,39 @@ static aw_particles *cloud(size_t n)
     return p;
 }
 
-/* Moments of one particle as kernels/math/view.h defines them, in long double, on a padded grid. */
-static void deposit_plainly(const aw_particles *p, size_t i, double *cells)
+/* Deposit one particle as kernels/math/view.h defines it, with moments in long double. */
+static void deposit_one(const aw_particles *p, size_t i, double *cells)
 {
-    const aw_particle_grid g = place(THETA);
-    double dz = p->z[i] - g.z, dx = p->x[i] - g.x, wu[3], wv[3];
+    const aw_particle_grid g = grid_about(THETA);
+    double dz = p->z[i] - g.z, dx = p->x[i] - g.x, wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES];
     double a = dz * g.az + dx * g.ax + g.mid_s, b = dz * g.bz + dx * g.bx + g.mid_x;
-    int ia = (int)(a + 0.5), ib = (int)(b + 0.5);
+    int ia = (int)(a + AW_SHAPE_ROUND), ib = (int)(b + AW_SHAPE_ROUND);
+    int column = ia + AW_SHAPE_FIRST + AW_PAD, row = ib + AW_SHAPE_FIRST + AW_PAD;
     long double pz = p->pz[i], px = p->px[i], gamma = sqrtl(1.0L + pz * pz + px * px);
     long double along = pz * g.ct + px * g.st, across = px * g.ct - pz * g.st;
-    aw_spline(a - ia, wu);
-    aw_spline(b - ib, wv);
-    for (int q = 0; q < 3; ++q)
-        for (int k = 0; k < 3; ++k) {
-            double *to = &cells[((ib + AW_PAD - 1 + q) * (NS + 2 * AW_PAD) + ia + AW_PAD - 1 + k) *
-                                AW_COMPONENTS];
+    aw_shape_weights(a - ia, wu);
+    aw_shape_weights(b - ib, wv);
+    for (int q = 0; q < AW_SHAPE_NODES; ++q)
+        for (int k = 0; k < AW_SHAPE_NODES; ++k) {
+            double *to = &cells[((row + q) * (NS + 2 * AW_PAD) + column + k) * AW_COMPONENTS];
             to[0] += wu[k] * wv[q];
             to[1] += wu[k] * wv[q] * (double)((gamma - along) / gamma);
             to[2] += wu[k] * wv[q] * (double)(across / gamma);
         }
 }
 
-static void blocks_deposit_what_particles_do(void **state)
+static void deposit_of_a_block_is_the_sum_over_its_particles(void **state)
 {
     static const size_t sizes[] = {1, 7, 63, 64};
-    const aw_particle_kernels *lanes = *state;
-    const aw_particle_grid g = place(THETA);
+    const aw_particle_kernels *kernels = *state;
+    const aw_particle_grid g = grid_about(THETA);
     aw_particles *p = cloud(AW_BLOCK);
     double *got = aw_alloc(PADDED, 32), *want = aw_alloc(PADDED, 32);
     for (size_t k = 0; k < 4; ++k) {
         memset(got, 0, PADDED * 32);
         memset(want, 0, PADDED * 32);
-        assert_int_equal(lanes->deposit(p, 0, sizes[k], &g, got), 0);
-        for (size_t i = 0; i < sizes[k]; ++i) deposit_plainly(p, i, want);
+        assert_int_equal(kernels->deposit(p, 0, sizes[k], &g, got), 0);
+        for (size_t i = 0; i < sizes[k]; ++i) deposit_one(p, i, want);
         for (size_t c = 0; c < 4 * PADDED; ++c) /* sums of 64 terms up to 1 */
             assert_close(got[c], want[c], 0.0, 1e-14);
     }
@@ -108,16 +107,16 @@ static void blocks_deposit_what_particles_do(void **state)
     aw_particles_free(p);
 }
 
-/* Whichever of them it is, and whatever is wrong with it. */
+/* For each particle of the block, and each kind of error. */
 static void a_block_with_one_bad_particle_deposits_nothing(void **state)
 {
-    const aw_particle_kernels *lanes = *state;
-    const aw_particle_grid g = place(THETA);
+    const aw_particle_kernels *kernels = *state;
+    const aw_particle_grid g = grid_about(THETA);
     double *got = aw_alloc(PADDED, 32), *none = aw_alloc(PADDED, 32);
     for (size_t i = 0; i < AW_BLOCK; ++i)
         for (int wrong = 0; wrong < 7; ++wrong) {
             aw_particles *p = cloud(AW_BLOCK);
-            const size_t n = i < 9 ? 9 : AW_BLOCK; /* a block that is not full, too */
+            const size_t n = i < 9 ? 9 : AW_BLOCK; /* also a block that is not full */
             if (wrong == 0) put(p, i, 9.55, 0.0, GAMMA, THETA);
             if (wrong == 1) put(p, i, -9.55, 0.0, GAMMA, THETA);
             if (wrong == 2) put(p, i, 0.0, 6.05, GAMMA, THETA);
@@ -125,7 +124,7 @@ static void a_block_with_one_bad_particle_deposits_nothing(void **state)
             if (wrong == 4) p->z[i] = NAN;
             if (wrong == 5) p->px[i] = NAN;
             if (wrong == 6) p->pz[i] = INFINITY;
-            assert_int_equal(lanes->deposit(p, 0, n, &g, got), 1);
+            assert_int_equal(kernels->deposit(p, 0, n, &g, got), 1);
             assert_memory_equal(got, none, PADDED * 32);
             aw_particles_free(p);
         }
@@ -156,29 +155,29 @@ static field *field_new(double turn)
 }
 
 /* Also where the tangents turn by too much for the series, for a particle off the grid, which gets
- * the nearest nodes, and next to one that is not finite. */
-static void blocks_gather_what_particles_do(void **state)
+ * the nearest nodes, and in a block with a particle that is not finite. */
+static void gather_of_a_block_agrees_with_that_of_its_particles(void **state)
 {
     static const double turns[] = {0.0, 1e-3, 0.15, 3.0};
     static const size_t sizes[] = {1, 7, 63, 64};
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     double got[4][AW_BLOCK], want[4][AW_BLOCK];
     for (int t = 0; t < 4; ++t) {
         field *f = field_new(turns[t]);
         for (int k = 0; k < 4; ++k) {
-            const aw_particle_grid g = place(THETA);
+            const aw_particle_grid g = grid_about(THETA);
             aw_particles *p = cloud(sizes[k]);
             if (sizes[k] > 1) put(p, 3, 9.7, -6.2, GAMMA, THETA);
             if (sizes[k] > 1) p->x[5] = NAN;
             aw_gather_run(&(aw_gather_params){&grid, &f->forces, GAMMA, 0.0}, p, want[0], want[1],
                           want[2], want[3]);
-            lanes->gather(p, 0, sizes[k], &g, f->packed[0],
-                          &(aw_block_forces){got[0], got[1], got[2], got[3]});
+            kernels->gather(p, 0, sizes[k], &g, f->packed[0],
+                            &(aw_block_forces){got[0], got[1], got[2], got[3]});
             for (size_t i = 0; i < sizes[k]; ++i)
                 for (int c = 0; c < 4; ++c)
                     if (i == 5 && sizes[k] > 1)
                         assert_true(isnan(got[c][i]));
-                    else /* weights of places rounded to 1e-11 of a cell, as deposit's tests */
+                    else /* positions are rounded to 1e-11 of a cell */
                         assert_close(got[c][i], want[c][i], 0.0, 1e-9);
             aw_particles_free(p);
         }
@@ -186,12 +185,12 @@ static void blocks_gather_what_particles_do(void **state)
     }
 }
 
-/* Where places are exact the two agree to rounding. */
-static void gathers_agree_to_rounding_on_an_exact_grid(void **state)
+/* Where the coordinates on the grid are exact, the two agree to rounding. */
+static void gather_of_a_block_agrees_to_rounding_on_an_exact_grid(void **state)
 {
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     const aw_grid_view exact = {.ns = NS, .nx = NX, .hs = 0x1p-16, .hx = 0x1p-15};
-    aw_particle_grid g = place(THETA);
+    aw_particle_grid g = grid_about(THETA);
     field *f = field_new(0.01);
     aw_particles *p = cloud(AW_BLOCK);
     double got[4][AW_BLOCK], want[4][AW_BLOCK];
@@ -205,8 +204,8 @@ static void gathers_agree_to_rounding_on_an_exact_grid(void **state)
     }
     aw_gather_run(&(aw_gather_params){&exact, &f->forces, GAMMA, 0.0}, p, want[0], want[1], want[2],
                   want[3]);
-    lanes->gather(p, 0, AW_BLOCK, &g, f->packed[0],
-                  &(aw_block_forces){got[0], got[1], got[2], got[3]});
+    kernels->gather(p, 0, AW_BLOCK, &g, f->packed[0],
+                    &(aw_block_forces){got[0], got[1], got[2], got[3]});
     for (size_t i = 0; i < AW_BLOCK; ++i)
         for (int c = 0; c < 4; ++c) assert_close(got[c][i], want[c][i], 0.0, 2e-14);
     aw_free(f);
@@ -216,28 +215,28 @@ static void gathers_agree_to_rounding_on_an_exact_grid(void **state)
 static void sums_and_extremes_are_those_of_a_loop(void **state)
 {
     static const size_t sizes[] = {1, 7, 63, 64};
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     for (int k = 0; k < 4; ++k) {
         aw_particles *p = cloud(sizes[k]);
         double got[5] = {1.0, 0.0, 0.0, 0.0, 0.0}, want[5] = {1.0, 0.0, 0.0, 0.0, 0.0};
-        double most[2] = {1e-5, 1e-9}, far[2] = {1e-5, 1e-9}, value[3] = {2.0, -1.0, 1.0};
+        double reach[2] = {1e-5, 1e-9}, max[2] = {1e-5, 1e-9}, value[3] = {2.0, -1.0, 1.0};
         const double at[4] = {1.2501, -0.5001, cos(0.3), sin(0.3)};
         double sum = 2.0, least = -1.0, top = 1.0;
-        lanes->moments(p, 0, sizes[k], at[0], at[1], got);
-        lanes->reach(p, 0, sizes[k], at, most);
-        lanes->extremes(p->px, sizes[k], value);
+        kernels->moments(p, 0, sizes[k], at[0], at[1], got);
+        kernels->reach(p, 0, sizes[k], at, reach);
+        kernels->extremes(p->px, sizes[k], value);
         for (size_t i = 0; i < sizes[k]; ++i) {
             double dz = p->z[i] - at[0], dx = p->x[i] - at[1];
             const double term[5] = {dz, dx, dz * dz, dz * dx, dx * dx};
             for (int c = 0; c < 5; ++c) want[c] += term[c];
-            far[0] = fmax(far[0], fabs(dz * at[2] + dx * at[3]));
-            far[1] = fmax(far[1], fabs(dx * at[2] - dz * at[3]));
+            max[0] = fmax(max[0], fabs(dz * at[2] + dx * at[3]));
+            max[1] = fmax(max[1], fabs(dx * at[2] - dz * at[3]));
             sum += p->px[i];
             least = fmin(least, p->px[i]);
             top = fmax(top, p->px[i]);
         }
         for (int c = 0; c < 5; ++c) assert_close(got[c], want[c], 1e-14, 1e-20);
-        for (int c = 0; c < 2; ++c) assert_close(most[c], far[c], 0.0, 1e-19);
+        for (int c = 0; c < 2; ++c) assert_close(reach[c], max[c], 0.0, 1e-19);
         assert_close(value[0], sum, 1e-14, 1e-12);
         assert_close(value[1], least, 0.0, 0.0);
         assert_close(value[2], top, 0.0, 0.0);
@@ -245,11 +244,11 @@ static void sums_and_extremes_are_those_of_a_loop(void **state)
     }
 }
 
-/* In the order of the turns, for a rule with one neighbour. */
-static void neighbours_hold_the_velocity_of_the_node(void **state)
+/* Of the values at neighbours in another row and column. */
+static void values_at_neighbours_are_for_the_velocity_of_the_node(void **state)
 {
     enum { N = 61 };
-    const aw_particle_kernels *lanes = *state;
+    const aw_particle_kernels *kernels = *state;
     aw_simd_nodes *node = aw_alloc(1, sizeof *node);
     double out[3][AW_STRIP] = {{0.0}};
     uint64_t random = 2;
@@ -264,24 +263,25 @@ static void neighbours_hold_the_velocity_of_the_node(void **state)
             node->az[r][l] = uniform(&random, -1.0, 1.0);
             node->ax[r][l] = uniform(&random, -1.0, 1.0);
         }
-    assert_int_equal(lanes->neighbours(node, &(aw_simd_line){3, 5, -2, N}, 0.5, out), 0);
+    assert_int_equal(kernels->neighbours(node, &(aw_simd_line){3, 5, -2, N}, 0.5, out), 0);
     for (int l = 0; l < AW_STRIP; ++l) {
         const int p = l + AW_HALO, q = p - 2;
         const double dz = node->ct[5][q] - node->ct[3][p], dx = node->st[5][q] - node->st[3][p];
-        const double held =
+        const double psi =
             node->psi[5][q] + node->beta[3][p] * (dz * node->az[5][q] + dx * node->ax[5][q]);
-        assert_close(out[0][l], l < N ? 0.5 * held : 0.0, 0.0, 1e-15);
+        assert_close(out[0][l], l < N ? 0.5 * psi : 0.0, 0.0, 1e-15);
         assert_close(out[1][l], l < N ? 0.5 * node->az[5][q] : 0.0, 0.0, 0.0);
         assert_close(out[2][l], l < N ? 0.5 * node->ax[5][q] : 0.0, 0.0, 0.0);
     }
-    node->theta[5][AW_HALO + 17] += 0.3; /* too large a turn is noticed, in any lane */
-    assert_int_equal(lanes->neighbours(node, &(aw_simd_line){3, 5, 0, N}, 0.5, out), 1);
+    node->theta[5][AW_HALO + 17] += 0.3; /* too large for the series */
+    assert_int_equal(kernels->neighbours(node, &(aw_simd_line){3, 5, 0, N}, 0.5, out), 1);
     node->theta[5][AW_HALO + 17] = NAN;
-    assert_int_equal(lanes->neighbours(node, &(aw_simd_line){3, 5, 0, N}, 0.5, out), 1);
+    assert_int_equal(kernels->neighbours(node, &(aw_simd_line){3, 5, 0, N}, 0.5, out), 1);
     aw_free(node);
 }
 
-/* aw_gather_step is aw_gather_run and aw_push_kick; the same bits for any number of threads. */
+/* aw_gather_step is aw_gather_run and aw_push_kick; it has the same bits for any number of
+ * threads. */
 static void a_gather_step_is_a_gather_and_a_kick(void **state)
 {
     enum { N = 20011 };
@@ -312,7 +312,7 @@ static void a_gather_step_is_a_gather_and_a_kick(void **state)
         assert_memory_equal(first[0], p->pz, sizeof first[0]);
         assert_memory_equal(first[1], F[5], sizeof first[1]);
         assert_memory_equal(&once, &stats, sizeof stats);
-        for (size_t i = 0; i < N; ++i) { /* places are rounded to 1e-11 of a cell */
+        for (size_t i = 0; i < N; ++i) { /* positions are rounded to 1e-11 of a cell */
             assert_close(F[4][i], F[0][i], 0.0, 1e-9);
             assert_close(p->px[i], plain->px[i], 0.0, 1e-10);
         }
@@ -336,8 +336,9 @@ static void a_gather_step_is_a_gather_and_a_kick(void **state)
     aw_free(f);
 }
 
-/* Second moments are shifted to the mean from a guess that is near, summed anew from one afar. */
-static void a_frame_does_not_depend_on_the_guess_or_on_threads(void **state)
+/* Second moments about a guess are shifted to the mean; if the guess is far off, they are summed
+ * again. */
+static void a_frame_does_not_depend_on_the_guess_or_the_number_of_threads(void **state)
 {
     static const double guesses[] = {0.0, 1e-4, 0.02, 0.3};
     const aw_orbit_piece piece = {.z = grid.z, .x = grid.x, .theta = THETA};
@@ -367,18 +368,18 @@ static void a_frame_does_not_depend_on_the_guess_or_on_threads(void **state)
 
 int main(int argc, char **argv)
 {
-    void *lanes = NULL;
+    void *kernels = NULL;
     const aw_particle_kernels *found = aw_particle_kernels_find(variant_of(argc, argv)->name);
-    memcpy(&lanes, &found, sizeof lanes);
+    memcpy(&kernels, &found, sizeof kernels);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(blocks_deposit_what_particles_do, lanes),
-        cmocka_unit_test_prestate(a_block_with_one_bad_particle_deposits_nothing, lanes),
-        cmocka_unit_test_prestate(blocks_gather_what_particles_do, lanes),
-        cmocka_unit_test_prestate(gathers_agree_to_rounding_on_an_exact_grid, lanes),
-        cmocka_unit_test_prestate(sums_and_extremes_are_those_of_a_loop, lanes),
-        cmocka_unit_test_prestate(neighbours_hold_the_velocity_of_the_node, lanes),
-        cmocka_unit_test(a_frame_does_not_depend_on_the_guess_or_on_threads),
-        cmocka_unit_test_prestate(a_gather_step_is_a_gather_and_a_kick, lanes),
+        cmocka_unit_test_prestate(deposit_of_a_block_is_the_sum_over_its_particles, kernels),
+        cmocka_unit_test_prestate(a_block_with_one_bad_particle_deposits_nothing, kernels),
+        cmocka_unit_test_prestate(gather_of_a_block_agrees_with_that_of_its_particles, kernels),
+        cmocka_unit_test_prestate(gather_of_a_block_agrees_to_rounding_on_an_exact_grid, kernels),
+        cmocka_unit_test_prestate(sums_and_extremes_are_those_of_a_loop, kernels),
+        cmocka_unit_test_prestate(values_at_neighbours_are_for_the_velocity_of_the_node, kernels),
+        cmocka_unit_test(a_frame_does_not_depend_on_the_guess_or_the_number_of_threads),
+        cmocka_unit_test_prestate(a_gather_step_is_a_gather_and_a_kick, kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

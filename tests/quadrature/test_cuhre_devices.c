@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Integration in 2 to 8 dimensions on a device against the host: the same regions are cut. */
+/* Integration in 2 to 8 dimensions on a device compared with the host: both cut the same
+ * regions. */
 #include "quadrature/cuhre.h"
 #include "tests/assert_close.h"
 #include "tests/device_fixture.h"
@@ -22,9 +23,10 @@ static aw_device open_device(const char *kind)
     return device;
 }
 
-/* An emulated device gives the bits of the host, unless the compiler may use fused multiply-adds in
- * one place and not in another. Otherwise values differ by rounding, and regions whose errors agree
- * to rounding are cut in another order; the evaluations differ by at most the last rounds. */
+/* Without fused multiply-adds, which a compiler may use in one place and not in another, an
+ * emulated device gives the host's bits. Otherwise values differ by rounding, and regions with
+ * errors that are equal except for rounding are cut in a different order, which affects the last
+ * round only. */
 static void compare(const char *kind, const aw_cuhre_result *a, const aw_cuhre_result *b)
 {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -45,7 +47,7 @@ static void compare(const char *kind, const aw_cuhre_result *a, const aw_cuhre_r
     assert_true(a->generations == b->generations);
 }
 
-static void genz_families_agree_with_the_host(void **state)
+static void all_families_agree_with_the_host(void **state)
 {
     aw_device device = open_device(*state);
     uint64_t random = 21;
@@ -54,36 +56,36 @@ static void genz_families_agree_with_the_host(void **state)
         for (int n = 2; n <= AW_CUHRE_DIMENSIONS; ++n) {
             aw_genz genz = aw_genz_draw((aw_genz_family)family, n, &random);
             const aw_cuhre_params p = unit_cube(n, 1e-4, 60000);
-            aw_cuhre_result host, result;
+            aw_cuhre_result host, ours;
             const aw_status status = aw_cuhre(&p, aw_genz_value, &genz, &host);
-            assert_status(aw_cuhre_on(&device, &p, &genz, &result), status);
-            compare(*state, &result, &host);
-            if (status == AW_OK) assert_close(result.value, aw_genz_integral(&genz), 1e-4, 0.0);
-            second += result.rounds > 0;
+            assert_status(aw_cuhre_on(&device, &p, &genz, &ours), status);
+            compare(*state, &ours, &host);
+            if (status == AW_OK) assert_close(ours.value, aw_genz_integral(&genz), 1e-4, 0.0);
+            second += ours.rounds > 0;
             limit += status == AW_ERR_MAXEVAL;
         }
-    assert_in_range(second, 15, 42); /* phase two was needed, */
-    assert_in_range(limit, 5, 40);   /* and not always enough */
+    assert_in_range(second, 15, 42); /* phase two was necessary, */
+    assert_in_range(limit, 5, 40);   /* and not always sufficient */
     aw_device_close(&device);
 }
 
-/* A queue that outgrows the capacity allocated for one call. */
-static void a_single_queue_grows_beyond_its_capacity(void **state)
+/* A queue that exceeds its capacity, several times. */
+static void a_single_queue_grows(void **state)
 {
     aw_device device = open_device(*state);
     uint64_t random = 4;
     aw_genz genz = aw_genz_draw(AW_GENZ_C0, 2, &random);
     aw_cuhre_params p = unit_cube(2, 1e-13, 400000);
-    aw_cuhre_result host, result;
+    aw_cuhre_result host, ours;
     p.regions = 1;
     const aw_status status = aw_cuhre(&p, aw_genz_value, &genz, &host);
-    assert_status(aw_cuhre_on(&device, &p, &genz, &result), status);
-    compare(*state, &result, &host);
-    assert_true(result.regions > 2000);
+    assert_status(aw_cuhre_on(&device, &p, &genz, &ours), status);
+    compare(*state, &ours, &host);
+    assert_true(ours.regions > 2000);
     aw_device_close(&device);
 }
 
-static void values_that_are_not_finite_are_reported(void **state)
+static void integrands_that_are_not_finite_are_reported(void **state)
 {
     aw_device device = open_device(*state);
     uint64_t random = 4;
@@ -95,8 +97,8 @@ static void values_that_are_not_finite_are_reported(void **state)
         assert_status(aw_cuhre_on(&device, &p, &genz, &r), AW_ERR_NONFINITE);
         assert_true(isnan(r.value) && r.error == HUGE_VAL);
     }
-    /* squares are infinite in a strip along the jump, 0.7 < x < 0.705, which contains no point of
-     * the first boxes */
+    /* the squares of the values overflow in the strip 0.7 < x < 0.705 along the jump, in which the
+     * first boxes have no point */
     aw_genz jump = {.family = AW_GENZ_DISCONTINUOUS, .n = 2, .a = {507.0}, .u = {0.705, 2.0}};
     const aw_cuhre_params p = unit_cube(2, 1e-4, 60000);
     assert_status(aw_cuhre_on(&device, &p, &jump, &r), AW_ERR_NONFINITE);
@@ -104,7 +106,7 @@ static void values_that_are_not_finite_are_reported(void **state)
     aw_device_close(&device);
 }
 
-static void wrong_dimensions_devices_without_it_and_tiny_budgets_are_refused(void **state)
+static void impossible_requests_are_refused(void **state)
 {
     aw_device device = open_device(*state), cpu = open_device("cpu");
     uint64_t random = 4;
@@ -125,11 +127,10 @@ int main(int argc, char **argv)
 {
     char *kind = kind_of(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(genz_families_agree_with_the_host, kind),
-        cmocka_unit_test_prestate(a_single_queue_grows_beyond_its_capacity, kind),
-        cmocka_unit_test_prestate(values_that_are_not_finite_are_reported, kind),
-        cmocka_unit_test_prestate(wrong_dimensions_devices_without_it_and_tiny_budgets_are_refused,
-                                  kind),
+        cmocka_unit_test_prestate(all_families_agree_with_the_host, kind),
+        cmocka_unit_test_prestate(a_single_queue_grows, kind),
+        cmocka_unit_test_prestate(integrands_that_are_not_finite_are_reported, kind),
+        cmocka_unit_test_prestate(impossible_requests_are_refused, kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #define TOLERANCE 1e-6
 #define DENSITY 1.0 /* inner nodes per cell, the default of a run */
 
-enum { EVERY = 23 }; /* of the points: coprime to the 32 of a row, so all columns are met */
+enum { EVERY = 23 }; /* every 23rd point: coprime to the 32 of a row, so that all columns occur */
 
 static void check_agreement(const aw_variant *variant, int quiet, const char *strategy)
 {
@@ -21,7 +21,7 @@ static void check_agreement(const aw_variant *variant, int quiet, const char *st
     bench_run(&b, 0.4);
     double *got = bench_array(b.points * AW_RESULTS), *want = bench_array(b.points * AW_RESULTS);
     aw_device device = bench_device(variant->name, 0, DENSITY);
-    /* The reference on the fastest variant: that variants agree is for the tests of the kernels. */
+    /* The reference uses the fastest variant; the kernels' tests check that variants agree. */
     aw_device dense = bench_device(NULL, 0, 4.0 * DENSITY);
     aw_problem problem = bench_problem(&b, TOLERANCE, EVERY);
     assert_ok(bench_solve(strategy, &device, &problem, got, &report));
@@ -42,11 +42,11 @@ static void check_agreement(const aw_variant *variant, int quiet, const char *st
     bench_close(&b);
 }
 
-static void two_phase_holds_the_tolerance_on_a_quiet_beam(void **state)
+static void two_phase_meets_the_tolerance_on_a_quiet_beam(void **state)
 {
     check_agreement(*state, 1, "two-phase");
 }
-static void two_phase_holds_the_tolerance_on_a_random_beam(void **state)
+static void two_phase_meets_the_tolerance_on_a_random_beam(void **state)
 {
     check_agreement(*state, 0, "two-phase");
 }
@@ -55,8 +55,8 @@ int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(two_phase_holds_the_tolerance_on_a_quiet_beam, variant),
-        cmocka_unit_test_prestate(two_phase_holds_the_tolerance_on_a_random_beam, variant),
+        cmocka_unit_test_prestate(two_phase_meets_the_tolerance_on_a_quiet_beam, variant),
+        cmocka_unit_test_prestate(two_phase_meets_the_tolerance_on_a_random_beam, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How strategies go about whole grids: the same for any number of threads, every region that was
- * used is recorded, and partitions do not grow from step to step. */
+/* Strategies on whole grids: results do not depend on the number of threads, every region used is
+ * recorded, and partitions do not grow from step to step. */
 #include <omp.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static bench_params params_for(const aw_variant *variant)
 
 enum { THREAD_STEPS = 4 };
 
-/* Four steps with so many threads of the unit and of OpenMP: result[THREAD_STEPS][points]. */
+/* Four steps with the given number of device threads and OpenMP threads.
+ * @param[out] result  [THREAD_STEPS][points][AW_RESULTS] */
 static void few_steps(const bench_params *params, const char *variant, const char *strategy,
                       int threads, double *result)
 {
@@ -51,13 +52,13 @@ static void few_steps(const bench_params *params, const char *variant, const cha
     bench_close(&b);
 }
 
-static void several_steps_are_bit_identical_for_any_number_of_threads(void **state)
+static void steps_with_a_memory_are_bit_identical_for_any_number_of_threads(void **state)
 {
     static const char *const strategy[] = {"heuristic", "predictive"};
     const aw_variant *variant = *state;
     const int before = omp_get_max_threads(), most = is_fastest(variant) ? 3 : 2;
     bench_params p = params_for(variant);
-    p.nx -= 5; /* an odd number of rows, and tiles that are not full */
+    p.nx -= 5; /* an odd number of rows, and tiles of fewer than 16 points */
     p.ns -= 6;
     const size_t n = THREAD_STEPS * (size_t)p.ns * (size_t)p.nx * AW_RESULTS;
     double *one = bench_array(n), *more = bench_array(n);
@@ -75,7 +76,7 @@ static void several_steps_are_bit_identical_for_any_number_of_threads(void **sta
 
 /* ------------------------------------------------------------------------- recorded regions */
 
-/* A solve with its record. */
+/* A report and the record of regions. */
 typedef struct recorded {
     aw_patterns record;
     aw_report report;
@@ -91,7 +92,7 @@ static void solve_and_record(aw_solver *solver, const aw_problem *problem, recor
     aw_free(result);
 }
 
-/* The same with a solver that has seen nothing. */
+/* The same with a new solver. */
 static void record_first(const char *strategy, aw_device *device, const aw_problem *problem,
                          recorded *out)
 {
@@ -108,7 +109,7 @@ static double row_sum(const aw_patterns *p, size_t row)
     return sum;
 }
 
-/* Regions in cell c of all points. */
+/* Number of regions in cell c at all points. */
 static double cell_sum(const aw_patterns *p, size_t c)
 {
     double sum = 0.0;
@@ -123,7 +124,7 @@ static double total_of(const aw_patterns *p)
     return sum;
 }
 
-/* Regions with which all points begin. */
+/* Number of starting regions at all points. */
 static double starting_regions(const aw_problem *problem)
 {
     aw_partition *partition = NULL;
@@ -139,10 +140,11 @@ static double starting_regions(const aw_problem *problem)
     return (double)n;
 }
 
-/* Parts of a region that lies in several cells are floats; a row has some hundred. */
-#define FLOATS 1e-3
+/* Rounding of a row's sum: a region in several cells counts with a float in each, and a row has
+ * some hundred. */
+#define ROUNDING 1e-3
 
-static void strategies_that_halve_record_every_region(void **state)
+static void adaptive_and_two_phase_record_every_region(void **state)
 {
     static const char *const strategy[2] = {"adaptive", "two-phase"};
     const aw_variant *variant = *state;
@@ -156,21 +158,21 @@ static void strategies_that_halve_record_every_region(void **state)
     const aw_problem problem = bench_grid_problem(&b, TOLERANCE);
     const double start = starting_regions(&problem);
     for (int i = 0; i < 2; ++i) {
-        double most = 0.0;
+        double largest = 0.0;
         record_first(strategy[i], &device, &problem, &r[i]);
         for (size_t p = 0; p < r[i].record.rows; ++p) {
             const double n = row_sum(&r[i].record, p);
-            assert_close(n, rint(n), 0.0, FLOATS);
-            most = fmax(most, n);
+            assert_close(n, rint(n), 0.0, ROUNDING);
+            largest = fmax(largest, n);
         }
-        assert_close(most, (double)r[i].report.max_regions, 0.0, FLOATS);
-        /* The rule is applied to every region to begin with, and to the two halves of each that is
-         * cut, which is then one more. */
+        assert_close(largest, (double)r[i].report.max_regions, 0.0, ROUNDING);
+        /* The rule is applied to every starting region, and to the two halves of each region that
+         * is cut, which adds one region. */
         const double halvings = ((double)r[i].report.work.regions - start) / 2.0;
         assert_close(total_of(&r[i].record), start + halvings, 1e-6, 0.0);
     }
-    /* Breadth first cuts what a queue would not have come to: 3 % more here, and in cells where the
-     * queue cuts too; twice that is allowed. */
+    /* Breadth first also cuts regions that the queue does not reach: 3 % more here, in the same
+     * cells; twice that is allowed. */
     const double all = total_of(&r[0].record);
     for (size_t c = 0; c < r[0].record.cells; ++c)
         off += fabs(cell_sum(&r[1].record, c) - cell_sum(&r[0].record, c));
@@ -181,9 +183,9 @@ static void strategies_that_halve_record_every_region(void **state)
     bench_close(&b);
 }
 
-/* Nothing is left over at this tolerance: a point uses the regions of its tile's partition, but for
- * those in which all of the tile's circles miss the beam. */
-static void clusters_record_their_partitions(void **state)
+/* There are no leftovers at this tolerance: a point uses the regions of its class's partition,
+ * except those in which all of its tile's circles miss the beam. */
+static void predictive_records_the_partitions_of_its_clusters(void **state)
 {
     const aw_variant *variant = *state;
     const bench_params params = params_for(variant);
@@ -204,11 +206,12 @@ static void clusters_record_their_partitions(void **state)
     for (size_t i = 0; i < p->rows * p->cells; ++i) assert_true(p->need[i] == rintf(p->need[i]));
     for (size_t i = 0; i < p->rows; ++i) {
         const size_t column = i % problem.columns;
-        if (column % AW_TILE != 0) /* as the point before it, of the same tile */
+        if (column % AW_TILE != 0) /* the same as the point before, of the same tile */
             assert_memory_equal(&p->need[i * p->cells], &p->need[(i - 1) * p->cells],
                                 p->cells * sizeof(float));
     }
-    /* Classes leave out what all of their tiles miss; single tiles miss a few of the rest. */
+    /* A class omits regions in which all its tiles miss the beam; a tile may miss it in a few
+     * more. */
     const double used = (double)r.report.work.regions;
     assert_true(total_of(p) < used && total_of(p) >= 0.98 * used);
     aw_solver_free(solver);
@@ -217,8 +220,8 @@ static void clusters_record_their_partitions(void **state)
     bench_close(&b);
 }
 
-/* A partition that 16 points and more share has more regions than each of them would need. */
-static void clusters_record_more_than_a_queue_but_not_twice_as_many(void **state)
+/* A common partition of 16 points or more has more regions than each of them needs. */
+static void clusters_use_at_most_twice_the_regions_of_adaptive(void **state)
 {
     static const char *const strategy[3] = {"adaptive", "heuristic", "predictive"};
     const aw_variant *variant = *state;
@@ -237,7 +240,7 @@ static void clusters_record_more_than_a_queue_but_not_twice_as_many(void **state
     }
     for (int i = 1; i < 3; ++i) {
         const double more = total_of(&r[i].record) / total_of(&r[0].record);
-        assert_true(more >= 1.0 && more <= 2.0); /* seen: 1.5 and 1.14 */
+        assert_true(more >= 1.0 && more <= 2.0); /* measured: 1.5 and 1.14 */
         assert_true(total_of(&r[i].record) <= (double)r[i].report.work.regions);
         for (size_t k = 0; k < r[i].record.rows * r[i].record.cells; ++k)
             assert_true(r[i].record.need[k] >= 0.0F);
@@ -261,9 +264,9 @@ static double mean_of(const double *number, int n)
     return sum / n;
 }
 
-/* A union of the partitions of a class's points would keep for ever what one of them once needed;
- * numbers of regions that are learned anew from the errors seen do not. */
-static void partitions_do_not_grow_in_steady_state(void **state)
+/* A union of the partitions of a class's points would keep for ever a node that one of them once
+ * needed; numbers of regions that are learned from the errors of each step do not. */
+static void partitions_of_predictive_do_not_grow_in_steady_state(void **state)
 {
     const aw_variant *variant = *state;
     const bench_params params = params_for(variant);
@@ -280,7 +283,7 @@ static void partitions_do_not_grow_in_steady_state(void **state)
         aw_solver_forecast(solver[i], &how);
     }
     for (int step = 0; step < LEARNING + STEADY; ++step) {
-        bench_run(&b, 2.0 + 0.02 * step); /* the entrance is 0.9 m and more behind all circles */
+        bench_run(&b, 2.0 + 0.02 * step); /* the entrance is 0.9 m behind the largest circle */
         const aw_problem problem = bench_grid_problem(&b, TOLERANCE);
         for (int i = 0; i < 3; ++i) {
             aw_report report;
@@ -290,8 +293,8 @@ static void partitions_do_not_grow_in_steady_state(void **state)
     }
     for (int i = 0; i < 3; ++i) {
         const double *r = &regions[i][LEARNING], mean = mean_of(r, STEADY);
-        /* Seen: 2 % about the mean, for break points fall on every other slice alternately, and no
-         * difference between the first and the last four. */
+        /* Measured: 2 % about the mean, since break points fall on alternate slices at alternate
+         * steps, and no difference between the first and the last four. */
         for (int k = 0; k < STEADY; ++k) assert_close(r[k], mean, 0.05, 0.0);
         assert_close(mean_of(&r[STEADY - 4], 4), mean_of(r, 4), 0.03, 0.0);
         assert_true(mean < regions[i][0]); /* less than without a forecast */
@@ -306,13 +309,15 @@ int main(int argc, char **argv)
 {
     const aw_variant *variant = variant_of(argc, argv);
     void *state = variant_state(argc, argv);
-    /* Numbers of regions do not depend on the variant. */
+    /* Numbers of regions do not depend on the variant: the other variants need the first test
+     * only. */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(several_steps_are_bit_identical_for_any_number_of_threads, state),
-        cmocka_unit_test_prestate(strategies_that_halve_record_every_region, state),
-        cmocka_unit_test_prestate(clusters_record_their_partitions, state),
-        cmocka_unit_test_prestate(clusters_record_more_than_a_queue_but_not_twice_as_many, state),
-        cmocka_unit_test_prestate(partitions_do_not_grow_in_steady_state, state)};
+        cmocka_unit_test_prestate(steps_with_a_memory_are_bit_identical_for_any_number_of_threads,
+                                  state),
+        cmocka_unit_test_prestate(adaptive_and_two_phase_record_every_region, state),
+        cmocka_unit_test_prestate(predictive_records_the_partitions_of_its_clusters, state),
+        cmocka_unit_test_prestate(clusters_use_at_most_twice_the_regions_of_adaptive, state),
+        cmocka_unit_test_prestate(partitions_of_predictive_do_not_grow_in_steady_state, state)};
     const struct CMUnitTest threads[] = {tests[0]};
     return is_fastest(variant) ? cmocka_run_group_tests(tests, NULL, NULL)
                                : cmocka_run_group_tests(threads, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Several units as one: right answers whoever does what, and whoever is lost on the way. */
+/* Several devices as one: results are right whichever device does what, and whichever devices
+ * fail. */
 #include <string.h>
 
 #include "kernels/cpu/simd/simd.h"
@@ -9,7 +10,7 @@
 #include "tests/beam_fixture.h"
 
 #define TOLERANCE 1e-6
-#define NONSENSE (UINT64_C(1) << 40) /* regions that nobody has done */
+#define NONSENSE (UINT64_C(1) << 40) /* a count of regions far above any real one */
 enum { EVERY = 7, STEPS = 3, KILLS = 100 };
 
 static aw_device open_list(const char *spec, const char *slow, int threads)
@@ -20,7 +21,7 @@ static aw_device open_list(const char *spec, const char *slow, int threads)
     return device;
 }
 
-/* Solves of the newest steps from S = 0.3 m on: result [STEPS][points]; the device is closed. */
+/* Solve STEPS steps from S = 0.3 m on, result [STEPS][points], and close the device. */
 static void few_steps(bench *b, const char *strategy, aw_device device, double *result)
 {
     aw_solver *solver = NULL;
@@ -54,9 +55,10 @@ static int same(const double *a, const double *b)
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-/* A set of one does what the device does; several give the same bits however fast they are and
- * whatever threads they have, and another number of devices another cut, within the tolerance. */
-static void results_do_not_depend_on_who_did_what(void **state)
+/* A list of one device gives the same bits as the device itself. Two devices give the same bits at
+ * any speed and number of threads; and they cut the work differently from one device, so that their
+ * results agree to within the tolerance. */
+static void results_do_not_depend_on_which_device_did_what(void **state)
 {
     static const char *const strategy[] = {"two-phase", "heuristic", "predictive", "projection"};
     (void)state;
@@ -80,8 +82,8 @@ static void results_do_not_depend_on_who_did_what(void **state)
     }
 }
 
-/* All strategies on several devices, against the adaptive one. */
-static void check_answers(const char *units)
+/* Compare all strategies on several devices with the adaptive strategy. */
+static void check_answers(const char *devices)
 {
     static const char *const strategy[] = {"two-phase", "heuristic", "predictive", "projection"};
     const bench_params params = bench_lcls();
@@ -92,7 +94,7 @@ static void check_answers(const char *units)
     double *reference = bench_reference(&problem, EVERY);
     double *result = bench_array(problem.points * AW_RESULTS);
     for (int i = 0; i < 4; ++i) {
-        aw_device device = open_list(units, NULL, 3);
+        aw_device device = open_list(devices, NULL, 3);
         aw_report report;
         assert_ok(bench_solve(strategy[i], &device, &problem, result, &report));
         assert_true(report.error <= TOLERANCE);
@@ -105,33 +107,32 @@ static void check_answers(const char *units)
     bench_close(&b);
 }
 
-static void answers_are_within_the_tolerance(void **state)
+static void results_of_several_cpus_are_within_the_tolerance(void **state)
 {
     (void)state;
     check_answers("cpu:0,manycore,cpu:7");
 }
 
-/* What GPUs do is other than what CPUs do, and no less right. */
-static void so_are_those_of_gpus(void **state)
+/* GPUs compute different bits from CPUs. */
+static void results_with_gpus_are_within_the_tolerance(void **state)
 {
     (void)state;
     check_answers("emulated");
-    check_answers("emulated:0,emulated:1"); /* none of which convolves */
+    check_answers("emulated:0,emulated:1"); /* neither convolves */
     check_answers("cpu,emulated:0,emulated:1");
 }
 
-/* ------------------------------------------------------------------------------- devices that
- * die */
+/* ------------------------------------------------------------------------------ failing devices */
 
-/* A CPU device that is lost with its n-th operation, and leaves nonsense behind. */
+/* A CPU device that fails at its n-th operation, and leaves garbage in the results. */
 typedef struct mortal {
     aw_device cpu;
-    int left;
+    int left; /* operations until it fails */
     int convolves;
-    int convolutions; /* it dies with its last one; 0: it does not */
+    int convolutions; /* convolutions until it fails; 0: it does not fail by them */
 } mortal;
 
-static int died_convolving; /* so many of them; one thread convolves at a time */
+static int died_convolving; /* number of devices; one thread convolves at a time */
 
 static int dies(mortal *m) { return m->left > 0 ? --m->left == 0 : 1; }
 
@@ -191,26 +192,26 @@ static aw_status mortal_evaluate(void *state, const aw_cluster_call *call, aw_wo
     return AW_ERR_BACKEND;
 }
 
-static aw_status mortal_integrate(void *state, aw_common_rule *shared, const aw_scales *scales,
+static aw_status mortal_integrate(void *state, aw_common_rule *rule, const aw_scales *scales,
                                   aw_work *work)
 {
     mortal *m = state;
-    const aw_status status = m->cpu.ops->integrate(m->cpu.state, shared, scales, work);
+    const aw_status status = m->cpu.ops->integrate(m->cpu.state, rule, scales, work);
     if (!dies(m)) return status;
     work->regions += NONSENSE;
-    shared->tables += 7;
-    shared->I[0][AW_PHI] = NAN;
+    rule->tables += 7;
+    rule->I[0][AW_PHI] = NAN;
     return AW_ERR_BACKEND;
 }
 
-static aw_status mortal_convolve(void *state, const aw_common_rule *shared)
+static aw_status mortal_convolve(void *state, const aw_common_rule *rule)
 {
     mortal *m = state;
-    const aw_status status = m->cpu.ops->convolve(m->cpu.state, shared);
+    const aw_status status = m->cpu.ops->convolve(m->cpu.state, rule);
     const int last = m->convolutions > 0 && --m->convolutions == 0;
     if (!dies(m) && !last) return status;
     m->left = 0;
-    shared->I[3][AW_PSI] = NAN;
+    rule->I[3][AW_PSI] = NAN;
     died_convolving++;
     return AW_ERR_BACKEND;
 }
@@ -235,12 +236,12 @@ static const aw_device_ops mortal_ops = {.kind = "mortal",
                                          .convolves = mortal_convolves,
                                          .wait = mortal_wait};
 
-/* Units of which the i-th dies with operation dies_at[i]; 0: it lives. The first `convolve` can,
- * and the first of all dies with its so many-th convolution. */
+/* n devices as one. Device i fails at operation dies_at[i] (0: never); the first `convolve` of them
+ * convolve; device 0 fails at its convolution number `convolutions` (0: never). */
 static aw_device mortals(const int *dies_at, int n, int convolve, int convolutions)
 {
-    aw_named_device unit[AW_DEVICES_MAX];
-    aw_device set;
+    aw_named_device named[AW_DEVICES_MAX];
+    aw_device device;
     for (int i = 0; i < n; ++i) {
         mortal *m = aw_alloc(1, sizeof *m);
         assert_non_null(m);
@@ -248,20 +249,20 @@ static aw_device mortals(const int *dies_at, int n, int convolve, int convolutio
         m->left = dies_at[i] > 0 ? dies_at[i] : 1 << 30;
         m->convolves = i < convolve;
         m->convolutions = i == 0 ? convolutions : 0;
-        unit[i] = (aw_named_device){.device = {&mortal_ops, m}, .heavy = i % 2};
-        snprintf(unit[i].name, sizeof unit[i].name, "mortal:%d", i);
+        named[i] = (aw_named_device){.device = {&mortal_ops, m}, .heavy = i % 2};
+        snprintf(named[i].name, sizeof named[i].name, "mortal:%d", i);
     }
-    assert_ok(aw_multi_open(unit, n, &set));
-    return set;
+    assert_ok(aw_multi_open(named, n, &device));
+    return device;
 }
 
-/* Numbers that look random (Knuth's multiplicative hash). */
-static int some(int seed, int most)
+/* A pseudo-random number in 1 .. max (Knuth's multiplicative hash). */
+static int random_number(int seed, int max)
 {
-    return 1 + (int)(((uint32_t)(seed + 1) * 2654435761U >> 8) % (uint32_t)most);
+    return 1 + (int)(((uint32_t)(seed + 1) * 2654435761U >> 8) % (uint32_t)max);
 }
 
-static void a_unit_that_is_lost_does_no_harm(void **state)
+static void results_are_right_when_devices_fail(void **state)
 {
     static const char *const strategy[] = {"predictive", "projection", "two-phase", "predictive"};
     bench_params params = bench_lcls();
@@ -275,7 +276,8 @@ static void a_unit_that_is_lost_does_no_harm(void **state)
     double *reference = bench_reference(&problem, EVERY);
     double *result = bench_array(problem.points * AW_RESULTS);
     for (int kill = 0; kill < KILLS; ++kill) {
-        const int when[3] = {some(kill, 60), 0, kill % 3 == 0 ? some(kill + KILLS, 60) : 0};
+        const int when[3] = {random_number(kill, 60), 0,
+                             kill % 3 == 0 ? random_number(kill + KILLS, 60) : 0};
         aw_device device = mortals(when, 3, 1 + kill / 2 % 3, kill % 4 == 1 ? 1 + kill / 4 % 2 : 0);
         aw_solver *solver = NULL;
         aw_report report;
@@ -292,14 +294,14 @@ static void a_unit_that_is_lost_does_no_harm(void **state)
         aw_solver_free(solver);
         aw_device_close(&device);
     }
-    assert_true(lost > KILLS / 2); /* it did happen */
+    assert_true(lost > KILLS / 2); /* the case is tested */
     assert_true(died_convolving > KILLS / 10);
     aw_free(result);
     aw_free(reference);
     bench_close(&b);
 }
 
-static void if_all_units_are_lost_the_solve_fails(void **state)
+static void if_all_devices_fail_the_solve_fails(void **state)
 {
     const bench_params params = bench_lcls();
     (void)state;
@@ -320,9 +322,9 @@ static void if_all_units_are_lost_the_solve_fails(void **state)
     bench_close(&b);
 }
 
-/* -------------------------------------------------------------------- lists, the many-core unit */
+/* ------------------------------------------------------------------ lists, the many-core device */
 
-static void lists_that_make_no_sense_are_refused(void **state)
+static void invalid_lists_of_devices_are_refused(void **state)
 {
     static const char *const bad[] = {"cpu,cpu", "cpu:0,abacus", "cpu:x", "cpu:",    "cpu:1234",
                                       ",",       "cpu,",         ",cpu",  "cpu:0:1", "manycores",
@@ -347,8 +349,8 @@ static void lists_that_make_no_sense_are_refused(void **state)
     assert_status(aw_device_open(many, &params, &device), AW_ERR_BACKEND);
 }
 
-/* The many-core unit reads its own copies: what becomes of the host's cells after the upload is
- * nothing to it, nor at the next upload of slices that it knows. */
+/* The host's cells may change after the upload, and at the next upload of slices that are
+ * cached. */
 static void manycore_works_on_its_own_copies(void **state)
 {
     const bench_params params = bench_lcls();
@@ -381,12 +383,12 @@ static void manycore_works_on_its_own_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_do_not_depend_on_who_did_what),
-        cmocka_unit_test(answers_are_within_the_tolerance),
-        cmocka_unit_test(so_are_those_of_gpus),
-        cmocka_unit_test(a_unit_that_is_lost_does_no_harm),
-        cmocka_unit_test(if_all_units_are_lost_the_solve_fails),
-        cmocka_unit_test(lists_that_make_no_sense_are_refused),
+        cmocka_unit_test(results_do_not_depend_on_which_device_did_what),
+        cmocka_unit_test(results_of_several_cpus_are_within_the_tolerance),
+        cmocka_unit_test(results_with_gpus_are_within_the_tolerance),
+        cmocka_unit_test(results_are_right_when_devices_fail),
+        cmocka_unit_test(if_all_devices_fail_the_solve_fails),
+        cmocka_unit_test(invalid_lists_of_devices_are_refused),
         cmocka_unit_test(manycore_works_on_its_own_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Strategies with a memory, on whole grids and over some steps: whatever they forecast from, the
- * answer is right. */
+/* Strategies with a memory on whole grids over some steps: results are within the tolerance
+ * whatever the forecast. */
 #include <string.h>
 
 #include "src/base/memory.h"
@@ -11,14 +11,14 @@
 #define TOLERANCE 1e-6
 
 enum {
-    EVERY = 23, /* of the points is compared: coprime to the rows, so all columns are met */
+    EVERY = 23, /* every 23rd point is compared: coprime to the rows, so that all columns occur */
     STEPS = 4,
-    COMPARED = 2, /* of the last steps */
+    COMPARED = 2, /* the last steps, which are compared with the reference */
     ENTRANTS_MAX = 24
 };
 
-/* The whole bench on the fastest variant. The scalar one takes 20 times as long a point: there, and
- * on the others, a quarter of the points and of the entrants. */
+/* The fastest variant does the whole bench; the others, of which the scalar one takes 20 times as
+ * long a point, a quarter of the points and of the entrants. */
 static int is_fastest(const aw_variant *variant) { return variant == aw_variant_find(NULL); }
 
 static bench_params params_for(const aw_variant *variant)
@@ -36,8 +36,8 @@ typedef struct entrant {
     const char *name; /* for messages */
     const char *strategy;
     aw_forecast forecast;
-    double scale; /* of its scales until the compared steps; not 1: those of another run */
-    int other;    /* 1: it has solved another beam before */
+    double scale; /* factor of the scales before the compared steps; not 1: as of another run */
+    int other;    /* 1: the solver has solved for another beam before */
     aw_solver *solver;
 } entrant;
 
@@ -96,18 +96,18 @@ static void enter_all(field *f)
 
 static aw_status solve(entrant *e, const aw_problem *problem, double scale, double *result)
 {
-    aw_problem mine = *problem;
+    aw_problem scaled = *problem;
     aw_report report;
-    mine.scales = (aw_scales){scale * problem->scales.phi, scale * problem->scales.psi,
-                              scale * problem->scales.rate};
-    const aw_status status = aw_solver_solve(e->solver, &mine, result, NULL, &report);
+    scaled.scales = (aw_scales){scale * problem->scales.phi, scale * problem->scales.psi,
+                                scale * problem->scales.rate};
+    const aw_status status = aw_solver_solve(e->solver, &scaled, result, NULL, &report);
     if (status != AW_OK) print_error("%s: fails\n", e->name);
     return status;
 }
 
-/* A beam of a third of the length in a sharper bend, for those that are to have seen one. Its grid
- * has another shape, as that of another run may. */
-static void show_another_beam(field *f)
+/* Solve for another beam, a third as long and in a sharper bend, with the entrants that want one.
+ * Its grid has another shape, as in another run. */
+static void solve_another_beam(field *f)
 {
     bench_params params = f->b.params;
     bench other;
@@ -142,7 +142,7 @@ static void field_open(field *f, const aw_variant *variant, int quiet)
         assert_ok(aw_solver_new(e->strategy, &f->device, &e->solver));
         aw_solver_forecast(e->solver, &e->forecast);
     }
-    show_another_beam(f);
+    solve_another_beam(f);
 }
 
 static void field_close(field *f)
@@ -152,8 +152,8 @@ static void field_close(field *f)
     bench_close(&f->b);
 }
 
-static void assert_right(const entrant *e, const aw_problem *problem, const double *reference,
-                         const double *result)
+static void assert_accurate(const entrant *e, const aw_problem *problem, const double *reference,
+                            const double *result)
 {
     const double phi = bench_error(problem, EVERY, reference, result, AW_PHI);
     const double psi = bench_error(problem, EVERY, reference, result, AW_PSI);
@@ -176,7 +176,7 @@ static void check_forecasts(const aw_variant *variant, int quiet)
         for (int i = 0; i < f.n; ++i) {
             entrant *e = &f.entrant[i];
             assert_ok(solve(e, &problem, compared ? 1.0 : e->scale, result));
-            if (compared) assert_right(e, &problem, reference, result);
+            if (compared) assert_accurate(e, &problem, reference, result);
         }
         aw_free(reference);
     }
@@ -184,17 +184,17 @@ static void check_forecasts(const aw_variant *variant, int quiet)
     field_close(&f);
 }
 
-static void whatever_is_forecast_the_answer_is_right_for_a_quiet_beam(void **state)
+static void any_forecast_meets_the_tolerance_on_a_quiet_beam(void **state)
 {
     check_forecasts(*state, 1);
 }
-static void whatever_is_forecast_the_answer_is_right_for_a_random_beam(void **state)
+static void any_forecast_meets_the_tolerance_on_a_random_beam(void **state)
 {
     check_forecasts(*state, 0);
 }
 
-/* Two solvers learn the same; then the one may join cells of the starting partition and the other
- * may not. @return 1: that makes no difference at S */
+/* Let two solvers learn the same; then one may join cells of the starting partition and the other
+ * may not. @return 1: their results at S are identical */
 static int joins_nothing(const aw_variant *variant, double learned, double S)
 {
     const bench_params params = params_for(variant);
@@ -230,9 +230,9 @@ static int joins_nothing(const aw_variant *variant, double learned, double S)
     return same;
 }
 
-/* In the LCLS bend at 64 x 64, random start, psi was off by 1.19 tolerances 1.5 m behind the place
- * where the forecast had been learned. */
-static void what_was_learned_long_ago_joins_no_cells(void **state)
+/* In the LCLS bend at 64 x 64 with a random start, psi was off by 1.19 tolerances 1.5 m behind the
+ * position where the forecast had been learned. */
+static void a_forecast_learned_long_ago_joins_no_cells(void **state)
 {
     assert_false(joins_nothing(*state, 0.4, 0.42));
     assert_true(joins_nothing(*state, 0.4, 0.6));
@@ -242,11 +242,9 @@ int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(whatever_is_forecast_the_answer_is_right_for_a_quiet_beam,
-                                  variant),
-        cmocka_unit_test_prestate(what_was_learned_long_ago_joins_no_cells, variant),
-        cmocka_unit_test_prestate(whatever_is_forecast_the_answer_is_right_for_a_random_beam,
-                                  variant),
+        cmocka_unit_test_prestate(any_forecast_meets_the_tolerance_on_a_quiet_beam, variant),
+        cmocka_unit_test_prestate(a_forecast_learned_long_ago_joins_no_cells, variant),
+        cmocka_unit_test_prestate(any_forecast_meets_the_tolerance_on_a_random_beam, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

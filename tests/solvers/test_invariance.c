@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must not change the potentials: threads, the cutting of elements, the precision of cells. */
+/* The potentials do not depend on the number of threads, on how elements are split, and hardly on
+ * the precision of the cells. */
 #include <string.h>
 
 #include "src/base/memory.h"
@@ -17,7 +18,7 @@ static bench_params small_bench(void)
 
 enum { EVERY = 5, POINTS = (16 * 16 + EVERY - 1) / EVERY };
 
-/* Potentials of a bench at S = 0.4 m at every fifth point; the caller frees. */
+/* Potentials of a bench at S = 0.4 m at every fifth point; free with aw_free. */
 static double *solve(const bench_params *params, const char *strategy, const char *variant,
                      int threads, double tolerance)
 {
@@ -50,7 +51,7 @@ static void results_are_bit_identical_for_any_number_of_threads(void **state)
     }
 }
 
-static void splitting_the_bend_changes_nothing(void **state)
+static void splitting_a_bend_does_not_change_the_potentials(void **state)
 {
     const aw_variant *variant = *state;
     const bench_params whole = small_bench();
@@ -59,8 +60,8 @@ static void splitting_the_bend_changes_nothing(void **state)
     memcpy(pieces.piece, lengths, sizeof lengths);
     double *a = solve(&whole, "two-phase", variant->name, 0, 1e-6);
     double *b = solve(&pieces, "two-phase", variant->name, 0, 1e-6);
-    /* The pieces are merged to one arc, of the same curvature but for its rounding (1e-16, of which
-     * the place at 0.4 m feels 1e-17 m, a part in 1e13 of the cell): far below the tolerance. */
+    /* The pieces are merged to one arc whose curvature differs by rounding, 1e-16: that moves the
+     * bunch at 0.4 m by 1e-17 m, a part in 1e13 of a cell. */
     for (unsigned k = 0; k <= AW_PSI; ++k)
         assert_close(bench_distance(a, b, POINTS, k), 0.0, 0.0, 1e-10);
     aw_free(a);
@@ -75,9 +76,9 @@ static void single_precision_history_keeps_psi_to_1e_5(void **state)
     single.single = 1;
     double *a = solve(&exact, "two-phase", variant->name, 0, 1e-7);
     double *b = solve(&single, "two-phase", variant->name, 0, 1e-7);
-    /* Cells are rounded to 6e-8. psi is made of sigma and D, never of a difference, but in a bend
-     * its parts are up to 1e2 times the whole: 1e-5, what the forces need (physics: 1e-5 of phi
-     * would be all of psi). */
+    /* Cells are rounded to 6e-8. psi is computed from sigma and D, never as a difference, but in a
+     * bend its terms are up to 1e2 times their sum: 1e-5, which the forces need (1e-5 of phi would
+     * be all of psi). */
     assert_close(bench_distance(b, a, POINTS, AW_PHI), 0.0, 0.0, 1e-6);
     assert_close(bench_distance(b, a, POINTS, AW_PSI), 0.0, 0.0, 1e-5);
     aw_free(a);
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(results_are_bit_identical_for_any_number_of_threads, variant),
-        cmocka_unit_test_prestate(splitting_the_bend_changes_nothing, variant),
+        cmocka_unit_test_prestate(splitting_a_bend_does_not_change_the_potentials, variant),
         cmocka_unit_test_prestate(single_precision_history_keeps_psi_to_1e_5, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategy `projection`: it holds its tolerance, measures its error, refines where that is too
- * large, leaves a step that is out of reach to another, and its zones meet without a seam. */
+/* The strategy `projection`: it meets the tolerance, measures its error, refines if that is too
+ * large, and leaves a step that is out of reach to `predictive`; its zones join without a seam. */
 #include <omp.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void check_errors(const aw_problem *problem, const double *got)
 
 /* ----------------------------------------------------------------------------------- accuracy */
 
-/* Steps from S = from on. */
+/* Some steps, the first at S = from. */
 static void check_agreement(const aw_variant *variant, const bench_params *params, double from)
 {
     aw_solver *solver = NULL;
@@ -69,20 +69,20 @@ static void check_agreement(const aw_variant *variant, const bench_params *param
 }
 
 /* Through the entrance of a bend. */
-static void the_tolerance_holds_on_a_quiet_beam(void **state)
+static void projection_meets_the_tolerance_on_a_quiet_beam(void **state)
 {
     const bench_params params = params_for(*state, 1);
     check_agreement(*state, &params, 0.4);
 }
 
-static void the_tolerance_holds_on_a_random_beam(void **state)
+static void projection_meets_the_tolerance_on_a_random_beam(void **state)
 {
     const bench_params params = params_for(*state, 0);
     check_agreement(*state, &params, 0.4);
 }
 
-/* From 25 MeV to 50 GeV; bends to the left, to the right, and behind a short one. */
-static void the_tolerance_holds_at_any_energy_and_in_any_bend(void **state)
+/* From 25 MeV to 50 GeV; in bends to the left and to the right, and behind a short one. */
+static void projection_meets_the_tolerance_at_any_energy_and_in_any_bend(void **state)
 {
     if (!is_fastest(*state)) return;
     static const struct {
@@ -90,7 +90,7 @@ static void the_tolerance_holds_at_any_energy_and_in_any_bend(void **state)
     } at[] = {{50.0, -25.13, 5.0, 0.4},
               {1e5, -25.13, 5.0, 0.4},
               {50.0, 1.5, 5.0, 0.4},
-              {1e5, 10.0, 0.2, 0.18}, /* its end is on the way */
+              {1e5, 10.0, 0.2, 0.18}, /* the bunch passes its end */
               {1e3, -10.0, 0.2, 0.4}};
     for (size_t i = 0; i < sizeof at / sizeof *at; ++i) {
         bench_params params = params_for(*state, 1);
@@ -101,8 +101,7 @@ static void the_tolerance_holds_at_any_energy_and_in_any_bend(void **state)
     }
 }
 
-/* A rule that is not good enough is replaced, or its panels made shorter, before the step is handed
- * out. */
+/* A rule that is not accurate enough is replaced, or its panels are shortened, within the step. */
 static void a_tighter_tolerance_takes_more_nodes(void **state)
 {
     const bench_params params = params_for(*state, 0);
@@ -119,7 +118,7 @@ static void a_tighter_tolerance_takes_more_nodes(void **state)
         assert_ok(bench_solve("projection", &device, &problem, got, &report));
         assert_int_equal(report.fell_back, 0);
         assert_true(report.sampled <= tolerance[i]);
-        nodes[i] = report.shared[0] + report.shared[1];
+        nodes[i] = report.common_nodes[0] + report.common_nodes[1];
     }
     assert_true(nodes[1] > nodes[0] + nodes[0] / 2);
     aw_device_close(&device);
@@ -127,14 +126,14 @@ static void a_tighter_tolerance_takes_more_nodes(void **state)
     bench_close(&b);
 }
 
-/* The scales of a result are good for the next step, when they save a coarse pass; not for one that
- * is solved much later, when psi may be a thousand times larger. */
-static void scales_serve_the_next_step_only(void **state)
+/* Scales of a result serve the next step, which then needs no coarse pass; not a much later one,
+ * where psi may be a thousand times larger. */
+static void stored_scales_serve_the_next_step_only(void **state)
 {
     const bench_params params = params_for(*state, 1);
     const double S[3] = {0.02, 0.04, 0.8};
     aw_solver *solver[2] = {NULL, NULL};
-    aw_scales kept, found;
+    aw_scales stored, found;
     aw_report report;
     bench b;
     bench_open(&b, &params);
@@ -147,12 +146,12 @@ static void scales_serve_the_next_step_only(void **state)
     for (int i = 1; i < 3; ++i) {
         bench_run(&b, S[i]);
         problem = bench_grid_problem(&b, TOLERANCE);
-        assert_ok(aw_solver_scales(solver[0], &problem, &kept));
+        assert_ok(aw_solver_scales(solver[0], &problem, &stored));
         assert_ok(aw_solver_scales(solver[1], &problem, &found));
         if (i == 1)
-            assert_close(kept.psi, bench_largest(got, b.points, AW_PSI), 0.0, 0.0);
+            assert_close(stored.psi, bench_largest(got, b.points, AW_PSI), 0.0, 0.0);
         else
-            assert_close(kept.psi, found.psi, 0.0, 0.0);
+            assert_close(stored.psi, found.psi, 0.0, 0.0);
     }
     assert_true(found.psi > 10.0 * bench_largest(got, b.points, AW_PSI));
     for (int i = 0; i < 2; ++i) aw_solver_free(solver[i]);
@@ -161,13 +160,13 @@ static void scales_serve_the_next_step_only(void **state)
     bench_close(&b);
 }
 
-/* Panels that are too long are found at single points, and made as short as they must be. */
+/* Panels that are too long for single points are found, and capped as needed. */
 static void panels_are_shortened_where_points_need_it(void **state)
 {
     const bench_params params = params_for(*state, 1);
     aw_solver *solver = NULL;
     aw_work work = {0};
-    double off[2];
+    double error[2];
     bench b;
     bench_open(&b, &params);
     bench_run(&b, 1.2);
@@ -178,46 +177,47 @@ static void panels_are_shortened_where_points_need_it(void **state)
     assert_non_null(zone);
     assert_ok(aw_solver_new("projection", &device, &solver));
     assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
-    aw_rules_begin(&zone->rules, 1);
+    aw_rules_init(&zone->rules, 1);
     zone->from = 0.01;
     zone->to = 2.0;
     for (int i = 0; i < 2; ++i) {
-        aw_panel_check check = {.point = point, .points = 3};
-        assert_ok(aw_zone_sharpen(solver, &problem, zone, &check, &work));
-        if (i == 0) assert_true(check.shortened);
-        off[i] = check.off;
+        aw_panel_test test = {.point = point, .points = 3};
+        assert_ok(aw_zone_cap_panels(solver, &problem, zone, &test, &work));
+        error[i] = test.error;
+        if (i == 0) assert_true(test.capped);
     }
-    assert_true(off[0] > 2e-6 && off[1] < 0.2 * off[0]);
+    assert_true(error[0] > 2e-6 && error[1] < 0.2 * error[0]);
     aw_solver_free(solver);
     aw_device_close(&device);
     aw_free(zone);
     bench_close(&b);
 }
 
-/* Error of psi of a far range at one point, in scales, by a sample that believes any error. */
-static double careless_error(aw_solver *solver, const aw_problem *problem, aw_sample_how *how)
+/* Error of psi of the far range at one point, in scales, by a sample that accepts any error. */
+static double careless_error(aw_sampling *how)
 {
-    const size_t first = 0;
-    const aw_sample_point point = {problem->points / 2 + problem->columns / 2, AW_CORE};
+    const aw_problem *problem = how->problem;
+    const size_t point = problem->points / 2 + problem->columns / 2, first = 0;
+    const int stratum = AW_CORE;
     const double tolerance[2] = {1e6, 1e-10};
     double psi[2];
     aw_work work = {0};
     for (int i = 0; i < 2; ++i) {
-        aw_sample sample = {.at = NULL};
+        aw_sample sample = {.entry = NULL};
         how->tolerance = tolerance[i];
         how->work = &work;
-        assert_ok(aw_sample_add(&sample, solver, problem, how, &point, 1));
-        assert_ok(aw_sample_again(&sample, solver, problem, how, &first, 1));
+        assert_ok(aw_sample_add(&sample, how, &point, &stratum, 1));
+        assert_ok(aw_sample_resample(&sample, how, &first, 1));
         assert_int_equal(sample.n, 1);
-        psi[i] = sample.at[0].I[AW_FAR][AW_PSI];
+        psi[i] = sample.entry[0].I[AW_FAR][AW_PSI];
         aw_sample_free(&sample);
     }
     return fabs(psi[0] - psi[1]) / problem->scales.psi;
 }
 
-/* A sample looks at as many places as the nodes that it judges, and between them, before it
- * believes its error. */
-static void a_sample_begins_at_the_nodes_that_it_judges(void **state)
+/* The sample evaluates at the common nodes, and between them, before it trusts its error
+ * estimate. */
+static void the_sample_is_cut_at_the_common_nodes(void **state)
 {
     const bench_params params = params_for(*state, 1);
     const aw_panels_how fine = {.order = 5,
@@ -238,10 +238,14 @@ static void a_sample_begins_at_the_nodes_that_it_judges(void **state)
     assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
     assert_ok(aw_partition_make(solver->partition, problem.history, &problem.centre, problem.half));
     assert_ok(aw_panels_add(&panels, problem.history, &problem.centre, 0.01, 2.0, &fine));
-    aw_sample_how how = {.border = 0.01, .panels = {&none, &none}, .every = 1};
-    const double without = careless_error(solver, &problem, &how);
+    aw_sampling how = {.solver = solver,
+                       .problem = &problem,
+                       .border = 0.01,
+                       .panels = {&none, &none},
+                       .stride = 1};
+    const double without = careless_error(&how);
     how.panels[AW_FAR] = &panels;
-    const double with = careless_error(solver, &problem, &how);
+    const double with = careless_error(&how);
     assert_true(with < 1e-7 && without > 5.0 * with);
     aw_panels_free(&panels);
     aw_solver_free(solver);
@@ -251,7 +255,7 @@ static void a_sample_begins_at_the_nodes_that_it_judges(void **state)
 
 /* --------------------------------------------------------------------------------------- seam */
 
-/* Both zones, with their border at b, by rules that are the same on either side. */
+/* The sum of both zones by rules that are the same on either side of their border. */
 static void sum_with_border(aw_device *device, const aw_problem *problem, double border, double end,
                             double (*I)[AW_RESULTS])
 {
@@ -269,20 +273,20 @@ static void sum_with_border(aw_device *device, const aw_problem *problem, double
         aw_work work = {0};
         assert_ok(aw_panels_add(&panels, problem->history, &problem->centre, far ? border : 0.0,
                                 far ? end : border, &how));
-        aw_common_rule shared = {.node = panels.node,
-                                 .nodes = panels.n,
-                                 .columns = problem->columns,
-                                 .moves_as = &problem->centre,
-                                 .table_error = far ? 0.1 * TOLERANCE / (double)panels.n : 0.0,
-                                 .I = I};
-        assert_ok(device->ops->integrate(device->state, &shared, &problem->scales, &work));
+        aw_common_rule rule = {.node = panels.node,
+                               .nodes = panels.n,
+                               .columns = problem->columns,
+                               .moves_as = &problem->centre,
+                               .table_error = far ? 0.1 * TOLERANCE / (double)panels.n : 0.0,
+                               .I = I};
+        assert_ok(device->ops->integrate(device->state, &rule, &problem->scales, &work));
         assert_ok(device->ops->wait(device->state));
-        if (far) assert_true(shared.tables > 0);
+        if (far) assert_true(rule.tables > 0);
         aw_panels_free(&panels);
     }
 }
 
-static void the_zones_meet_without_a_seam(void **state)
+static void the_zones_join_without_a_seam(void **state)
 {
     const bench_params params = params_for(*state, 1);
     bench b;
@@ -347,8 +351,8 @@ static void steps_are_bit_identical_for_any_number_of_threads(void **state)
     aw_free(more);
 }
 
-/* Single precision cannot reach 1e-8: `predictive` does the step, and says nothing else. */
-static void what_is_out_of_reach_is_left_to_another(void **state)
+/* Single precision cannot reach 1e-8: `predictive` does the step. */
+static void a_tolerance_out_of_reach_is_left_to_predictive(void **state)
 {
     bench_params params = bench_lcls();
     aw_solver *solver = NULL;
@@ -362,7 +366,7 @@ static void what_is_out_of_reach_is_left_to_another(void **state)
     aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
     aw_problem problem = bench_grid_problem(&b, 1e-8);
     assert_ok(aw_solver_new("projection", &device, &solver));
-    for (int step = 0; step < 2; ++step) { /* the second is not even tried */
+    for (int step = 0; step < 2; ++step) { /* the second is left to it at once */
         assert_ok(aw_solver_solve(solver, &problem, got, error, &report));
         assert_int_equal(report.fell_back, 1);
         for (size_t i = 0; i < b.points; ++i) assert_true(error[i] <= 1e-8);
@@ -379,16 +383,17 @@ int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(the_tolerance_holds_on_a_quiet_beam, variant),
-        cmocka_unit_test_prestate(the_tolerance_holds_on_a_random_beam, variant),
-        cmocka_unit_test_prestate(the_tolerance_holds_at_any_energy_and_in_any_bend, variant),
+        cmocka_unit_test_prestate(projection_meets_the_tolerance_on_a_quiet_beam, variant),
+        cmocka_unit_test_prestate(projection_meets_the_tolerance_on_a_random_beam, variant),
+        cmocka_unit_test_prestate(projection_meets_the_tolerance_at_any_energy_and_in_any_bend,
+                                  variant),
         cmocka_unit_test_prestate(a_tighter_tolerance_takes_more_nodes, variant),
-        cmocka_unit_test_prestate(scales_serve_the_next_step_only, variant),
+        cmocka_unit_test_prestate(stored_scales_serve_the_next_step_only, variant),
         cmocka_unit_test_prestate(panels_are_shortened_where_points_need_it, variant),
-        cmocka_unit_test_prestate(a_sample_begins_at_the_nodes_that_it_judges, variant),
-        cmocka_unit_test_prestate(the_zones_meet_without_a_seam, variant),
+        cmocka_unit_test_prestate(the_sample_is_cut_at_the_common_nodes, variant),
+        cmocka_unit_test_prestate(the_zones_join_without_a_seam, variant),
         cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),
-        cmocka_unit_test_prestate(what_is_out_of_reach_is_left_to_another, variant),
+        cmocka_unit_test_prestate(a_tolerance_out_of_reach_is_left_to_predictive, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers that went wrong never come out as success: NaN, impossible tolerances, no charge. */
+/* NaNs, impossible tolerances, a beam without charge and unknown names are errors, never
+ * results. */
 #include <math.h>
 #include <string.h>
 
@@ -37,10 +38,10 @@ static void stage_close(stage *g)
     bench_close(&g->b);
 }
 
-/* Put a value into the middle of a stored slice, behind the history's back; its contents are then
- * no longer those of its id.
- * @return what was there */
-static double plant(const aw_slice *slice, int ns, int nx, int k, double value)
+/* Overwrite a value in the middle of a slice stored in the history, and clear the slice's id, since
+ * its contents have changed.
+ * @return the value before */
+static double overwrite(const aw_slice *slice, int ns, int nx, int k, double value)
 {
     size_t row = (size_t)(ns + 2 * AW_PAD), i = (size_t)(ns / 2 + AW_PAD);
     size_t at = ((size_t)(nx / 2 + AW_PAD) * row + i) * AW_COMPONENTS + (size_t)k;
@@ -54,7 +55,7 @@ static double plant(const aw_slice *slice, int ns, int nx, int k, double value)
     return before;
 }
 
-/* The scales are those of the healthy beam. */
+/* Solve with the scales of the intact beam. */
 static aw_status solve_given_scales(stage *g, const char *strategy)
 {
     aw_solver *solver;
@@ -73,42 +74,42 @@ static void a_nan_in_a_slice_is_an_error_from_every_strategy(void **state)
             for (int age = 0; age < 10; age += 4) {
                 const aw_slice *slice = &g.problem.history->slice[age];
                 assert_ok(solve_given_scales(&g, aw_solver_list(i)));
-                double sound = plant(slice, 16, 16, k, NAN);
+                const double intact = overwrite(slice, 16, 16, k, NAN);
                 assert_status(solve_given_scales(&g, aw_solver_list(i)), AW_ERR_NONFINITE);
-                assert_true(isnan(g.report.error)); /* no later point hides it */
-                plant(slice, 16, 16, k, sound);
+                assert_true(isnan(g.report.error)); /* later points do not replace it */
+                overwrite(slice, 16, 16, k, intact);
             }
     stage_close(&g);
 }
 
-/* Strategies with a memory work on whole grids only. One solver for all: what it has learned before
- * hides nothing, and an error does not spoil what comes after it. */
+/* Strategies with a memory work on whole grids only. One solver does all the calls: its memory
+ * hides no error, and an error does not spoil the next result. */
 static void a_nan_in_a_slice_is_an_error_on_a_whole_grid(void **state)
 {
     stage g;
     stage_open(&g, *state, 1e-4);
     bench_run(&g.b, 0.2); /* all points again */
     g.problem = bench_grid_problem(&g.b, 1e-4);
-    double *sound = bench_array(g.b.points * AW_RESULTS);
+    double *intact = bench_array(g.b.points * AW_RESULTS);
     for (int i = 0; aw_solver_list(i); ++i) {
         aw_solver *solver;
         assert_ok(aw_solver_new(aw_solver_list(i), &g.device, &solver));
-        assert_ok(aw_solver_solve(solver, &g.problem, sound, NULL, &g.report));
+        assert_ok(aw_solver_solve(solver, &g.problem, intact, NULL, &g.report));
         for (int k = 0; k < 3; ++k) { /* sigma, D, K_perp, each in another slice */
             const aw_slice *slice = &g.problem.history->slice[4 * k];
-            const double before = plant(slice, 16, 16, k, NAN);
+            const double before = overwrite(slice, 16, 16, k, NAN);
             assert_status(aw_solver_solve(solver, &g.problem, g.result, NULL, &g.report),
                           AW_ERR_NONFINITE);
             assert_true(isnan(g.report.error));
-            plant(slice, 16, 16, k, before);
+            overwrite(slice, 16, 16, k, before);
         }
         assert_ok(aw_solver_solve(solver, &g.problem, g.result, NULL, &g.report));
-        /* two answers, each within its tolerance */
-        assert_close(bench_distance(g.result, sound, g.b.points, AW_PHI), 0.0, 0.0, 2e-4);
-        assert_close(bench_distance(g.result, sound, g.b.points, AW_PSI), 0.0, 0.0, 2e-4);
+        /* two results, each within its tolerance */
+        assert_close(bench_distance(g.result, intact, g.b.points, AW_PHI), 0.0, 0.0, 2e-4);
+        assert_close(bench_distance(g.result, intact, g.b.points, AW_PSI), 0.0, 0.0, 2e-4);
         aw_solver_free(solver);
     }
-    aw_free(sound);
+    aw_free(intact);
     stage_close(&g);
 }
 
@@ -118,7 +119,7 @@ static void a_nan_in_a_slice_is_an_error_of_the_scales(void **state)
     aw_scales scales;
     stage g;
     stage_open(&g, *state, 1e-5);
-    plant(&g.problem.history->slice[0], 16, 16, 0, NAN);
+    overwrite(&g.problem.history->slice[0], 16, 16, 0, NAN);
     assert_ok(aw_solver_new("adaptive", &g.device, &solver));
     assert_status(aw_solver_scales(solver, &g.problem, &scales), AW_ERR_NONFINITE);
     aw_solver_free(solver);
@@ -130,7 +131,7 @@ static void an_infinite_cell_is_an_error_from_every_strategy(void **state)
     for (int i = 0; aw_solver_list(i); ++i) {
         stage g;
         stage_open(&g, *state, 1e-5);
-        plant(&g.problem.history->slice[3], 16, 16, 0, INFINITY);
+        overwrite(&g.problem.history->slice[3], 16, 16, 0, INFINITY);
         assert_status(solve_given_scales(&g, aw_solver_list(i)), AW_ERR_NONFINITE);
         stage_close(&g);
     }
@@ -147,8 +148,8 @@ static void a_field_point_that_is_not_finite_is_an_error(void **state)
     }
 }
 
-/* A hundredth of the rounding of the potentials themselves: no quadrature can reach it. Two points
- * are enough, for each takes all regions: two neighbours, which 2 `columns` make a tile. */
+/* The tolerance is a hundredth of the rounding of the potentials: no quadrature can reach it. Two
+ * points suffice, for each takes all regions; they are neighbours, with columns = 2 one tile. */
 static void check_impossible_tolerance(const aw_variant *variant, const char *strategy,
                                        size_t columns)
 {
@@ -169,8 +170,8 @@ static void check_impossible_tolerance(const aw_variant *variant, const char *st
     assert_true(report.error > 1e-17);
     for (int p = 0; p < 2; ++p) {
         const double *before = &g.result[p * (int)AW_RESULTS];
-        /* 16384 regions take it far below what the first result had, 1e-6; and that was good to its
-         * tolerance, on the same inner nodes */
+        /* 16384 regions give an error far below that of the first result, 1e-6, which was within
+         * its tolerance on the same inner nodes. */
         assert_true(error[p] > 1e-17 && error[p] < 1e-7);
         assert_close(I[p * (int)AW_RESULTS + AW_PHI], before[AW_PHI], 1e-5, 0.0);
         assert_close(I[p * (int)AW_RESULTS + AW_PSI], before[AW_PSI], 1e-5, 0.0);
@@ -178,7 +179,7 @@ static void check_impossible_tolerance(const aw_variant *variant, const char *st
     stage_close(&g);
 }
 
-static void an_impossible_tolerance_is_maxeval_and_gives_the_best(void **state)
+static void an_impossible_tolerance_is_maxeval_with_the_best_values(void **state)
 {
     for (int i = 0; aw_solver_list(i); ++i) {
         check_impossible_tolerance(*state, aw_solver_list(i), 0);
@@ -232,7 +233,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(a_nan_in_a_slice_is_an_error_of_the_scales, variant),
         cmocka_unit_test_prestate(an_infinite_cell_is_an_error_from_every_strategy, variant),
         cmocka_unit_test_prestate(a_field_point_that_is_not_finite_is_an_error, variant),
-        cmocka_unit_test_prestate(an_impossible_tolerance_is_maxeval_and_gives_the_best, variant),
+        cmocka_unit_test_prestate(an_impossible_tolerance_is_maxeval_with_the_best_values, variant),
         cmocka_unit_test_prestate(a_beam_without_charge_has_no_scales, variant),
         cmocka_unit_test_prestate(unknown_names_are_refused, variant),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rp-integral as one integral over (r', theta'), by the n-dimensional integrator, against the
- * adaptive strategy, which has a rule for each of the two: no node, limit or rule in common. */
+/* The rp-integral as one integral over (r', theta') by the n-dimensional integrator agrees with the
+ * strategy `adaptive`, which has a rule for each variable: they have no node, limit or rule in
+ * common. */
 #include "kernels/math/integrand.h"
 #include "quadrature/cuhre.h"
 #include "src/base/units.h"
@@ -9,12 +10,12 @@
 #include "tests/slice_fixture.h"
 
 enum { N = 24, SLICES = 8, POINTS = 3 };
-#define GAMMA 2.0 /* slow: the circle leaves the bunch after some millimetres */
+#define GAMMA 2.0 /* slow: circles leave the bunch after some millimetres */
 #define SIGMA 50e-6
 #define H (8.0 * SIGMA / (N - 1)) /* nodes over +-4 sigma */
 #define KAPPA 200.0               /* bends by half a radian while the circle is inside */
 #define CDT 1e-4
-#define R_END 6e-3 /* beyond which the circle has left the box: 8 sigma/(1 - beta), twice */
+#define R_END 6e-3 /* twice 8 sigma/(1 - beta), where the circle has left the box */
 #define TOLERANCE 1e-6
 
 static void growing_sheet(const void *context, double age, double u, double w, double m[3])
@@ -32,7 +33,7 @@ typedef struct point_of {
     unsigned result; /* AW_PHI, ... */
 } point_of;
 
-/* The moments at one place of the past light cone: x[0] = r' [m], x[1] = theta' [rad]. */
+/* The integrand at one point of the past light cone: x[0] = r' [m], x[1] = theta' [rad]. */
 static double at_place(void *context, int n, const double *x)
 {
     const point_of *at = context;
@@ -82,7 +83,7 @@ static void solve(const aw_history_view *h, aw_field_point *point, double *resul
     aw_device_close(&device);
 }
 
-static void rp_integral_is_that_of_the_adaptive_strategy(void **state)
+static void the_rp_integral_in_two_dimensions_agrees_with_adaptive(void **state)
 {
     static const double at_s[POINTS] = {0.0, 1.0, -1.5}, at_x[POINTS] = {0.0, 1.0, -0.5};
     static const double a[2] = {0.0, -AW_PI}, b[2] = {R_END, AW_PI};
@@ -105,7 +106,7 @@ static void rp_integral_is_that_of_the_adaptive_strategy(void **state)
                 .n = 2, .a = a, .b = b, .absolute = TOLERANCE * scale, .max_evaluations = 3000000};
             aw_cuhre_result r;
             assert_ok(aw_cuhre(&p, at_place, &at, &r));
-            /* the two tolerances */
+            /* the sum of the two tolerances */
             assert_close(result[i * AW_RESULTS + k], r.value, 0.0, 1.1 * TOLERANCE * scale);
         }
     slices_free(&s);
@@ -114,7 +115,7 @@ static void rp_integral_is_that_of_the_adaptive_strategy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rp_integral_is_that_of_the_adaptive_strategy),
+        cmocka_unit_test(the_rp_integral_in_two_dimensions_agrees_with_adaptive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

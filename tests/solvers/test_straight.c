@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A Gaussian sheet in straight uniform motion, against its closed form. */
+/* The potentials of a Gaussian sheet in straight uniform motion agree with their closed form. */
 #include <string.h>
 
 #include <gsl/gsl_errno.h>
@@ -15,7 +15,7 @@ enum { N = 64, POINTS = 5 };
 #define GAMMA 100.0
 #define SIGMA 50e-6
 #define H (10.0 * SIGMA / (N - 1)) /* nodes over +-5 sigma */
-/* The circle of causality leaves the box after 2 gamma^2 * 14 sigma = 14 m: nothing is cut. */
+/* The circle of causality leaves the box after 2 gamma^2 * 14 sigma = 14 m, long before this. */
 #define UPSTREAM 200.0
 
 static void sheet(const void *context, double age, double u, double w, double m[3])
@@ -29,7 +29,7 @@ static void sheet(const void *context, double age, double u, double w, double m[
 }
 
 typedef struct place {
-    double s, x, sigma; /* where, and the rms size in both directions [m] */
+    double s, x, sigma; /* position, and the rms size in both directions [m] */
 } place;
 
 /* Integrand of the closed form (docs/theory.md, "Straight uniform motion") in ln q. */
@@ -49,8 +49,8 @@ static double closed_form(double s, double x, double sigma)
     gsl_integration_workspace *work = gsl_integration_workspace_alloc(1000);
     double value = 0.0, error = 0.0;
     assert_non_null(work);
-    /* q from 1e-16/sigma (what is below counts 1e-16 of the whole and less near the bunch) up to
-     * 1e9/sigma (it falls as 1/q) */
+    /* q from 1e-16/sigma (smaller q contribute 1e-16 or less near the bunch) to 1e9/sigma (the
+     * integrand falls as 1/q) */
     int code = gsl_integration_qag(&f, log(1e-16 / sigma), log(1e9 / sigma), 0.0, 1e-10, 1000,
                                    GSL_INTEG_GAUSS61, work, &value, &error);
     gsl_integration_workspace_free(work);
@@ -98,37 +98,38 @@ static void check_potentials(const aw_variant *variant, const char *strategy)
     for (int i = 0; i < POINTS; ++i) {
         const double *I = &result[(size_t)i * AW_RESULTS];
         double s = at_s[i] * SIGMA, x = at_x[i] * SIGMA, phi = closed_form(s, x, SIGMA);
-        /* Reading nodes through the B-spline widens the variance by h^2/4: known in closed form,
-         * and what is left is h^4 (measured 3e-5 of phi; the tolerance of the solver is 1e-7). */
+        /* The B-spline between the nodes adds h^2/4 to the variance, which the closed form can
+         * include; the rest is of order h^4 (measured: 3e-5 of phi; the solver's tolerance is
+         * 1e-7). */
         double widened = closed_form(s, x, sqrt(SIGMA * SIGMA + 0.25 * H * H));
         assert_close(I[AW_PHI], phi, 5e-3, 0.0);
         assert_close(I[AW_PHI], widened, 1e-4, 0.0);
         assert_close(I[AW_PSI], phi / (GAMMA * GAMMA), 5e-3, 0.0);
-        /* v is the same everywhere: A and psi are phi times constants, node by node */
+        /* v is uniform: A and psi are phi times constants, node by node. */
         assert_close(I[AW_AZ], beta * I[AW_PHI], 1e-12, 0.0);
         assert_close(I[AW_AX], 0.0, 0.0, 1e-15 * phi);
         assert_close(I[AW_PSI], I[AW_PHI] / (GAMMA * GAMMA), 1e-11, 0.0);
-        /* Nothing changes along v. Rates are sums of terms of size phi/h times (v - v_slice), which
-         * is zero to rounding. */
+        /* Nothing changes along v. Rates are sums of terms of size phi/h times v - v_slice, which
+         * is zero except for rounding. */
         for (unsigned k = AW_DPHI; k <= AW_DAX; ++k) assert_close(I[k], 0.0, 0.0, 1e-13 * phi / H);
     }
 }
 
-static void sheet_in_straight_motion_has_its_closed_form_adaptive(void **state)
+static void adaptive_agrees_with_the_closed_form_of_a_sheet(void **state)
 {
     check_potentials(*state, "adaptive");
 }
 
-static void sheet_in_straight_motion_has_its_closed_form_two_phase(void **state)
+static void two_phase_agrees_with_the_closed_form_of_a_sheet(void **state)
 {
     check_potentials(*state, "two-phase");
 }
 
 /* The closed form itself, far away: a point charge in its rest frame, gamma / r*. */
-static void closed_form_far_away_is_coulomb(void **state)
+static void the_closed_form_far_away_is_coulombs_law(void **state)
 {
     (void)state;
-    /* at 2000 sigma a quadrupole moment is left: (sigma/r)^2 */
+    /* at 2000 sigma the quadrupole moment contributes (sigma/r)^2 */
     assert_close(closed_form(0.0, 2000.0 * SIGMA * GAMMA, SIGMA), GAMMA / (2000.0 * SIGMA * GAMMA),
                  1e-6, 0.0);
 }
@@ -137,9 +138,9 @@ int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form_far_away_is_coulomb),
-        cmocka_unit_test_prestate(sheet_in_straight_motion_has_its_closed_form_adaptive, variant),
-        cmocka_unit_test_prestate(sheet_in_straight_motion_has_its_closed_form_two_phase, variant),
+        cmocka_unit_test(the_closed_form_far_away_is_coulombs_law),
+        cmocka_unit_test_prestate(adaptive_agrees_with_the_closed_form_of_a_sheet, variant),
+        cmocka_unit_test_prestate(two_phase_agrees_with_the_closed_form_of_a_sheet, variant),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests(tests, NULL, NULL);

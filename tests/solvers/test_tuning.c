@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tuning of the CPU device must not change: the potentials. And what of it is refused. */
+/* Tuning of the CPU device changes the potentials by rounding only; bad parameters are refused. */
 #include <string.h>
 
 #include "src/base/memory.h"
@@ -18,7 +18,7 @@ static aw_device device_of(const aw_variant *variant, const aw_tuning *tuning)
     return device;
 }
 
-/* Potentials of the whole grid. The caller frees. */
+/* Potentials of the whole grid; free with aw_free. */
 static double *sweep(bench *b, const aw_variant *variant, const aw_tuning *tuning, uint64_t *nodes)
 {
     aw_report report;
@@ -36,24 +36,25 @@ static void check_sweeps(const aw_variant *variant, int single, const aw_tuning 
 {
     const aw_tuning standard = {.sweep_pieces = 1};
     bench_params params = bench_lcls();
-    uint64_t nodes, least;
+    uint64_t nodes, fewest;
     bench b;
     params.ns = params.nx = N;
     params.particles = 5000;
     params.single = single;
     bench_open(&b, &params);
     bench_run(&b, 0.4);
-    double *want = sweep(&b, variant, &standard, &least);
+    double *want = sweep(&b, variant, &standard, &fewest);
     for (size_t i = 0; i < n; ++i) {
         double *got = sweep(&b, variant, &tried[i], &nodes);
-        /* The nodes are the same; slices are combined before or after the sum over a node's cells,
-         * which is some roundings in each of 1e4 terms: 1e-14 where they do not cancel, and psi is
-         * never a difference. The most seen is 3e-15, of the rates. No region's error is within
-         * rounding of what it may be: of some 1e5, one in 1e6 cases has one. */
+        /* The nodes are the same; slices are interpolated in time before or after the sum over a
+         * node's cells, which changes the rounding in each of 1e4 terms: 1e-14 where they do not
+         * cancel, and psi is never a difference. The largest measured is 3e-15, of the rates. No
+         * region's error is within rounding of its limit: of some 1e5 regions, one is in one case
+         * in 1e6. */
         for (unsigned k = 0; k < AW_RESULTS; ++k)
             assert_close(bench_distance(got, want, b.points, k), 0.0, 0.0, 1e-13);
-        /* And the tuning was used: a piece costs nodes, slices apart give other roundings. */
-        if (tried[i].sweep_pieces != 1) assert_true(nodes > least);
+        /* The tuning took effect: each chunk adds nodes, and separate slices round differently. */
+        if (tried[i].sweep_pieces != 1) assert_true(nodes > fewest);
         if (tried[i].blend_points > AW_GROUP_MAX)
             assert_memory_not_equal(got, want, b.points * AW_RESULTS * sizeof *got);
         aw_free(got);
@@ -62,7 +63,7 @@ static void check_sweeps(const aw_variant *variant, int single, const aw_tuning 
     bench_close(&b);
 }
 
-static void sweeps_change_by_rounding_only(void **state)
+static void tuned_sweeps_differ_by_rounding_only(void **state)
 {
     const aw_tuning tried[] = {{.sweep_group = 16},
                                {.sweep_group = 100},
@@ -74,7 +75,7 @@ static void sweeps_change_by_rounding_only(void **state)
     check_sweeps(*state, 1, &tried[3], 3);
 }
 
-/* Potentials after a few steps of one solver that puts all tiles into one class. */
+/* Potentials after a few steps of a solver with all tiles in one class; free with aw_free. */
 static double *clusters(const aw_variant *variant, const char *strategy, int cluster_tiles)
 {
     const aw_tuning tuning = {.cluster_tiles = cluster_tiles};
@@ -104,13 +105,13 @@ static double *clusters(const aw_variant *variant, const char *strategy, int clu
     return result;
 }
 
-static void clusters_do_not_change_a_bit(void **state)
+static void cluster_sizes_do_not_change_a_bit(void **state)
 {
     const aw_variant *variant = *state;
     const char *const strategy[] = {"heuristic", "predictive"};
     for (size_t i = 0; i < 2; ++i) {
-        /* 16 tiles: one cluster, or several of which the last is smaller. Points share planes with
-         * others then, but every number in a plane is the sum that it was. */
+        /* 16 tiles: one cluster, or several with a smaller last one. A cluster interpolates slices
+         * in time for other points then, but each interpolated value is the same. */
         double *want = clusters(variant, strategy[i], AW_CLUSTER_TILES);
         for (int tiles = 5; tiles <= 9; tiles += 4) {
             double *got = clusters(variant, strategy[i], tiles);
@@ -121,7 +122,7 @@ static void clusters_do_not_change_a_bit(void **state)
     }
 }
 
-static void zeros_are_the_defaults(void **state)
+static void zeroed_tuning_parameters_are_the_defaults(void **state)
 {
     aw_tuning out, again;
     (void)state;
@@ -137,7 +138,7 @@ static void zeros_are_the_defaults(void **state)
     assert_memory_equal(&out, &again, sizeof out);
 }
 
-static void what_is_out_of_range_is_refused(void **state)
+static void tuning_parameters_out_of_range_are_refused(void **state)
 {
     const aw_variant *variant = *state;
     for (int i = 0; aw_tuning_list(i); ++i) {
@@ -154,7 +155,7 @@ static void what_is_out_of_range_is_refused(void **state)
     }
 }
 
-static void a_unit_says_how_it_is_tuned(void **state)
+static void a_device_describes_its_tuning(void **state)
 {
     const aw_variant *variant = *state;
     aw_tuning tuning = {0};
@@ -174,11 +175,11 @@ int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(sweeps_change_by_rounding_only, variant),
-        cmocka_unit_test_prestate(clusters_do_not_change_a_bit, variant),
-        cmocka_unit_test(zeros_are_the_defaults),
-        cmocka_unit_test_prestate(what_is_out_of_range_is_refused, variant),
-        cmocka_unit_test_prestate(a_unit_says_how_it_is_tuned, variant),
+        cmocka_unit_test_prestate(tuned_sweeps_differ_by_rounding_only, variant),
+        cmocka_unit_test_prestate(cluster_sizes_do_not_change_a_bit, variant),
+        cmocka_unit_test(zeroed_tuning_parameters_are_the_defaults),
+        cmocka_unit_test_prestate(tuning_parameters_out_of_range_are_refused, variant),
+        cmocka_unit_test_prestate(a_device_describes_its_tuning, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

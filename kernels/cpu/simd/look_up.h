@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Look-up of a projection at the points of a tile: quintic in the offset, a Chebyshev series in the
- * direction. Lanes are points while positions are found, and results while the table is read. */
+ * direction. Lanes are points while their positions in the table are computed, and results while
+ * the table is read. */
 
 typedef float aw_entry __attribute__((vector_size(AW_PROJECTION_WIDTH * sizeof(float))));
 typedef float aw_entry_loose
     __attribute__((vector_size(AW_PROJECTION_WIDTH * sizeof(float)), aligned(4), may_alias));
 
-/* Neighbours that a look-up reads along the offsets. */
+/* Entries that a look-up reads along the offsets. */
 enum { AW_NEIGHBOURS = 6 };
 
 /* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1]. */
@@ -25,30 +26,31 @@ static inline void aw_quintic(const float at[AW_TILE], float w[AW_NEIGHBOURS][AW
     }
 }
 
-/* Where the points of a tile stand in a table: before which entry, how far behind it, and their
- * direction in the table's unit. Short loops, each of which becomes vectors. */
+/* Positions of the points of a tile in a table: entry before the point's offset, fraction of the
+ * way to the next entry, and sine of the direction over p->sine. The loops are short so that the
+ * compiler vectorizes each. */
 static inline void aw_entries_of(const aw_projection *p, const double z[AW_TILE],
                                  const double x[AW_TILE], int cell[AW_TILE], float t[AW_TILE],
                                  float turn[AW_TILE])
 {
     const double cz = p->cz / p->sine, cx = p->cx / p->sine, inv_h = 1.0 / p->h;
     const double pz = p->z, px = p->x, ahead = p->r - p->first, last = p->n - 4;
-    double q[AW_TILE];
+    double entry[AW_TILE];
 #pragma omp simd
     for (int l = 0; l < AW_TILE; ++l) {
         const double dz = z[l] - pz, dx = x[l] - px, d = sqrt(dz * dz + dx * dx);
         const double at = (ahead - d) * inv_h, from = at < 2.0 ? 2.0 : at;
-        q[l] = from > last ? last : from; /* nothing is seen beyond the ends */
+        entry[l] = from > last ? last : from; /* the projection is zero beyond the ends */
         turn[l] = (float)((dx * cz - dz * cx) / d);
     }
 #pragma omp simd
-    for (int l = 0; l < AW_TILE; ++l) cell[l] = (int)q[l];
+    for (int l = 0; l < AW_TILE; ++l) cell[l] = (int)entry[l];
 #pragma omp simd
-    for (int l = 0; l < AW_TILE; ++l) t[l] = (float)(q[l] - cell[l]);
+    for (int l = 0; l < AW_TILE; ++l) t[l] = (float)(entry[l] - cell[l]);
 }
 
-/* Add what the table has for the points of a tile. `order` is p->order, a constant to the compiler
- * where that is small. */
+/* Add the table's values at the points of a tile. `order` is p->order, a compile-time constant
+ * where it is small. */
 static inline __attribute__((always_inline)) void aw_look_up_order(
     const aw_projection *p, int order, const float *table, const double z[AW_TILE],
     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH])
@@ -57,13 +59,13 @@ static inline __attribute__((always_inline)) void aw_look_up_order(
     float w[AW_NEIGHBOURS][AW_TILE], t[AW_TILE], turn[AW_PROJECTION_ORDER + 1][AW_TILE];
     int cell[AW_TILE];
     aw_entries_of(p, z, x, cell, t, turn[1]);
-    int least = cell[0], most = cell[0];
-#pragma omp simd reduction(min : least) reduction(max : most)
+    int lowest = cell[0], highest = cell[0];
+#pragma omp simd reduction(min : lowest) reduction(max : highest)
     for (int l = 0; l < AW_TILE; ++l) {
-        least = cell[l] < least ? cell[l] : least;
-        most = cell[l] > most ? cell[l] : most;
+        lowest = cell[l] < lowest ? cell[l] : lowest;
+        highest = cell[l] > highest ? cell[l] : highest;
     }
-    if (least >= p->n - 4 || most <= 2) return; /* all are beyond one end */
+    if (lowest >= p->n - 4 || highest <= 2) return; /* all are beyond one end */
     aw_quintic(t, w);
     for (int m = 2; m <= order; ++m) {
 #pragma omp simd

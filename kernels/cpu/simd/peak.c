@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loops of arithmetic and of reading, for peak.h; CMake compiles this file once per AW_VARIANT. */
+/* The loops of peak.h; CMake compiles this file once per AW_VARIANT. */
 #include "kernels/cpu/simd/peak.h"
 #include "src/base/port.h"
 
@@ -11,24 +11,24 @@
 #define AW_VECTOR_BYTES 16
 #endif
 
-/* Chains side by side: two devices of a latency of four cycles want eight, and sixteen registers hold
- * twelve chains and two factors. */
+/* Independent chains of operations: two execution units with a latency of four cycles need eight,
+ * and sixteen registers hold twelve chains and two factors. */
 enum { CHAINS = 12, READS = 8 };
 
 typedef double doubles __attribute__((vector_size(AW_VECTOR_BYTES)));
 typedef float floats __attribute__((vector_size(AW_VECTOR_BYTES)));
 
-/* x <- 0.999 x + 0.001 nears one, each chain from a number of its own, lest the compiler merge
- * them, and none from one itself, which it would see stays. */
-#define MULTIPLY_ADD(real, vector)                                                           \
-    const vector keep = (vector){0} + (real)0.999, more = (vector){0} + (real)0.001;         \
-    vector x[CHAINS];                                                                        \
-    real sum = 0;                                                                            \
-    for (int k = 0; k < CHAINS; ++k) x[k] = (vector){0} + (real)(k + 2);                     \
-    for (size_t i = 0; i < turns; ++i) {                                                     \
-        _Pragma("GCC unroll 12") for (int k = 0; k < CHAINS; ++k) x[k] = x[k] * keep + more; \
-    }                                                                                        \
-    for (int k = 0; k < CHAINS; ++k) sum += x[k][0];                                         \
+/* x <- 0.999 x + 0.001 tends to one. Each chain starts from a number of its own, so that the
+ * compiler does not merge them, and none from one, where it would see that x is constant. */
+#define MULTIPLY_ADD(real, vector)                                                               \
+    const vector factor = (vector){0} + (real)0.999, addend = (vector){0} + (real)0.001;         \
+    vector x[CHAINS];                                                                            \
+    real sum = 0;                                                                                \
+    for (int k = 0; k < CHAINS; ++k) x[k] = (vector){0} + (real)(k + 2);                         \
+    for (size_t i = 0; i < turns; ++i) {                                                         \
+        _Pragma("GCC unroll 12") for (int k = 0; k < CHAINS; ++k) x[k] = x[k] * factor + addend; \
+    }                                                                                            \
+    for (int k = 0; k < CHAINS; ++k) sum += x[k][0];                                             \
     return (double)sum
 
 static double multiply_add_d(size_t turns) { MULTIPLY_ADD(double, doubles); }

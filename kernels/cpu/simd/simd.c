@@ -10,7 +10,7 @@ extern const aw_variant aw_variant_avx2, aw_variant_avx512;
 #endif
 
 #ifdef AW_X86_VARIANTS
-/* What the variant was compiled for (AW_512_FLAGS in cmake/arcwake.cmake). */
+/* The instruction sets of AW_512_FLAGS in cmake/arcwake.cmake. */
 static int supports_512(void)
 {
 #ifdef AW_KNL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SIMD variants of the inner integral: one source, compiled several times, picked at run time. */
+/* SIMD variants of the inner integral: one source, compiled several times, chosen at run time. */
 #ifndef AW_KERNELS_CPU_SIMD_SIMD_H
 #define AW_KERNELS_CPU_SIMD_SIMD_H
 #include "kernels/math/interpolated_cells.h"
@@ -10,49 +10,67 @@
 
 AW_BEGIN_DECLS
 
-/** One variant. `inner` gives f_in(r) = int dtheta' of all results at point p, overwritten.
- *  `arc_sum` is its vector part alone, for tests (aw_arc_sum_scalar says what it computes). */
+/** The beam at one retarded time, as the kernels read it. Everything is borrowed. */
+typedef struct aw_retarded_beam {
+    const aw_history_view *history;
+    const aw_retarded *f;
+    const aw_interpolated_cells *cells; /* for inner_at: f's slices interpolated in time, or NULL:
+                                         * the kernel reads the slices themselves */
+    const aw_interpolated_lines *lines; /* for tile: the same as lines */
+} aw_retarded_beam;
+
+/** Interpolation of lines in time: a weighted sum of three slices. Everything is borrowed. */
+typedef struct aw_line_interpolation {
+    const void *slice[3];    /* rows of three lines of `width` numbers */
+    int single;              /* 1: slices and results are float, 0: double */
+    int rates;               /* 0: the rates' lines are left as they are */
+    double w[3], d[3];       /* weights for the moments, and for their rates */
+    size_t width;            /* numbers of a line */
+    int row[2];              /* first and last row */
+    const int (*columns)[2]; /* [row]: first column and last + 1 */
+    void *out;               /* rows of AW_LINE_COMPONENTS lines */
+} aw_line_interpolation;
+
+/** One variant. */
 typedef struct aw_variant {
     const char *name;
+    /** f_in(r) = int dtheta' of all results at point p, overwritten.
+     *  @param[in] density  nodes per cell crossed */
     void (*inner)(const aw_history_view *h, const aw_field_point *p, double r, double density,
                   double f_in[AW_RESULTS], aw_work *work);
-    /** The same with the retarded frame of r at hand (many points share a radius), and perhaps its
-     *  slices combined: `blend` is what the function of that name made of f, or NULL. */
-    void (*inner_at)(const aw_history_view *h, const aw_retarded *f,
-                     const aw_interpolated_cells *blend, const aw_field_point *p, double density,
+    /** The same where the beam at this r' is known already: many points share a radius. */
+    void (*inner_at)(const aw_retarded_beam *beam, const aw_field_point *p, double density,
                      double f_in[AW_RESULTS], aw_work *work);
-    /** aw_interpolated_cells_make, which see. */
-    void (*blend)(const aw_history_view *h, const aw_retarded *f, double *room,
-                  aw_interpolated_cells *blend);
+    /** aw_interpolated_cells_make. */
+    void (*interpolate_cells)(const aw_history_view *h, const aw_retarded *f, double *buffer,
+                              aw_interpolated_cells *out);
+    /** The vector part of inner_at that reads slices, for tests (aw_arc_sum_scalar). */
     void (*arc_sum)(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8]);
-    /** The same of one part of a blend (aw_interpolated_cells_sum_scalar). */
-    void (*blend_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8]);
-    /** `inner_at` for the lanes of a placed tile. */
-    void (*tile)(const aw_history_view *h, const aw_retarded *f,
-                 const aw_interpolated_lines *planes, const aw_tile_how *how, const aw_tile *tile,
+    /** The vector part that reads interpolated cells (aw_interpolated_cells_sum_scalar). */
+    void (*interpolated_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *cells,
+                             double sum[8]);
+    /** inner_at for the lanes of a placed tile. */
+    void (*tile)(const aw_retarded_beam *beam, const aw_tile_how *how, const aw_tile *tile,
                  const aw_tile_place *place, double f_in[AW_RESULTS][AW_TILE], aw_work *work);
-    /** Its vector part alone, for tests (aw_tile_sum_scalar). Counts whole vectors: some of their
-     *  lanes may be empty. */
-    int (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+    /** The vector part of `tile`, for tests (aw_tile_sum_scalar). It counts whole vectors, some of
+     *  whose lanes may be empty. */
+    int (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *cells,
                     const int (*span)[2], const aw_tile_how *how,
                     double sum[AW_LINE_COMPONENTS][AW_TILE]);
-    /** aw_tile_rule, which see. */
+    /** aw_tile_rule. */
     void (*tile_rule)(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
                       int fine, aw_tile_estimate *out);
-    /** Add a table (kernels/math/projection.h) at AW_TILE points to sum.
-     *  @param[in] table  [n][order + 1][AW_PROJECTION_WIDTH] */
+    /** Add the values of a table (kernels/math/projection.h) at AW_TILE points to sum.
+     *  @param[in] table  [n][order + 1][AW_PROJECTION_WIDTH]
+     *  @param[in] z, x   lab positions [m] */
     void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],
                     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH]);
-    /** Weighted sum of three slices as lines (rows of three lines of `width` numbers) into planes,
-     *  for the rows row[0] .. row[1], of row j the columns column[j][0] .. column[j][1] - 1: w
-     *  for the moments, d for their rates, which are left as they are if it is NULL. */
-    void (*combine)(const void *const slice[3], int single, const double w[3], const double *d,
-                    size_t width, const int row[2], const int (*column)[2], void *planes);
+    void (*interpolate_lines)(const aw_line_interpolation *lines);
 } aw_variant;
 
-/** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "" for the fastest here.
- *  @return NULL when there is no such variant, or this processor cannot run it. */
+/** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "": the fastest here.
+ *  @return NULL: there is no such variant, or this processor cannot run it. */
 const aw_variant *aw_variant_find(const char *name);
 
 /** The i-th variant that this processor can run, slowest first; NULL past the last. */

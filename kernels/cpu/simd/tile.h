@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inner integral of a tile with its points as lanes (tile.h), and the outer rule over lanes.
- * Included by variant.c once per number type: AW_REAL is float or double, AW_LETTER ends the
- * names, AW_ROUND is the number whose addition rounds to whole ones.
+/* The inner integral of a tile with its points as lanes (kernels/math/tile.h), and the
+ * interpolation of lines in time. Included by variant.c once per number type: AW_REAL is float or
+ * double, AW_LETTER ends the names, adding and subtracting AW_ROUND rounds to whole numbers.
  *
- * Lanes read neighbouring cells of combined planes with their own weights. Where a fraction crosses
- * half a cell between two lanes, the lanes of either side are summed apart, under a mask.
+ * Each lane reads neighbouring cells of the interpolated lines with its own weights. Where lanes of
+ * one vector have different nearest cells, lanes with the same cell are summed together, under a
+ * mask.
  *
- * Errors of float: weights and cells are rounded to 6e-8 of themselves, independently from node to
- * node; positions are not (the whole number of cells is split off in double), and sums go over into
- * double after a batch of nodes (aw_tuning). docs/strategies.md, "Tiles", has what is
- * seen. */
+ * Errors of float: weights and cells have relative rounding errors of 6e-8, independent from node
+ * to node; positions do not (the whole number of cells is split off in double), and sums are added
+ * up in double after each batch of nodes (aw_tuning). Measured errors: docs/strategies.md,
+ * "Tiles". */
 
-#define AW_LANES AW_CAT(aw_particle_kernels_, AW_LETTER)
+#define AW_LANES AW_CAT(aw_lanes_, AW_LETTER)
 #define AW_LANES_LOOSE AW_CAT(aw_lanes_loose_, AW_LETTER)
 #define AW_WHICH AW_CAT(aw_lanes_which_, AW_LETTER)
 #define AW_SUMS AW_CAT(aw_tile_sums_, AW_LETTER)
@@ -19,21 +20,21 @@
 #define AW_MIXED AW_CAT(aw_tile_mixed_, AW_LETTER)
 #define AW_BATCH_SUM AW_CAT(aw_tile_batch_, AW_LETTER)
 #define AW_TILE_SUM AW_CAT(aw_tile_run_, AW_LETTER)
-#define AW_PER (AW_VECTOR_BYTES / (int)sizeof(AW_REAL)) /* lanes of one vector */
+#define AW_PER (AW_VECTOR_BYTES / (int)sizeof(AW_REAL)) /* lanes per vector */
 #define AW_INLINE static inline __attribute__((always_inline))
 
 typedef AW_REAL AW_LANES __attribute__((vector_size(AW_VECTOR_BYTES)));
 typedef AW_REAL AW_LANES_LOOSE
     __attribute__((vector_size(AW_VECTOR_BYTES), aligned(sizeof(AW_REAL)), may_alias));
 
-typedef __typeof__((AW_LANES){0} == (AW_LANES){0}) AW_WHICH; /* -1 for a lane that is meant, or 0 */
+typedef __typeof__((AW_LANES){0} == (AW_LANES){0}) AW_WHICH; /* of a lane: -1: chosen, 0: not */
 
 /* Sums of one vector of lanes. */
 typedef struct AW_SUMS {
     AW_LANES moment[3], rate[3];
 } AW_SUMS;
 
-/* The cells of all lanes, and their neighbours. */
+/* Load the cells of all lanes, and their neighbours on either side. */
 AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *before, AW_LANES *now,
                                             AW_LANES *after)
 {
@@ -56,25 +57,27 @@ AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *befor
     *before = *(const AW_LANES_LOOSE *)cell;
     *now = *(const AW_LANES_LOOSE *)(cell + 1);
     *after = *(const AW_LANES_LOOSE *)(cell + 2);
-    AW_KEEP(*now); /* the compiler would rather load it again for every use */
+    AW_KEEP(*now);
 #endif
 }
 
-/* One node: `window` is the first of the nine cells of lane 0, f and g are the fractions, ud and wd
- * the velocity in cells. `rates` is a constant to the compiler, here and below. */
+/* Add one node to the sums. `window` points to the first of the nine cells of lane 0; f and g are
+ * the offsets from the nearest cell [cells], ud and wd the velocity [cells/m]. `rates` is a
+ * compile-time constant, here and below. */
 AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LANES g, AW_LANES ud,
                        AW_LANES wd, AW_LANES mask, int rates, AW_SUMS *acc)
 {
-    const AW_REAL half = (AW_REAL)0.5, most = (AW_REAL)0.75;
+    const AW_REAL half = (AW_REAL)0.5, peak = (AW_REAL)0.75;
     const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
     const AW_LANES w0 = half * fm * fm, w2 = half * fp * fp, d0 = fm * ud, d2 = fp * ud;
-    const AW_LANES wv[3] = {half * gm * gm * mask, (most - g * g) * mask, half * gp * gp * mask};
-    const AW_LANES dv[3] = {-gm * wm, -(g + g) * wm, gp * wm};
+    const AW_LANES wv[AW_SPLINE_NODES] = {half * gm * gm * mask, (peak - g * g) * mask,
+                                          half * gp * gp * mask};
+    const AW_LANES dv[AW_SPLINE_NODES] = {-gm * wm, -(g + g) * wm, gp * wm};
 #ifdef __AVX512F__
-    if (!rates) { /* few operations to a load: three loads cost less than moving one about */
-        const AW_LANES w1 = most - f * f;
+    if (!rates) { /* few operations per load: three loads cost less than shifting one */
+        const AW_LANES w1 = peak - f * f;
 #pragma GCC unroll 3
-        for (int q = 0; q < 3; ++q) {
+        for (int q = 0; q < AW_SPLINE_NODES; ++q) {
             const AW_REAL *cell = window + q * AW_LINE_COMPONENTS * width;
             const AW_LANES a = wv[q] * w0, b = wv[q] * w1, c = wv[q] * w2;
 #pragma GCC unroll 3
@@ -88,11 +91,11 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
     }
 #endif
 #pragma GCC unroll 3
-    for (int q = 0; q < 3; ++q) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q) {
 #pragma GCC unroll 3
         for (int k = 0; k < 3; ++k) {
-            /* Of the three cells the middle one and the steps to its neighbours: the weights' sum
-             * is one and that of their slopes zero, and subtractions have units of their own. */
+            /* The middle cell, and the differences to its neighbours: the weights add up to one,
+             * their slopes to zero, and subtractions run on execution ports of their own. */
             const AW_REAL *cell = window + (q * AW_LINE_COMPONENTS + k) * width;
             AW_LANES before, now, after;
             AW_CAT(aw_three_, AW_LETTER)(cell, &before, &now, &after);
@@ -112,9 +115,10 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
     }
 }
 
-/* Lanes of a vector whose nearest cells differ from lane to lane: each kind in turn. `i`, `j` are
- * the cells without the lanes' own steps; `node` is f, g, ud, wd of aw_tile_node. */
-static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *planes,
+/* Add one node to the sums where the nearest cells differ from lane to lane: for each cell in turn
+ * the lanes that have it. (i, j) is the nearest cell without the lanes' own offsets; `node` is f,
+ * g, ud, wd of aw_tile_node, f and g against that cell. */
+static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *cells,
                                                const int (*span)[2], int lane, int i, int j,
                                                const AW_LANES node[4], int rates, AW_SUMS *acc)
 {
@@ -126,27 +130,28 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
     AW_WHICH left = zero == zero;
     for (int first = 0; first < AW_PER; ++first) {
         if (!left[first]) continue;
-        const AW_WHICH like = left & (di == zero + di[first]) & (dj == zero + dj[first]);
-        const AW_LANES mask = (AW_LANES)(like & (AW_WHICH)one);
-        left &= ~like;
+        const AW_WHICH same = left & (di == zero + di[first]) & (dj == zero + dj[first]);
+        const AW_LANES mask = (AW_LANES)(same & (AW_WHICH)one);
+        left &= ~same;
         const double at = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
         const double line = (double)dj[first] + j - 1 + AW_PAD;
-        if (!(at >= 0.0 && at <= (double)(width - AW_PER - 2))) continue;
-        if (!(line >= 0.0 && line <= h->nx + 2 * AW_PAD - 3)) continue;
+        if (!(at >= 0.0 && at <= (double)(width - AW_PER - AW_SPLINE_NODES + 1))) continue;
+        if (!(line >= 0.0 && line <= h->nx + 2 * AW_PAD - AW_SPLINE_NODES)) continue;
         const int column = (int)at, row = (int)line;
-        if (aw_window_is_empty(span, row, column, AW_PER + 2)) continue;
-        const AW_REAL *window = planes + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column;
-        if (rates) /* a constant for each */
+        if (aw_window_is_empty(span, row, column, AW_PER + AW_SPLINE_NODES - 1)) continue;
+        const AW_REAL *window = cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column;
+        if (rates) /* a compile-time constant in each branch */
             AW_NODE(window, width, f, g, node[2], node[3], mask, 1, acc);
         else
             AW_NODE(window, width, f, g, node[2], node[3], mask, 0, acc);
     }
 }
 
-/* Sum of `count` nodes for the lanes lane .. lane + AW_PER - 1. `angle` has cosine and sine of the
- * first node's angle and of the step.
- * @return how many of the nodes were not empty */
-AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *planes,
+/* Sum over `count` nodes for the lanes lane .. lane + AW_PER - 1: in *sums the nodes with the same
+ * cell for all lanes, in *mixed the others. `angle` is the cosine and sine of the first node's
+ * angle, then of the step.
+ * @return number of nodes that do not lie in empty cells */
+AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *cells,
                            const int (*span)[2], int lane, int count, const double angle[4],
                            int rates, AW_SUMS *sums, AW_SUMS *mixed)
 {
@@ -154,7 +159,8 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     AW_SUMS acc = {{{0}}, {{0}}};
     const double a0 = arc->a, b0 = arc->b, r_s = arc->r_s, r_x = arc->r_x;
     const double turn_s = arc->turn_s, turn_x = arc->turn_x;
-    const int columns = (int)width - AW_TILE - 2, rows = h->nx + 2 * AW_PAD - 3;
+    const int columns = (int)width - AW_TILE - AW_SPLINE_NODES + 1;
+    const int rows = h->nx + 2 * AW_PAD - AW_SPLINE_NODES;
     double c = angle[0], s = angle[1];
     int done = 0;
     AW_LANES da, db, pa, qa, pb, qb, ud, wd, all = {0};
@@ -182,14 +188,15 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
         if (AW_CAT(aw_lanes_within_, AW_LETTER)(f, g)) {
             const int column = (int)ra - 1 + AW_TILE_PAD, row = (int)rb - 1 + AW_PAD;
             if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
-            if (aw_window_is_empty(span, row, column + lane, AW_PER + 2)) continue;
+            if (aw_window_is_empty(span, row, column + lane, AW_PER + AW_SPLINE_NODES - 1))
+                continue;
             const AW_REAL *window =
-                planes + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column + lane;
+                cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column + lane;
             AW_NODE(window, width, f, g, u, w, all, rates, &acc);
         } else {
-            /* Copies, so that the numbers of the common case stay in registers. */
+            /* A copy, so that the numbers of the frequent case stay in registers. */
             const AW_LANES node[4] = {f, g, u, w};
-            AW_MIXED(h, planes, span, lane, (int)ra, (int)rb, node, rates, mixed);
+            AW_MIXED(h, cells, span, lane, (int)ra, (int)rb, node, rates, mixed);
         }
         done++;
     }
@@ -197,8 +204,8 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     return done;
 }
 
-/* aw_tile_sum_scalar with lanes. */
-AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+/* Vector form of aw_tile_sum_scalar. */
+AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, const void *cells,
                           const int (*span)[2], int batch, int rates,
                           double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
@@ -212,8 +219,8 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
         angle[1] = sin(arc->first + m * arc->step);
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
             AW_SUMS acc, mixed = {{{0}}, {{0}}};
-            done += AW_PER *
-                    AW_BATCH_SUM(h, arc, planes, span, lane, count, angle, rates, &acc, &mixed);
+            done +=
+                AW_PER * AW_BATCH_SUM(h, arc, cells, span, lane, count, angle, rates, &acc, &mixed);
             for (int k = 0; k < 3; ++k)
                 for (int l = 0; l < AW_PER; ++l) {
                     sum[k][lane + l] += (double)(acc.moment[k][l] + mixed.moment[k][l]);
@@ -225,34 +232,32 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
 }
 
 static int AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
-                                           const void *planes, const int (*span)[2],
+                                           const void *cells, const int (*span)[2],
                                            const aw_tile_how *how,
                                            double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
-    return how->rates ? AW_TILE_SUM(h, arc, planes, span, how->batch, 1, sum)
-                      : AW_TILE_SUM(h, arc, planes, span, how->batch, 0, sum);
+    return how->rates ? AW_TILE_SUM(h, arc, cells, span, how->batch, 1, sum)
+                      : AW_TILE_SUM(h, arc, cells, span, how->batch, 0, sum);
 }
 
-/* Lines of three slices weighted: w for the moments, d (or NULL) for their rates. */
-static void AW_CAT(aw_interpolate_lines_, AW_LETTER)(const void *const slice[3], const double w[3],
-                                                     const double *d, size_t width, int row_first,
-                                                     int row_last, const int (*columns)[2],
-                                                     void *planes)
+static void AW_CAT(aw_interpolate_lines_, AW_LETTER)(const aw_line_interpolation *lines)
 {
-    const AW_REAL w0 = (AW_REAL)w[0], w1 = (AW_REAL)w[1], w2 = (AW_REAL)w[2];
-    const AW_REAL d0 = (AW_REAL)(d ? d[0] : 0.0), d1 = (AW_REAL)(d ? d[1] : 0.0);
-    const AW_REAL d2 = (AW_REAL)(d ? d[2] : 0.0);
-    for (int j = row_first; j <= row_last; ++j) {
-        const int first = columns[j][0], last = columns[j][1];
+    const void *const slice[3] = {lines->slice[0], lines->slice[1], lines->slice[2]};
+    const AW_REAL w0 = (AW_REAL)lines->w[0], w1 = (AW_REAL)lines->w[1], w2 = (AW_REAL)lines->w[2];
+    const AW_REAL d0 = (AW_REAL)lines->d[0], d1 = (AW_REAL)lines->d[1], d2 = (AW_REAL)lines->d[2];
+    const size_t width = lines->width;
+    const int row_last = lines->row[1], rates = lines->rates;
+    for (int j = lines->row[0]; j <= row_last; ++j) {
+        const int first = lines->columns[j][0], last = lines->columns[j][1];
         for (int k = 0; k < 3; ++k) {
             const size_t from = ((size_t)j * 3 + (size_t)k) * width;
             const AW_REAL *AW_RESTRICT a = (const AW_REAL *)slice[0] + from;
             const AW_REAL *AW_RESTRICT b = (const AW_REAL *)slice[1] + from;
             const AW_REAL *AW_RESTRICT e = (const AW_REAL *)slice[2] + from;
             AW_REAL *AW_RESTRICT out =
-                (AW_REAL *)planes + ((size_t)j * AW_LINE_COMPONENTS + (size_t)k) * width;
+                (AW_REAL *)lines->out + ((size_t)j * AW_LINE_COMPONENTS + (size_t)k) * width;
             AW_REAL *AW_RESTRICT rate = out + 3 * width;
-            if (!d) {
+            if (!rates) {
 #pragma omp simd
                 for (int i = first; i < last; ++i) out[i] = w0 * a[i] + w1 * b[i] + w2 * e[i];
                 continue;

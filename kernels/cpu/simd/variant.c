@@ -19,10 +19,11 @@ enum { AW_BATCH = 16 };
 typedef struct aw_batch {
     double c[AW_BATCH], s[AW_BATCH]; /* cosine and sine of the nodes' angles */
     double ct, st;                   /* rotation by a whole batch */
-    double wu[3][AW_BATCH], wv[3][AW_BATCH];
-    double du[3][AW_BATCH], dv[3][AW_BATCH]; /* slopes; du includes d(u)/d(ct) */
-    double cu[3][AW_BATCH];                  /* wu times d(w)/d(ct) */
-    int cell[AW_BATCH];                      /* first number of the nine cells */
+    double wu[AW_SPLINE_NODES][AW_BATCH], wv[AW_SPLINE_NODES][AW_BATCH];
+    double du[AW_SPLINE_NODES][AW_BATCH]; /* slope of wu, times d(u)/d(ct) */
+    double dv[AW_SPLINE_NODES][AW_BATCH]; /* slope of wv */
+    double cu[AW_SPLINE_NODES][AW_BATCH]; /* wu, times d(w)/d(ct) */
+    int cell[AW_BATCH];                   /* index of the first number of the nine cells */
 } aw_batch;
 
 static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
@@ -45,7 +46,7 @@ static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
     b->st = sd;
 }
 
-/* Weights of the batch's nodes; turns the angles on to the next batch. */
+/* Compute the weights of the batch's nodes, and advance the angles to the next batch. */
 static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_batch *b)
 {
     const double u0 = arc->u, w0 = arc->w, r = arc->r, du0 = arc->du, dw0 = arc->dw;
@@ -125,7 +126,8 @@ static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, 
 #endif
 }
 
-static void blend_sum(const aw_arc *arc, const aw_arc_slice *s, const double *cells, double sum[8])
+static void interpolated_sum(const aw_arc *arc, const aw_arc_slice *s, const double *cells,
+                             double sum[8])
 {
 #ifdef AW_VARIANT_SCALAR
     aw_interpolated_cells_sum_scalar(arc, s, cells, sum);
@@ -134,10 +136,12 @@ static void blend_sum(const aw_arc *arc, const aw_arc_slice *s, const double *ce
 #endif
 }
 
-static void inner_at(const aw_history_view *h, const aw_retarded *f,
-                     const aw_interpolated_cells *blend, const aw_field_point *p, double density,
+static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, double density,
                      double f_in[AW_RESULTS], aw_work *work)
 {
+    const aw_history_view *h = beam->history;
+    const aw_retarded *f = beam->f;
+    const aw_interpolated_cells *cells = beam->cells;
     aw_arc_slice s[3];
     aw_arc arc;
     for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f->nt ? 0.0 : (double)NAN;
@@ -146,15 +150,15 @@ static void inner_at(const aw_history_view *h, const aw_retarded *f,
     aw_arc_place(f, p, &arc);
     aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
     if (arcs.n == 0) return;
-    const int parts = blend ? blend->n : f->nt;
+    const int parts = cells ? cells->n : f->nt;
     for (int t = 0; t < parts; ++t)
-        s[t] = aw_arc_slice_of(h, blend ? blend->shape[t] : f->slice[t]);
+        s[t] = aw_arc_slice_of(h, cells ? cells->shape[t] : f->slice[t]);
     for (int i = 0; i < arcs.n; ++i) {
         double sum[3][8];
         aw_arc_nodes(f, &arcs, i, density, &arc);
-        if (blend) {
+        if (cells) {
             for (int t = 0; t < parts; ++t) {
-                blend_sum(&arc, &s[t], blend->cells[t], sum[t]);
+                interpolated_sum(&arc, &s[t], cells->cells[t], sum[t]);
                 for (int k = 0; t > 0 && k < 8; ++k) sum[0][k] += sum[t][k];
             }
             aw_arc_turn(f, p, arc.step, &sum[0][0], &sum[0][4], f_in);
@@ -171,52 +175,54 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
                   double f_in[AW_RESULTS], aw_work *work)
 {
     const aw_retarded f = aw_retarded_at(h, r);
-    inner_at(h, &f, NULL, p, density, f_in, work);
+    const aw_retarded_beam beam = {.history = h, .f = &f};
+    inner_at(&beam, p, density, f_in, work);
 }
 
-static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *planes,
+static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *cells,
                     const int (*span)[2], const aw_tile_how *how,
                     double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
 #ifdef AW_VARIANT_SCALAR
-    return aw_tile_sum_scalar(h, arc, planes, span, how, sum);
+    return aw_tile_sum_scalar(h, arc, cells, span, how, sum);
 #else
-    return how->single ? aw_tile_sum_f(h, arc, planes, span, how, sum)
-                       : aw_tile_sum_d(h, arc, planes, span, how, sum);
+    return how->single ? aw_tile_sum_f(h, arc, cells, span, how, sum)
+                       : aw_tile_sum_d(h, arc, cells, span, how, sum);
 #endif
 }
 
-static void tile(const aw_history_view *h, const aw_retarded *f,
-                 const aw_interpolated_lines *planes, const aw_tile_how *how, const aw_tile *lanes,
+static void tile(const aw_retarded_beam *beam, const aw_tile_how *how, const aw_tile *lanes,
                  const aw_tile_place *place, double f_in[AW_RESULTS][AW_TILE], aw_work *work)
 {
+    const aw_history_view *h = beam->history;
+    const aw_retarded *f = beam->f;
+    const aw_interpolated_lines *lines = beam->lines;
     for (unsigned k = 0; k < AW_RESULTS; ++k)
         for (int l = 0; l < AW_TILE; ++l) f_in[k][l] = f->nt ? 0.0 : (double)NAN;
     work->nodes += (uint64_t)lanes->n;
     if (f->nt == 0) return;
     for (int i = 0; i < place->arcs.n; ++i)
-        for (int t = 0; t < planes->n; ++t) {
+        for (int t = 0; t < lines->n; ++t) {
             double sum[AW_LINE_COMPONENTS][AW_TILE];
             aw_tile_arc arc;
-            const aw_arc_slice part = aw_arc_slice_of(h, planes->shape[t]);
+            const aw_arc_slice part = aw_arc_slice_of(h, lines->shape[t]);
             aw_tile_arc_of(f, place, i, how->density, &part, &arc);
             const uint64_t done =
-                (uint64_t)tile_sum(h, &arc, planes->cells[t], planes->span[t], how, sum);
+                (uint64_t)tile_sum(h, &arc, lines->cells[t], lines->span[t], how, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
             if (t > 0) continue;
-            const uint64_t mine = done * (uint64_t)lanes->n / AW_TILE;
-            work->evaluations += mine;
-            work->rated += how->rates ? mine : 0;
+            const uint64_t evaluations = done * (uint64_t)lanes->n / AW_TILE;
+            work->evaluations += evaluations;
+            work->rated += how->rates ? evaluations : 0;
         }
 }
 
-static void combine(const void *const slice[3], int single, const double w[3], const double *d,
-                    size_t width, const int row[2], const int (*column)[2], void *planes)
+static void interpolate_lines(const aw_line_interpolation *lines)
 {
-    if (single)
-        aw_interpolate_lines_f(slice, w, d, width, row[0], row[1], column, planes);
+    if (lines->single)
+        aw_interpolate_lines_f(lines);
     else
-        aw_interpolate_lines_d(slice, w, d, width, row[0], row[1], column, planes);
+        aw_interpolate_lines_d(lines);
 }
 
 static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,
@@ -225,10 +231,10 @@ static void tile_rule(const double f[5][AW_RESULTS][AW_TILE], double h, const aw
     aw_tile_rule(f, h, scales, fine, out);
 }
 
-static void blend(const aw_history_view *h, const aw_retarded *f, double *room,
-                  aw_interpolated_cells *out)
+static void interpolate_cells(const aw_history_view *h, const aw_retarded *f, double *buffer,
+                              aw_interpolated_cells *out)
 {
-    aw_interpolated_cells_make(h, f, room, out);
+    aw_interpolated_cells_make(h, f, buffer, out);
 }
 
 #include "kernels/cpu/simd/look_up.h"
@@ -240,11 +246,11 @@ extern const aw_variant AW_CAT(aw_variant_, AW_VARIANT);
 const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
                                                     .inner = inner,
                                                     .inner_at = inner_at,
-                                                    .blend = blend,
+                                                    .interpolate_cells = interpolate_cells,
                                                     .arc_sum = arc_sum,
-                                                    .blend_sum = blend_sum,
+                                                    .interpolated_sum = interpolated_sum,
                                                     .tile = tile,
                                                     .tile_sum = tile_sum,
                                                     .tile_rule = tile_rule,
                                                     .look_up = aw_look_up,
-                                                    .combine = combine};
+                                                    .interpolate_lines = interpolate_lines};

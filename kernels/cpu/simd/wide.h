@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Eight numbers, four for the moments and four for their rates: one vector where the processor has
- * such wide ones, two vectors of four elsewhere (split wide vectors spill their registers). */
+/* Eight doubles, four for the moments and four for their rates: one vector where the processor has
+ * vectors of that width, elsewhere two vectors of four (the compiler splits vectors that are too
+ * wide, and spills them). */
 #ifndef AW_KERNELS_CPU_SIMD_WIDE_H
 #define AW_KERNELS_CPU_SIMD_WIDE_H
 #include <math.h>
@@ -16,8 +17,8 @@ typedef float aw_float4 __attribute__((vector_size(16), aligned(4), may_alias));
 #include <immintrin.h>
 #endif
 
-/* Hold a loaded vector in a register: the compiler would rather load it again for every use, and
- * loads are what these kernels have least of. */
+/* Keep a loaded vector in a register: the compiler would load it again for every use, and loads are
+ * the bottleneck of these kernels. */
 #if defined __x86_64__ && defined __GNUC__
 #define AW_KEEP(vector) __asm__("" : "+v"(vector))
 #else
@@ -30,14 +31,16 @@ typedef double aw_wide __attribute__((vector_size(64)));
 
 AW_FN aw_wide aw_wide_pair(double a, double b) { return (aw_wide){a, a, a, a, b, b, b, b}; }
 
-/* Weights of one cell from those along the two axes: value * w, plus slope * d on the rates. */
+/* Weights of one cell from the weights along the two axes: w * value, plus d * slope for the
+ * rates. */
 AW_FN aw_wide aw_wide_weight(aw_wide w, aw_wide d, double value, double slope)
 {
     return w * value + d * slope;
 }
 
-/* The four numbers of a cell, twice. Intrinsics, because the compiler makes a shuffle of the
- * repetition, which takes the place of a multiplication; the load port repeats for nothing. */
+/* The four numbers of a cell, twice. Intrinsics, because the compiler would make the copy with a
+ * shuffle, which takes an execution port from the multiplications; a broadcasting load copies for
+ * free. */
 typedef aw_wide aw_cell;
 
 AW_FN aw_cell aw_cell_double(const double *cell)
@@ -52,7 +55,7 @@ AW_FN aw_cell aw_cell_float(const float *cell)
 
 AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_cell g) { *acc += w * g; }
 
-/* Chains of sums that run side by side: one alone would wait for every addition to end. */
+/* Independent sums: a single one would wait for the latency of every addition. */
 enum { AW_CHAINS = 3 };
 
 AW_FN void aw_wide_store(const aw_wide a[AW_CHAINS], double out[8])
@@ -92,7 +95,7 @@ AW_FN void aw_wide_add(aw_wide *acc, aw_wide w, aw_cell g)
     acc->hi += w.hi * g;
 }
 
-/* One chain: with two vectors a sum, the six of three slices fill sixteen registers as it is. */
+/* One sum per slice: with two vectors each, three slices fill the sixteen registers as it is. */
 enum { AW_CHAINS = 1 };
 
 AW_FN void aw_wide_store(const aw_wide a[AW_CHAINS], double out[8])
@@ -105,30 +108,30 @@ AW_FN void aw_wide_store(const aw_wide a[AW_CHAINS], double out[8])
 
 #endif
 
-/* Whether all lanes of f and g are within half a cell; false with a NaN among them. */
+/* Whether |f| and |g| are at most half a cell in all lanes; false if one is NaN. */
 #if defined __AVX512F__
 AW_FN int aw_lanes_within_f(__m512 f, __m512 g)
 {
-    const __m512 most = _mm512_max_ps(_mm512_abs_ps(f), _mm512_abs_ps(g));
-    return _mm512_cmp_ps_mask(most, _mm512_set1_ps(0.5F), _CMP_NLE_UQ) == 0;
+    const __m512 larger = _mm512_max_ps(_mm512_abs_ps(f), _mm512_abs_ps(g));
+    return _mm512_cmp_ps_mask(larger, _mm512_set1_ps(0.5F), _CMP_NLE_UQ) == 0;
 }
 AW_FN int aw_lanes_within_d(__m512d f, __m512d g)
 {
-    const __m512d most = _mm512_max_pd(_mm512_abs_pd(f), _mm512_abs_pd(g));
-    return _mm512_cmp_pd_mask(most, _mm512_set1_pd(0.5), _CMP_NLE_UQ) == 0;
+    const __m512d larger = _mm512_max_pd(_mm512_abs_pd(f), _mm512_abs_pd(g));
+    return _mm512_cmp_pd_mask(larger, _mm512_set1_pd(0.5), _CMP_NLE_UQ) == 0;
 }
 #elif defined __AVX2__
 AW_FN int aw_lanes_within_f(__m256 f, __m256 g)
 {
     const __m256 sign = _mm256_set1_ps(-0.0F);
-    const __m256 most = _mm256_max_ps(_mm256_andnot_ps(sign, f), _mm256_andnot_ps(sign, g));
-    return _mm256_movemask_ps(_mm256_cmp_ps(most, _mm256_set1_ps(0.5F), _CMP_NLE_UQ)) == 0;
+    const __m256 larger = _mm256_max_ps(_mm256_andnot_ps(sign, f), _mm256_andnot_ps(sign, g));
+    return _mm256_movemask_ps(_mm256_cmp_ps(larger, _mm256_set1_ps(0.5F), _CMP_NLE_UQ)) == 0;
 }
 AW_FN int aw_lanes_within_d(__m256d f, __m256d g)
 {
     const __m256d sign = _mm256_set1_pd(-0.0);
-    const __m256d most = _mm256_max_pd(_mm256_andnot_pd(sign, f), _mm256_andnot_pd(sign, g));
-    return _mm256_movemask_pd(_mm256_cmp_pd(most, _mm256_set1_pd(0.5), _CMP_NLE_UQ)) == 0;
+    const __m256d larger = _mm256_max_pd(_mm256_andnot_pd(sign, f), _mm256_andnot_pd(sign, g));
+    return _mm256_movemask_pd(_mm256_cmp_pd(larger, _mm256_set1_pd(0.5), _CMP_NLE_UQ)) == 0;
 }
 #else
 typedef float aw_lanes16_f __attribute__((vector_size(16)));

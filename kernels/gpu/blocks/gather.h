@@ -34,15 +34,15 @@ AW_GPU_FN void AW_CAT(aw_gpu_gather_, AW_SUFFIX)(const aw_gpu_reading *reading, 
                                                  const aw_node *node, ptrdiff_t row,
                                                  AW_REAL value[3][3], AW_REAL rate[3][3])
 {
-    AW_REAL wu[AW_SHAPE_NODES], wv[AW_SHAPE_NODES], du[AW_SHAPE_NODES], dv[AW_SHAPE_NODES];
-    for (int q = 0; q < AW_SHAPE_NODES; ++q) {
+    AW_REAL wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES], du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];
+    for (int q = 0; q < AW_SPLINE_NODES; ++q) {
         wu[q] = (AW_REAL)node->wu[q];
         wv[q] = (AW_REAL)node->wv[q];
         du[q] = (AW_REAL)node->du[q];
         dv[q] = (AW_REAL)node->dv[q];
     }
-    for (int q = 0; q < AW_SHAPE_NODES; ++q)
-        for (int p = 0; p < AW_SHAPE_NODES; ++p) {
+    for (int q = 0; q < AW_SPLINE_NODES; ++q)
+        for (int p = 0; p < AW_SPLINE_NODES; ++p) {
             const ptrdiff_t cell = node->first + q * row + p;
             const AW_REAL w = wv[q] * wu[p], d = wv[q] * du[p] + dv[q] * wu[p];
             for (int t = 0; t < 3; ++t) {

@@ -13,7 +13,7 @@ typedef struct aw_gpu_nodes {
     /* out: */
     double f_in[AW_GPU_WARPS][AW_RESULTS];
     aw_work work[AW_GPU_WARPS]; /* added to; all evaluations are with rates */
-    /* in between: */
+    /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
     aw_arc arc[AW_GPU_WARPS][AW_ARCS_MAX];
     int arcs[AW_GPU_WARPS];

@@ -21,7 +21,7 @@ typedef struct aw_gpu_tiles {
     /* out: */
     double f_in[AW_GPU_WARPS][AW_RESULTS][AW_TILE];
     aw_work work[AW_GPU_WARPS]; /* added to */
-    /* in between: */
+    /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
     aw_tile_place place[AW_GPU_WARPS];
     aw_tile_arc arc[AW_GPU_WARPS];
