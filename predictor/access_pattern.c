@@ -52,12 +52,12 @@ void aw_patterns_carry(const aw_patterns *from, const float *need, const aw_patt
     }
 }
 
-/* Error of all cells when every region may have the error mark^-4. */
-static double error_of(const float *rough, size_t cells, double least, double mark)
+/* Sum of the errors of all cells if every region may have the error level^-4. */
+static double error_of(const float *rough, size_t cells, double least, double level)
 {
     double sum = 0.0;
     for (size_t j = 0; j < cells; ++j) {
-        const double s = (double)rough[j], n = fmax(least, s * mark);
+        const double s = (double)rough[j], n = fmax(least, s * level);
         if (s > 0.0) sum += s * (s / n) * (s / n) * (s / n);
     }
     return sum;
@@ -67,7 +67,7 @@ void aw_patterns_allot(const float *rough, size_t cells, double least, double to
 {
     double low = 0.0, high = 1.0;
     for (int i = 0; i < 60 && error_of(rough, cells, least, high) > total; ++i) high *= 4.0;
-    for (int i = 0; i < 24; ++i) { /* to 1e-7 of the mark: far finer than regions can be counted */
+    for (int i = 0; i < 24; ++i) { /* to 1e-7, far finer than whole numbers of regions */
         const double middle = 0.5 * (low + high);
         if (error_of(rough, cells, least, middle) > total)
             low = middle;

@@ -6,7 +6,7 @@
 
 #include "src/base/memory.h"
 
-/* A wish this little above a whole number is that number. */
+/* A number of regions up to this much above a whole number is rounded down. */
 #define AW_WHOLE 0.05
 
 void aw_intervals_free(aw_intervals *out)
@@ -36,9 +36,10 @@ done:
     return status;
 }
 
-static size_t whole(double wish)
+/* Whole number of regions, at least 1. */
+static size_t whole(double need)
 {
-    const double n = ceil(wish - AW_WHOLE);
+    const double n = ceil(need - AW_WHOLE);
     return n > 1.0 ? (size_t)n : 1;
 }
 
@@ -55,26 +56,26 @@ done:
     return status;
 }
 
-/* Cells first .. last - 1, which lie between hard break points and want something. */
+/* Cells first .. last - 1, which lie between hard break points and need regions. */
 static aw_status even_group(const aw_patterns *p, const float *need, size_t first, size_t last,
                             aw_intervals *out)
 {
     aw_status status = AW_OK;
-    double total = 0.0, done_before = 0.0, from = p->edge[first];
+    double total = 0.0, before = 0.0, from = p->edge[first];
     for (size_t i = first; i < last; ++i) total += (double)need[i];
     const size_t n = whole(total);
     size_t next = 1;
     for (size_t i = first; i < last; ++i) {
-        const double mine = (double)need[i], a = p->edge[i], b = p->edge[i + 1];
+        const double here = (double)need[i], a = p->edge[i], b = p->edge[i + 1];
         for (; next < n; ++next) {
             const double mark = total * (double)next / (double)n;
-            if (!(mark < done_before + mine)) break;
-            const double to = a + (b - a) * (mark - done_before) / mine;
+            if (!(mark < before + here)) break;
+            const double to = a + (b - a) * (mark - before) / here;
             if (!(to > from)) continue;
             AW_TRY(add(out, from, to));
             from = to;
         }
-        done_before += mine;
+        before += here;
     }
     AW_TRY(add(out, from, p->edge[last]));
 done:
@@ -98,7 +99,7 @@ done:
     return status;
 }
 
-/* Cell [a, b] with the regions of an earlier partition that lie in it, n of which are wanted. */
+/* Cell [a, b] in n regions, from the `count` regions of an earlier partition that lie in it. */
 static aw_status as_earlier(double a, double b, size_t n, const double (*earlier)[2], size_t count,
                             aw_intervals *out)
 {
@@ -107,7 +108,7 @@ static aw_status as_earlier(double a, double b, size_t n, const double (*earlier
     const size_t times = n > count ? (n + count / 2) / count : 1;
     const size_t keep = n < count ? n : count;
     double from = a;
-    for (size_t k = 1; k <= keep; ++k) { /* the earlier break points, or as many of them */
+    for (size_t k = 1; k <= keep; ++k) { /* all or some of the earlier break points */
         const size_t at = k * count / keep;
         const double to = at < count ? earlier[at][0] : b;
         if (!(to > from)) continue;
@@ -136,10 +137,10 @@ done:
     return status;
 }
 
-aw_status aw_convert(aw_conversion how, const aw_patterns *patterns, const float *need,
+aw_status aw_convert(aw_conversion method, const aw_patterns *patterns, const float *need,
                      const double (*earlier)[2], size_t earlier_n, aw_intervals *out)
 {
-    if (how == AW_CONVERT_EVEN) return even(patterns, need, out);
-    if (how == AW_CONVERT_UNIFORM) earlier_n = 0;
+    if (method == AW_CONVERT_EVEN) return even(patterns, need, out);
+    if (method == AW_CONVERT_UNIFORM) earlier_n = 0;
     return by_cell(patterns, need, earlier, earlier_n, out);
 }

@@ -11,28 +11,29 @@
 #include "src/base/port.h"
 
 enum {
-    LANES = 16,     /* centroids that are compared at a time: a panel */
-    CHUNK = 64,     /* rows of a piece of work; their panel stays in the cache */
-    COLUMNS = 64,   /* columns that are averaged at a time */
-    TRIALS = 4,     /* rows that compete to become a seed */
-    WORTH = 1 << 16 /* numbers that are worth waking threads for, at every seed */
+    LANES = 16,            /* centroids that are compared at a time: a panel */
+    CHUNK = 64,            /* rows of a chunk, short enough that the panel stays in the cache */
+    COLUMNS = 64,          /* columns that are averaged at a time */
+    TRIALS = 4,            /* candidates for a seed */
+    PARALLEL_MIN = 1 << 16 /* smallest number of elements for which a seed is sought in parallel */
 };
 
 struct aw_kmeans {
-    size_t k, dim;    /* of the centroids; k is 0 where there are none */
+    size_t k, dim;    /* of the centroids; k is 0 if there are none */
     float *centroid;  /* [k][dim] */
     float *panel;     /* [k / LANES, rounded up][dim][LANES] */
-    float *distance2; /* [n], to the nearest seed or to the own centroid */
-    float *trial;     /* [TRIALS][n], the same with one more seed */
+    float *distance2; /* [n], to the nearest seed or to the row's centroid */
+    float *trial;     /* [TRIALS][n], to the nearest seed with one more seed */
     uint32_t *found;  /* [n], cluster of a row in this iteration */
     uint32_t *count;  /* [k], rows of a cluster */
-    uint32_t *begin;  /* [k], where its members begin */
-    uint32_t *member; /* [n], rows by cluster, ascending within one */
-    double *part;     /* [k], its inertia */
-    size_t centroids, panels, distances, trials, finds, counts, begins, members, parts; /* room */
+    uint32_t *begin;  /* [k], index of its first member */
+    uint32_t *member; /* [n], rows by cluster, ascending within a cluster */
+    double *part;     /* [k], inertia of a cluster */
+    /* capacities of these arrays */
+    size_t centroids, panels, distances, trials, finds, counts, begins, members, parts;
 };
 
-/* What is clustered. */
+/* The rows, and the labels they get. */
 typedef struct sample {
     const float *row;
     size_t n, dim;
@@ -82,7 +83,7 @@ done:
     return status;
 }
 
-/* Squared distances cannot overflow when every number is at most `limit`; a NaN is not. */
+/* Refuse rows with a number beyond `limit`, up to which no squared distance overflows, or a NaN. */
 static aw_status check_rows(const sample *r)
 {
     const float limit = sqrtf(FLT_MAX / (4.0f * (float)r->dim)) * 0.99f;
@@ -99,7 +100,7 @@ static aw_status check_rows(const sample *r)
                     (double)limit);
 }
 
-/* Squared distance for the seeds, in an order of its own that is easy on the processor. */
+/* Squared distance for the seeds, summed in an order that vectorises. */
 static float distance2(const float *a, const float *b, size_t dim)
 {
     float sum[LANES] = {0}, all = 0.0f;
@@ -126,6 +127,8 @@ static double draw(uint64_t i)
     return (double)(z >> 11) * 0x1p-53;
 }
 
+/* In these, far[i] is the squared distance of row i to the nearest seed. */
+
 static double sum_of(const float *far, size_t n)
 {
     double sum = 0.0;
@@ -133,7 +136,8 @@ static double sum_of(const float *far, size_t n)
     return sum;
 }
 
-/* A row with a chance in proportion to its squared distance; one of them is positive. */
+/* The row at which the running sum of far[] exceeds `mark`: for a random mark, a row drawn with a
+ * probability proportional to its squared distance. At least one of far[] is positive. */
 static size_t draw_row(const float *far, size_t n, double mark)
 {
     double sum = 0.0;
@@ -153,15 +157,15 @@ static size_t farthest_row(const float *far, size_t n)
     return farthest;
 }
 
-/* Squared distance of row i to the nearest seed, if row `pick` were one more. */
+/* Squared distance of row i to the nearest seed, with row `pick` as one more seed. */
 static float with_seed(const aw_kmeans *w, const sample *r, size_t i, size_t pick)
 {
     float far = distance2(&r->row[i * r->dim], &r->row[pick * r->dim], r->dim);
     return far < w->distance2[i] ? far : w->distance2[i];
 }
 
-/* The next seed: of the farthest row and some drawn ones that which leaves the least inertia.
- * @return n, if there is no row that is not yet a seed */
+/* The next seed, number c: of the candidates (the farthest row and some drawn ones) the one that
+ * leaves the smallest inertia. @return its row; n: every row coincides with a seed */
 static size_t next_seed(aw_kmeans *w, const sample *r, size_t c)
 {
     const size_t n = r->n;
@@ -172,7 +176,7 @@ static size_t next_seed(aw_kmeans *w, const sample *r, size_t c)
     pick[0] = farthest_row(w->distance2, n);
     for (size_t t = 1; t < TRIALS; ++t)
         pick[t] = draw_row(w->distance2, n, draw(c * TRIALS + t) * all);
-#pragma omp parallel for schedule(static) num_threads(r->threads) if (n * r->dim >= WORTH)
+#pragma omp parallel for schedule(static) num_threads(r->threads) if (n * r->dim >= PARALLEL_MIN)
     for (size_t i = 0; i < n; ++i)
         for (size_t t = 0; t < TRIALS; ++t) w->trial[t * n + i] = with_seed(w, r, i, pick[t]);
     for (size_t t = 0; t < TRIALS; ++t) {
@@ -185,7 +189,8 @@ static size_t next_seed(aw_kmeans *w, const sample *r, size_t c)
     return pick[best];
 }
 
-/* Seeds; for want of another row the first again, which then wins none from its double. */
+/* Choose the seeds. If no distinct row is left, the first seed is repeated; its cluster then gets
+ * no row, since ties go to the lowest index. */
 static void seed(aw_kmeans *w, const sample *r)
 {
     const size_t first = (size_t)(draw(0) * (double)r->n), bytes = r->dim * sizeof *w->centroid;
@@ -217,7 +222,7 @@ static void pair_distances(const float *AW_RESTRICT a, const float *AW_RESTRICT 
     memcpy(db, sb, sizeof sb);
 }
 
-/* The centroids side by side; what is beyond the last is zero. */
+/* Copy the centroids into panels, padded with zeros. */
 static void fill_panels(aw_kmeans *w, int threads)
 {
 #pragma omp parallel for schedule(static) num_threads(threads)
@@ -231,7 +236,7 @@ static void fill_panels(aw_kmeans *w, int threads)
     }
 }
 
-/* Best so far of a row. */
+/* Nearest centroid of a row so far. */
 typedef struct nearest {
     float distance2;
     uint32_t centroid;
@@ -240,7 +245,7 @@ typedef struct nearest {
 static void compare(nearest *best, const float far[LANES], size_t first, size_t end)
 {
     for (size_t c = first; c < end; ++c)
-        if (far[c - first] < best->distance2) { /* the first of equals stays */
+        if (far[c - first] < best->distance2) { /* the first of equals is kept */
             best->distance2 = far[c - first];
             best->centroid = (uint32_t)c;
         }
@@ -279,7 +284,7 @@ static void assign(aw_kmeans *w, const sample *r)
     for (size_t i = 0; i < r->n; ++i) w->count[w->found[i]]++;
 }
 
-/* Give every empty cluster the farthest row, as long as there is one to give. */
+/* Assign the farthest row to each empty cluster, as long as there is one. */
 static void fill_empty(aw_kmeans *w, const sample *r)
 {
     for (size_t c = 0; c < w->k; ++c) {
@@ -298,8 +303,7 @@ static void fill_empty(aw_kmeans *w, const sample *r)
     }
 }
 
-/* Take over the labels and sort the rows by cluster.
- * @return labels that changed */
+/* Copy the new labels and sort the rows by cluster. @return the number of changed labels */
 static size_t group(aw_kmeans *w, const sample *r)
 {
     size_t changed = 0;
@@ -317,7 +321,7 @@ static size_t group(aw_kmeans *w, const sample *r)
     return changed;
 }
 
-/* The mean of a cluster's rows, summed in their order, a few columns at a time. */
+/* Move a centroid to the mean of its rows, summed in their order, a few columns at a time. */
 static void average(aw_kmeans *w, const sample *r, size_t c)
 {
     const uint32_t *member = &w->member[w->begin[c]];

@@ -6,17 +6,18 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-enum { LEAF = 8 }; /* points that are not worth another cut */
+enum { LEAF = 8 }; /* largest number of points in a leaf */
 
 typedef struct site {
     double x[3];
     uint32_t index;
 } site;
 
-/* Sites [first, end). The left child follows its parent; the right one is at `right`, or 0. */
+/* A node of sites [first, end). Its left child follows it; `right` is its right child, 0 in a
+ * leaf. */
 typedef struct node {
-    double lo[3], hi[3]; /* box of the sites */
-    uint32_t lowest;     /* index among them */
+    double lo[3], hi[3]; /* bounding box of the sites */
+    uint32_t lowest;     /* their lowest index */
     uint32_t first, end, right;
 } node;
 
@@ -24,7 +25,7 @@ struct aw_knn {
     site *site;
     node *node;
     size_t n, nodes;
-    size_t sites_room, nodes_room;
+    size_t sites_capacity, nodes_capacity;
 };
 
 aw_status aw_knn_new(aw_knn **out)
@@ -41,7 +42,7 @@ void aw_knn_free(aw_knn *knn)
     aw_free(knn);
 }
 
-/* Order along an axis; the index makes all places different, however many coordinates are equal. */
+/* Order along an axis; equal coordinates are ordered by index. */
 static int before(const site *a, const site *b, int axis)
 {
     if (a->x[axis] != b->x[axis]) return a->x[axis] < b->x[axis];
@@ -55,8 +56,8 @@ static void swap(site *a, site *b)
     *b = kept;
 }
 
-/* Reorder so that s[place] is what sorting would put there: Hoare's selection. The pivot's place
- * is a hash of the bounds, since a lattice in order can defeat any plain choice. */
+/* Reorder so that s[place] is the same as after sorting: Hoare's selection. The pivot is chosen by
+ * a hash of the bounds, since an ordered lattice can defeat any simple choice. */
 static void select_place(site *s, size_t n, size_t place, int axis)
 {
     size_t lo = 0, hi = n; /* the place is in [lo, hi) */
@@ -101,7 +102,8 @@ static int longest_side(const node *a)
     return axis;
 }
 
-/* The halves differ by one site at most: the depth is log2 n. */
+/* Build the node of sites [first, end) and its children. The halves differ by at most one site, so
+ * the depth is log2 n. */
 static void grow(aw_knn *t, uint32_t first, uint32_t end)
 {
     node *a = &t->node[t->nodes++];
@@ -123,10 +125,10 @@ aw_status aw_knn_build(aw_knn *knn, const double (*point)[3], size_t n)
     knn->n = knn->nodes = 0;
     if (n > UINT32_MAX / 2)
         AW_TRY(aw_error(AW_ERR_ARG, "nearest neighbours: %zu points are too many", n));
-    status = aw_grow((void **)&knn->site, &knn->sites_room, n, sizeof *knn->site);
-    /* leaves hold more than LEAF / 2 - 1 sites each, and there are fewer forks than leaves */
+    status = aw_grow((void **)&knn->site, &knn->sites_capacity, n, sizeof *knn->site);
+    /* a leaf has at least LEAF / 2 sites, and there are fewer inner nodes than leaves */
     if (status == AW_OK)
-        status = aw_grow((void **)&knn->node, &knn->nodes_room, n / 2 + 1, sizeof *knn->node);
+        status = aw_grow((void **)&knn->node, &knn->nodes_capacity, n / 2 + 1, sizeof *knn->node);
     if (status != AW_OK) AW_TRY(aw_error(status, "nearest neighbours: out of memory"));
     for (size_t i = 0; i < n; ++i) {
         for (int d = 0; d < 3; ++d) {
@@ -154,8 +156,8 @@ typedef struct search {
 
 static double square(double dx, double dy, double dz) { return dx * dx + dy * dy + dz * dz; }
 
-/* Squared distance to a box. Not greater than that to a site in it, rounding included: its terms
- * are rounded as the site's are, and rounding keeps order. */
+/* Squared distance to a box: never larger than that to a site in it, even with rounding, because
+ * both are rounded in the same steps and rounding is monotonic. */
 static double box_distance2(const node *a, const double q[3])
 {
     double gap[3];
@@ -164,7 +166,7 @@ static double box_distance2(const node *a, const double q[3])
     return square(gap[0], gap[1], gap[2]);
 }
 
-/* Whether a site at this distance, or any with an index from this on, would be a neighbour. */
+/* Whether a site at this distance with this or a higher index may be a neighbour. */
 static int wanted(const search *f, double distance2, uint32_t index)
 {
     if (f->found < f->k) return 1;
@@ -194,7 +196,7 @@ static void visit_leaf(search *f, const node *a)
     }
 }
 
-/* The nearer child first (of equally near ones that with the lowest index). */
+/* Search a node, the nearer child first (of equally near ones the one with the lowest index). */
 static void visit(search *f, const node *a, double distance2)
 {
     if (!wanted(f, distance2, a->lowest)) return;

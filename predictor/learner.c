@@ -14,9 +14,9 @@ struct aw_learner {
     aw_patterns layer[AW_LAYERS]; /* newest first */
     size_t layers, steps;
     aw_knn *tree;
-    double (*point)[3]; /* of the tree: tiles of the newest layer, then of the older one */
+    double (*point)[3]; /* points of the tree: tiles of the newest layer, then of the older one */
     size_t point_capacity;
-    double (*older)[2]; /* [layer[1].rows]: places of the older tiles, kept for the next tree */
+    double (*older)[2]; /* [layer[0].rows]: positions of the newest tiles, for the next tree */
     size_t older_capacity;
 };
 
@@ -49,10 +49,10 @@ aw_status aw_learner_learn(aw_learner *learner, aw_patterns *seen, const double 
 {
     aw_status status = AW_OK;
     const size_t old = learner->layers > 0 ? learner->layer[0].rows : 0, n = seen->rows;
-    const aw_patterns forgotten = learner->layer[AW_LAYERS - 1];
+    const aw_patterns discarded = learner->layer[AW_LAYERS - 1];
     for (size_t i = 0; i < n; ++i) /* before anything is changed */
         if (!isfinite(where[i][0]) || !isfinite(where[i][1]))
-            return aw_error(AW_ERR_NONFINITE, "the place of tile %zu is not finite: %g, %g", i,
+            return aw_error(AW_ERR_NONFINITE, "the position of tile %zu is not finite: %g, %g", i,
                             where[i][0], where[i][1]);
     AW_TRY(aw_grow((void **)&learner->older, &learner->older_capacity, old > n ? old : n,
                    sizeof *learner->older));
@@ -60,7 +60,7 @@ aw_status aw_learner_learn(aw_learner *learner, aw_patterns *seen, const double 
                    sizeof *learner->point));
     learner->layer[1] = learner->layer[0];
     learner->layer[0] = *seen;
-    *seen = forgotten;
+    *seen = discarded;
     learner->layers = learner->layers < AW_LAYERS ? learner->layers + 1 : AW_LAYERS;
     for (size_t i = 0; i < n + old; ++i) {
         const double *at = i < n ? where[i] : learner->older[i - n];

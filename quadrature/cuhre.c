@@ -9,9 +9,12 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* WHOLE: from so many dimensions on the box starts whole. ROOM: for so many cuts a queue gets room
- * on a device at a time. */
-enum { REGIONS = 64, PIECES = 4, WHOLE = 4, ROOM = 256 };
+enum {
+    REGIONS = 64,     /* L_max by default */
+    PIECES_MAX = 4,   /* largest d */
+    WHOLE_FROM = 4,   /* dimensions from which on the box is not cut at the start */
+    DEVICE_CUTS = 256 /* cuts by which the capacity of a queue grows on a device */
+};
 
 typedef aw_cuhre_region region;
 
@@ -22,24 +25,24 @@ typedef struct list {
 
 typedef aw_cuhre_queue queue;
 
-/* An integrand: a function of the host; or one that `device` knows, which does the work. */
+/* An integrand: a function on the host, or one built into `device`, which then does the work. */
 typedef struct integrand {
     aw_cuhre_fn f;
     void *context;
     const aw_device *device;
-    const aw_genz *known;
+    const aw_genz *builtin;
 } integrand;
 
 typedef struct job {
     const aw_cuhre_params *params;
     integrand f;
     aw_cuhre_rule rule;
-    size_t aim; /* L_max */
+    size_t l_max;
     int threads;
     list regions, bad;
     queue *queue; /* [queues] */
     size_t queues;
-    double tolerance; /* for the integral as it is known */
+    double tolerance; /* absolute, from the current estimate of the integral */
     aw_cuhre_result *out;
 } job;
 
@@ -53,7 +56,7 @@ static uint64_t applications_left(const job *j)
     return (j->params->max_evaluations - j->out->evaluations) / (uint64_t)j->rule.points;
 }
 
-/* Is the sum of errors within the tolerance? */
+/* Whether the sum of the errors is within the tolerance. */
 static int converged(job *j)
 {
     const aw_cuhre_params *p = j->params;
@@ -77,10 +80,10 @@ static aw_status partition(job *j)
 {
     const aw_cuhre_params *p = j->params;
     size_t l = 1, n = 1;
-    while (p->n < WHOLE) {
+    while (p->n < WHOLE_FROM) {
         size_t more = 1;
         for (int i = 0; i < p->n; ++i) more *= l + 1;
-        if (more > j->aim || more > applications_left(j) / 2) break;
+        if (more > j->l_max || more > applications_left(j) / 2) break;
         n = more;
         l++;
     }
@@ -100,14 +103,14 @@ static aw_status partition(job *j)
     return AW_OK;
 }
 
-/* Apply the rule to n regions; a region's result depends on nothing else. */
+/* Apply the rule to n regions. Each result depends on its region only. */
 static aw_status apply_all(job *j, region *q, size_t n)
 {
     int worst = AW_OK;
     j->out->evaluations += n * (uint64_t)j->rule.points;
     if (j->f.device) {
         const aw_device *d = j->f.device;
-        aw_status status = d->ops->cuhre_apply(d->state, &j->rule, j->f.known, q, n);
+        aw_status status = d->ops->cuhre_apply(d->state, &j->rule, j->f.builtin, q, n);
         for (size_t i = 0; i < n && status == AW_OK; ++i)
             if (!(q[i].error < HUGE_VAL)) status = AW_ERR_NONFINITE;
         return status;
@@ -120,7 +123,8 @@ static aw_status apply_all(job *j, region *q, size_t n)
     return (aw_status)worst;
 }
 
-/* Smallest error first; ties by place, so that the order depends on nothing else. */
+/* Smallest error first; ties are decided by the centre, so that the order depends on nothing but
+ * the regions. */
 static int by_error(const void *a, const void *b)
 {
     const region *p = a, *q = b;
@@ -130,25 +134,25 @@ static int by_error(const void *a, const void *b)
     return 0;
 }
 
-/* PARTITION: sort by error; return how many are good. */
+/* PARTITION: sort by error. @return the number of good regions */
 static size_t count_good(job *j)
 {
-    double taken = 0.0;
+    double sum = 0.0;
     size_t good = 0;
     qsort(j->regions.item, j->regions.n, sizeof(region), by_error);
     while (good + 1 < j->regions.n) {
-        taken += j->regions.item[good].error;
-        if (!(taken <= 0.5 * j->tolerance)) break;
+        sum += j->regions.item[good].error;
+        if (!(sum <= 0.5 * j->tolerance)) break;
         good++;
     }
     return good;
 }
 
-/* SPLIT-FACTOR: more pieces where the list is short, which would leave threads without work. */
+/* SPLIT-FACTOR: more pieces where the list is short and threads would have no work. */
 static int pieces_for(const job *j, size_t bad)
 {
     int pieces = 2;
-    while (pieces < PIECES && 8 * bad * (size_t)pieces < j->aim) pieces++;
+    while (pieces < PIECES_MAX && 8 * bad * (size_t)pieces < j->l_max) pieces++;
     return pieces;
 }
 
@@ -165,12 +169,13 @@ static aw_status cut_bad(job *j, size_t good, int pieces)
     for (size_t k = 0; k < bad; ++k) aw_cuhre_cut(&j->bad.item[k], pieces, &piece[k * d]);
     j->regions.n = good + bad * d;
     status = apply_all(j, piece, bad * d);
-    for (size_t k = 0; k < bad; ++k) aw_cuhre_hold_against(&j->bad.item[k], &piece[k * d], pieces);
+    for (size_t k = 0; k < bad; ++k) aw_cuhre_compare(&j->bad.item[k], &piece[k * d], pieces);
 done:
     return status;
 }
 
-/* QUADRATURE-PHASEONE. @param[out] bad  regions left for phase two, at the end of the list */
+/* QUADRATURE-PHASEONE.
+ * @param[out] bad  number of regions left for phase two, at the end of the list */
 static aw_status phase_one(job *j, size_t *bad)
 {
     aw_status status = AW_OK;
@@ -189,7 +194,7 @@ static aw_status phase_one(job *j, size_t *bad)
         size_t good = count_good(j), n = j->regions.n - good;
         int pieces = pieces_for(j, n);
         *bad = n;
-        if (seen_twice && n >= j->aim) break;
+        if (seen_twice && n >= j->l_max) break;
         if (applications_left(j) < n * (size_t)pieces) pieces = 2;
         int possible = applications_left(j) >= n * (size_t)pieces;
         for (size_t i = good; i < j->regions.n; ++i)
@@ -208,15 +213,15 @@ done:
 
 /* ---- phase two ---- */
 
-/* Room for so many regions, and more: it doubles. */
-static aw_status make_room(queue *q, size_t n)
+/* Grow the capacity to at least n regions, at least doubling it. */
+static aw_status reserve(queue *q, size_t n)
 {
     aw_status status = AW_OK;
-    size_t regions = q->room, places = q->room;
+    size_t regions = q->capacity, places = q->capacity;
     AW_TRY(n < UINT32_MAX / 2 ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(aw_grow((void **)&q->region, &regions, n, sizeof *q->region));
     AW_TRY(aw_grow((void **)&q->heap, &places, n, sizeof *q->heap));
-    q->room = (uint32_t)(regions < places ? regions : places);
+    q->capacity = (uint32_t)(regions < places ? regions : places);
 done:
     return status;
 }
@@ -227,7 +232,7 @@ static aw_status run_queue(const job *j, queue *q)
     aw_status status = AW_OK;
     region half[2];
     while (aw_cuhre_queue_wants(q)) {
-        if (q->n >= q->room) AW_TRY(make_room(q, (size_t)q->n + 1));
+        if (q->n >= q->capacity) AW_TRY(reserve(q, (size_t)q->n + 1));
         if (!aw_cuhre_queue_next(q, half)) break;
         AW_TRY(apply(j, &half[0]));
         AW_TRY(apply(j, &half[1]));
@@ -237,38 +242,40 @@ done:
     return status;
 }
 
-/* The same on a device, all queues at a time: until all of them have what they want, those that
- * do not have it yet are given more room. */
+/* The same for all queues at once on a device, which returns when it has used up the capacity of
+ * the unfinished queues; that capacity then grows. */
 static aw_status run_on_device(job *j)
 {
     const aw_device *d = j->f.device;
     aw_status status = AW_OK;
     for (;;) {
-        int some = 0;
+        int unfinished = 0;
         for (size_t i = 0; i < j->queues; ++i) {
             queue *q = &j->queue[i];
             if (q->broken) return AW_ERR_NONFINITE;
             if (!aw_cuhre_queue_wants(q)) continue;
-            AW_TRY(make_room(q, (size_t)q->n + (q->quota < ROOM ? (size_t)q->quota : ROOM)));
-            some = 1;
+            AW_TRY(reserve(q, (size_t)q->n +
+                                  (q->quota < DEVICE_CUTS ? (size_t)q->quota : DEVICE_CUTS)));
+            unfinished = 1;
         }
-        if (!some) break;
-        AW_TRY(d->ops->cuhre_cut(d->state, &j->rule, j->f.known, j->queue, j->queues));
+        if (!unfinished) break;
+        AW_TRY(d->ops->cuhre_cut(d->state, &j->rule, j->f.builtin, j->queue, j->queues));
     }
 done:
     return status;
 }
 
-/* Deal the regions out, the worst first. The good ones come last and lie at the bottom. */
+/* Distribute the regions over the queues, the worst first. The good ones come last and lie at the
+ * bottom of the heaps. */
 static aw_status deal(job *j, size_t bad)
 {
     aw_status status = AW_OK;
-    j->queues = bad < j->aim ? bad : j->aim;
+    j->queues = bad < j->l_max ? bad : j->l_max;
     j->queue = aw_alloc(j->queues, sizeof *j->queue);
     if (!j->queue) return AW_ERR_NOMEM;
     for (size_t i = j->regions.n, k = 0; i-- > 0; k = k + 1 < j->queues ? k + 1 : 0) {
         queue *q = &j->queue[k];
-        AW_TRY(make_room(q, (size_t)q->n + 1));
+        AW_TRY(reserve(q, (size_t)q->n + 1));
         aw_cuhre_queue_push(q, &j->regions.item[i]);
     }
     for (size_t i = 0; i < j->queues; ++i) {
@@ -279,7 +286,8 @@ done:
     return status;
 }
 
-/* Sums over the queues, in their order. @return the largest error of a region */
+/* Sum over the queues, in their order.
+ * @return the largest error of a region, without queues that are stuck */
 static double sum_queues(job *j)
 {
     double top = 0.0;
@@ -295,11 +303,11 @@ static double sum_queues(job *j)
     return top;
 }
 
-/* Share what is left of the budget among the queues with work; when it is less than one cut for
- * each, the first of them get one. @return the cuts that are given out */
-static uint64_t give_quotas(job *j, double threshold)
+/* Divide the rest of the budget among the queues with work; if it is less than one cut for each,
+ * the first of them get one. @return the number of cuts granted */
+static uint64_t set_quotas(job *j, double threshold)
 {
-    uint64_t left = applications_left(j) / 2, given = 0, active = 0;
+    uint64_t left = applications_left(j) / 2, granted = 0, active = 0;
     for (size_t i = 0; i < j->queues; ++i)
         active += !j->queue[i].stuck && aw_cuhre_queue_top(&j->queue[i]) > threshold;
     uint64_t each = active > 0 ? left / active : 0;
@@ -309,15 +317,15 @@ static uint64_t give_quotas(job *j, double threshold)
         if (q->stuck || !(aw_cuhre_queue_top(q) > threshold))
             q->quota = 0;
         else if (each == 0)
-            q->quota = given < left;
-        given += q->quota;
+            q->quota = granted < left;
+        granted += q->quota;
     }
-    return given;
+    return granted;
 }
 
-/* One round of all queues: a queue stops early when it has shrunk its error as much as the whole
- * must be. */
-static aw_status run_queues(job *j, double threshold, uint64_t given)
+/* One round of all queues. A queue stops early when it has reduced its error by the factor by which
+ * the total must fall. */
+static aw_status run_queues(job *j, double threshold, uint64_t granted)
 {
     aw_status status = AW_OK;
     int worst = AW_OK;
@@ -337,17 +345,18 @@ static aw_status run_queues(job *j, double threshold, uint64_t given)
     }
     for (size_t i = 0; i < j->queues; ++i) {
         queue *q = &j->queue[i];
-        given -= q->quota;
-        sum_regions(q->region, q->n, &q->value, &q->error); /* anew: a running sum drifts */
+        granted -= q->quota;
+        sum_regions(q->region, q->n, &q->value, &q->error); /* a running sum drifts */
     }
-    j->out->evaluations += 2 * given * (uint64_t)j->rule.points;
+    j->out->evaluations += 2 * granted * (uint64_t)j->rule.points;
     j->out->rounds++;
 done:
     return status;
 }
 
-/* QUADRATURE-PHASETWO. The threshold falls by no more than the sum of errors has to: with more
- * regions at every lower threshold, the sum falls more slowly, and little is done in vain. */
+/* QUADRATURE-PHASETWO. The threshold falls by no larger a factor than the sum of errors must: there
+ * are more regions at every lower threshold, so the sum falls more slowly, and few cuts are
+ * wasted. */
 static aw_status phase_two(job *j, size_t bad)
 {
     aw_status status = AW_OK;
@@ -358,9 +367,9 @@ static aw_status phase_two(job *j, size_t bad)
         if (converged(j)) break;
         double fall = fmin(0.7, fmax(j->tolerance / j->out->error, 1.0 / 16.0));
         threshold = fall * fmin(threshold, top);
-        uint64_t given = give_quotas(j, threshold);
-        if (given == 0) return AW_ERR_MAXEVAL;
-        AW_TRY(run_queues(j, threshold, given));
+        uint64_t granted = set_quotas(j, threshold);
+        if (granted == 0) return AW_ERR_MAXEVAL;
+        AW_TRY(run_queues(j, threshold, granted));
     }
 done:
     return status;
@@ -369,12 +378,12 @@ done:
 static aw_status check(const aw_cuhre_params *p)
 {
     if (p->n < 2 || p->n > AW_CUHRE_DIMENSIONS)
-        return aw_error(AW_ERR_ARG, "integration in %d dimensions: 2 to %d can be had", p->n,
+        return aw_error(AW_ERR_ARG, "integration in %d dimensions: expected 2 to %d", p->n,
                         (int)AW_CUHRE_DIMENSIONS);
     for (int i = 0; i < p->n; ++i)
         if (!(p->a[i] < p->b[i] && isfinite(p->b[i] - p->a[i])))
-            return aw_error(AW_ERR_ARG, "integration: [%g, %g] is no interval (axis %d)", p->a[i],
-                            p->b[i], i + 1);
+            return aw_error(AW_ERR_ARG, "integration: [%g, %g] is not an interval (axis %d)",
+                            p->a[i], p->b[i], i + 1);
     if (!(p->absolute >= 0.0 && p->relative >= 0.0 && p->absolute + p->relative > 0.0))
         return aw_error(AW_ERR_ARG, "integration: tolerances %g and %g (one must be above 0)",
                         p->absolute, p->relative);
@@ -401,7 +410,7 @@ static aw_status integrate(const aw_cuhre_params *params, const integrand *f, aw
     *out = (aw_cuhre_result){.error = HUGE_VAL};
     AW_TRY(check(params));
     j.threads = params->threads > 0 ? params->threads : omp_get_max_threads();
-    j.aim = params->regions > 0 ? params->regions : REGIONS;
+    j.l_max = params->regions > 0 ? params->regions : REGIONS;
     aw_cuhre_rule_make(&j.rule, params->n);
     status = phase_one(&j, &bad);
     out->regions = j.regions.n;
@@ -426,13 +435,13 @@ aw_status aw_cuhre(const aw_cuhre_params *params, aw_cuhre_fn f, void *context,
 aw_status aw_cuhre_on(const aw_device *device, const aw_cuhre_params *params, const aw_genz *f,
                       aw_cuhre_result *out)
 {
-    const integrand known = {.device = device, .known = f};
+    const integrand on_device = {.device = device, .builtin = f};
     *out = (aw_cuhre_result){.error = HUGE_VAL};
     if (!device->ops->cuhre_apply || !device->ops->cuhre_cut)
-        return aw_error(AW_ERR_BACKEND, "device '%s': it does not integrate in several dimensions",
+        return aw_error(AW_ERR_BACKEND, "device '%s' does not integrate in several dimensions",
                         device->ops->kind);
     if (f->n != params->n)
-        return aw_error(AW_ERR_ARG, "integration in %d dimensions of an integrand of %d", params->n,
+        return aw_error(AW_ERR_ARG, "integration in %d dimensions of an integrand in %d", params->n,
                         f->n);
-    return integrate(params, &known, out);
+    return integrate(params, &on_device, out);
 }

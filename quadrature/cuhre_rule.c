@@ -9,7 +9,8 @@
 #define CORNER2 AW_CUHRE_CORNER2
 #define RIM AW_CUHRE_RIM
 
-/* Gram and Schmidt on n rows of n numbers, with weights m; twice, for the last digits. */
+/* Gram-Schmidt orthonormalisation of n rows of n numbers with weights m, in two passes for full
+ * accuracy. */
 static void orthonormalise(int n, const double *m, double *row)
 {
     for (int j = 0; j < n; ++j)
@@ -25,9 +26,10 @@ static void orthonormalise(int n, const double *m, double *row)
         }
 }
 
-/* A null rule of degree d is orthogonal, point by point, to all monomials up to d. Symmetry leaves
- * 1, x^2, x^4, x^2 y^2 up to degree 5: so orthonormalise these and three more, and read the null
- * rules off from the end. Scaled to the size of the rule itself: on noise, both err alike. */
+/* A null rule of degree d is orthogonal, point by point, to all monomials up to degree d. Symmetry
+ * leaves 1, x^2, x^4, x^2 y^2 up to degree 5, so orthonormalise these and three more; the null
+ * rules are the rows in reverse order. They are scaled to the norm of the rule itself, so that on
+ * noise both have the same error. */
 static void make_nulls(aw_cuhre_rule *rule, const double *m)
 {
     const double n = rule->n, pairs = 0.5 * n * (n - 1.0), rim2 = RIM * RIM;
@@ -72,7 +74,7 @@ void aw_cuhre_rule_make(aw_cuhre_rule *rule, int n)
     const double d = n, corners = exp2(d);
     const double m[AW_CUHRE_ORBITS] = {1.0,     2.0 * d, 2.0 * d, 2.0 * d, 2.0 * d * (d - 1.0),
                                        corners, corners};
-    /* Genz and Malik's, of degree 7 and 5 */
+    /* weights of Genz and Malik, degree 7 and degree 5 */
     const double seven[AW_CUHRE_ORBITS] = {(12824.0 - 9120.0 * d + 400.0 * d * d) / 19683.0,
                                            980.0 / 6561.0,
                                            (1820.0 - 400.0 * d) / 19683.0,
@@ -95,7 +97,7 @@ void aw_cuhre_rule_make(aw_cuhre_rule *rule, int n)
         rule->difference[k] = seven[k] - five[k];
     }
     make_nulls(rule, m);
-    /* degree 5 on x^6, less the mean of x^6 */
+    /* the rule of degree 5 on x^6, minus the mean of x^6 */
     make_axis(rule, 2.0 * five[AW_CUHRE_INNER] * INNER2 * INNER2 * INNER2 +
                         (2.0 * five[AW_CUHRE_OUTER] + 4.0 * (d - 1.0) * five[AW_CUHRE_PAIR]) *
                             OUTER2 * OUTER2 * OUTER2 -

@@ -11,15 +11,15 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Of the beam's half width across the line of sight, so far from it (a sigma and a half, the box
- * being five wide) the bend of the arc counts. */
+/* Distance from the line of sight up to which the curvature of the arc matters: this fraction of
+ * the beam's half width across (1.5 sigma, since the box is 5 sigma wide) ... */
 #define AW_BENT 0.3
-/* Nor does it where it is further aside than this part of the circle's radius. */
+/* ... and at most this fraction of the circle's radius. */
 #define AW_ASIDE 0.6
-/* Of the beam's box, through so little of it the circle hardly sweeps. */
+/* Fraction of the beam's box; a circle that sweeps through less of it is nearly at rest. */
 #define AW_STILL 0.01
 
-/* A panel is halved at most so often: 1e-6 of a metre out of a kilometre. */
+/* Largest number of times that a panel is halved: 1e-6 m out of a kilometre. */
 enum { AW_HALVINGS = 30 };
 
 void aw_panels_free(aw_panels *panels)
@@ -28,9 +28,9 @@ void aw_panels_free(aw_panels *panels)
     memset(panels, 0, sizeof *panels);
 }
 
-/* How much further the circle about the centre runs ahead of the beam from a to b [m].
- * @param[out] part  of the beam that it sweeps through: of the box along the line of sight, and
- *                   away from it of the box's chord by what the arc bends less */
+/* Distance by which the circle about the centre gains on the beam from r' = a to b [m].
+ * @param[out] part  fraction of the beam through which the circle sweeps: of the box along the line
+ *                   of sight, plus of the box's chord beside it, by the straightening of the arc */
 static double lead(const aw_history_view *h, const aw_field_point *centre, double a, double b,
                    double *part)
 {
@@ -42,40 +42,40 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
     return more;
 }
 
-/* The cell of ln r' that holds r. */
+/* The cell of ln r' that contains r. */
 static int cell_of(double r)
 {
     const double cell = log(r / AW_CAP_FROM) / AW_CAP_CELL;
     return cell > 0.0 ? (int)fmin(cell, AW_CAP_CELLS - 1) : 0;
 }
 
-void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double most)
+void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double cap)
 {
     for (int i = cell_of(a), last = cell_of(b); i <= last; ++i)
-        if (!(caps->most[i] > 0.0 && caps->most[i] <= most)) caps->most[i] = most;
+        if (!(caps->cap[i] > 0.0 && caps->cap[i] <= cap)) caps->cap[i] = cap;
 }
 
 void aw_panel_caps_forget(aw_panel_caps *caps, double factor)
 {
     for (int i = 0; i < AW_CAP_CELLS; ++i) {
-        caps->most[i] *= factor;
-        if (caps->most[i] > 1.0) caps->most[i] = 0.0;
+        caps->cap[i] *= factor;
+        if (caps->cap[i] > 1.0) caps->cap[i] = 0.0;
     }
 }
 
-/* End of a panel from a > 0 to b at most: before a cell whose cap it would be too long for. */
+/* End, at most b, of a panel from a > 0 that observes the caps of its cells. */
 static double capped(const aw_panel_caps *caps, double a, double b)
 {
     for (int i = cell_of(a); i <= cell_of(b); ++i) {
-        if (!(caps->most[i] > 0.0)) continue;
+        if (!(caps->cap[i] > 0.0)) continue;
         const double begin = AW_CAP_FROM * exp(i * AW_CAP_CELL);
-        b = fmin(b, fmax(begin, a * exp(caps->most[i])));
+        b = fmin(b, fmax(begin, a * exp(caps->cap[i])));
     }
     return b;
 }
 
-/* Weights for three of a panel's nodes on [-1, 1], the middle and two at +-x, exact to the third
- * order. Of the pairs the one nearest to 0.8, between Gauss's (0.77) and Simpson's (1). */
+/* Weights for three of a panel's nodes on [-1, 1], the middle and a pair at +-x, exact to third
+ * order. The pair is the one nearest to 0.8, between Gauss's (0.77) and Simpson's (1). */
 static void rate_weights(const gsl_integration_glfixed_table *rule, int order, double *weight)
 {
     double best = HUGE_VAL, x, w;
@@ -91,10 +91,9 @@ static void rate_weights(const gsl_integration_glfixed_table *rule, int order, d
     weight[order / 2] = 2.0 - 2.0 * weight[pair];
 }
 
-/* Weights of null rules: what they make of a function is the part of it that the nodes can only
- * just see. With all n nodes that is the coefficient of the Legendre polynomial of degree n - 1
- * (such rules: Berntsen and Espelid, ACM TOMS 17 (1991) 233); with the three of `rate`, a second
- * difference. */
+/* Weights of null rules, which give the finest component of a function that the nodes resolve. With
+ * all n nodes that is the coefficient of the Legendre polynomial of degree n - 1 (such rules:
+ * Berntsen and Espelid, ACM TOMS 17 (1991) 233); with the three of `rate`, a second difference. */
 static void null_weights(const gsl_integration_glfixed_table *rule, int order, const double *rate,
                          double *null, double *null_rate)
 {
@@ -119,7 +118,7 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
         aw_common_node *node = &panels->node[panels->n++];
         node->density = how->density;
         node->step = swept / how->order;
-        /* In the logarithm, but for a panel that begins at 0. */
+        /* Nodes in ln r', except in a panel that begins at 0. */
         if (a > 0.0) {
             gsl_integration_glfixed_point(log(a), log(b), (size_t)i, &node->r, &node->weight, rule);
             node->r = exp(node->r);
@@ -143,7 +142,8 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
 {
     aw_status status = AW_OK;
     if (how->order < 3 || how->order > AW_PANEL_ORDER || how->order % 2 == 0)
-        return aw_error(AW_ERR_ARG, "a panel cannot have %d nodes", how->order);
+        return aw_error(AW_ERR_ARG, "a panel cannot have %d nodes (expected odd, 3 to %d)",
+                        how->order, AW_PANEL_ORDER);
     gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc((size_t)how->order);
     if (!rule) return aw_error(AW_ERR_NOMEM, "out of memory for a rule of %d nodes", how->order);
     for (double a = from; a < to;) {
@@ -151,16 +151,16 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         const double slower = fmax(1.0, a * a / (how->bunch * how->bunch));
         const double spaced = a + how->order * how->spacing * slower;
         double b = fmin(fmin(fmax(how->ratio * a, a + how->first), edge), spaced);
-        /* No short remainder: two panels of equal ratio instead. */
+        /* Two panels of equal ratio rather than a short remainder. */
         if (b < edge && a > 0.0 && b * sqrt(how->ratio) > edge) b = sqrt(a * edge);
         double part, swept = lead(history, centre, a, b, &part);
         const double longer = fmin(fmin(how->still * a, edge), spaced);
-        if (longer > b && longer < edge) { /* one that ends at an edge is as good as short */
-            double more_part, more = lead(history, centre, a, longer, &more_part);
-            if (more_part <= AW_STILL) {
+        if (longer > b && longer < edge) { /* a panel up to an edge gains nothing */
+            double longer_part, longer_swept = lead(history, centre, a, longer, &longer_part);
+            if (longer_part <= AW_STILL) {
                 b = longer;
-                swept = more;
-                part = more_part;
+                swept = longer_swept;
+                part = longer_part;
             }
         }
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {

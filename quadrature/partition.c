@@ -5,16 +5,17 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
-/* Measured on the LCLS bend (docs/theory.md, "Partitions"): finer starts spend nodes where the
- * integrand is smooth. Near the point a deposited beam varies from cell to cell: a rule that spans
- * several cells there takes noise for convergence (seen: 15 to 90 times the tolerance in phi). */
-#define AW_FIRST_CELLS 0.5 /* first break points */
-#define AW_NEAR_RATIO 16.0 /* of r' to the step while the circle is smaller than the box */
+/* Measured on the LCLS bend (docs/theory.md, "Partitions"): finer initial partitions waste nodes
+ * where the integrand is smooth. Near the point a deposited beam varies from cell to cell, and a
+ * rule that spans several cells mistakes noise for convergence (observed: 15 to 90 times the
+ * tolerance in phi). */
+#define AW_FIRST_CELLS 0.5 /* smallest step [cells] */
+#define AW_NEAR_RATIO 16.0 /* r' over the step while the circle is smaller than the box */
 #define AW_LONG_RATIO 8.0  /* the same beyond the width of a box that is longer than wide */
-#define AW_NEAR_CELLS 4.0  /* and the largest step there */
+#define AW_NEAR_CELLS 4.0  /* largest step there [cells] */
 #define AW_SWEEP_CELLS 1.0 /* cells through which the circle may sweep within a step */
-#define AW_GROWTH 0.25     /* largest step over r' */
-#define AW_MISS_MARGIN 1.1 /* of the box over its extent, where a region is left out */
+#define AW_GROWTH 0.25     /* largest step over r' elsewhere */
+#define AW_MISS_MARGIN 1.1 /* factor on the box when regions that miss it are left out */
 
 aw_status aw_partition_new(aw_partition **out)
 {
@@ -31,19 +32,21 @@ void aw_partition_free(aw_partition *partition)
     aw_free(partition);
 }
 
-/* The radius at which the beam's centre crosses the beginning of piece i of the orbit. */
+/* Radius at which the beam's centre crosses the beginning of piece i of the orbit [m]. */
 static double edge_radius(const aw_history_view *h, int i)
 {
     return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta;
 }
 
+/* The beam's box at r' = r. */
 static aw_box box_at(const aw_history_view *history, double r)
 {
     aw_retarded f = aw_retarded_at(history, r);
     return (aw_box){f.delay, f.radius, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
 }
 
-/* Whether r is a stored slice's, or where the beam's centre crossed a change of curvature. */
+/* Whether r belongs to a stored slice, or to a crossing of a change of curvature by the beam's
+ * centre. */
 static int is_hard(const aw_history_view *h, double r)
 {
     const double slices = r / h->cdt;
@@ -53,6 +56,7 @@ static int is_hard(const aw_history_view *h, double r)
     return 0;
 }
 
+/* Append the break point r. */
 static aw_status partition_add(aw_partition *p, const aw_history_view *history, double r)
 {
     size_t middle = p->capacity, hard = p->capacity;
@@ -98,9 +102,9 @@ double aw_next_edge(const aw_history_view *h, double r)
     return best;
 }
 
-/* Step while the circle is smaller than the box. If the box is much longer than wide, a circle
- * beyond its width crosses it in two short arcs, which move along it: sums over them vary from one
- * of the coarser cells to the next only. */
+/* Step while the circle is smaller than the box [m]. If the box is much longer than wide, a circle
+ * larger than its width crosses it in two short arcs that move along it; sums over these vary on
+ * the scale of the coarser cells only. */
 static double near_step(const aw_history_view *h, double r, double cell)
 {
     const aw_slice *now = &h->slice[0];
@@ -140,7 +144,7 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     return next < h->r_cut ? next : h->r_cut;
 }
 
-/* A frame that is not a number would make empty arcs, not NaNs: it must be found here. */
+/* A frame with a NaN would give empty arcs, not NaNs, so it must be detected here. */
 static aw_status check_frames(const aw_history_view *history)
 {
     for (int i = 0; i < history->n; ++i) {
@@ -166,8 +170,8 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
     partition->n = 0;
     AW_TRY(check_frames(history));
     AW_TRY(partition_add(partition, history, 0.0));
-    /* Every point lies within `half` of the centre, so its circle has left the box when the
-     * centre's circle is ahead by that much more. */
+    /* Every point lies within `half` of the centre, so its circle has left the box once the
+     * centre's circle leads by `half` more than it needs to. */
     while (r < history->r_cut) {
         const aw_view_geometry sight = aw_view_geometry_at(history, centre, r);
         if (sight.lead > sight.reach + half) break;
@@ -186,6 +190,7 @@ done:
     return status;
 }
 
+/* Whether the circle about p is beyond the box. */
 static int has_left(const aw_box *box, const aw_field_point *p)
 {
     return box->radius - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
@@ -204,7 +209,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
             lo = middle;
     }
     double a = partition->box[lo].delay, b = partition->box[hi].delay;
-    for (int i = 0; i < 16; ++i) { /* to 1e-5 of a step: the moments vanish there */
+    for (int i = 0; i < 16; ++i) { /* 1e-5 of a step suffices: the moments vanish there */
         double middle = 0.5 * (a + b);
         const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
         if (sight.lead > sight.reach)
@@ -215,8 +220,8 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     return b;
 }
 
-/* 1: the circle is beyond the box, -1: it has not reached it, 0: it may meet it, for some point
- * within `reach` of p. */
+/* For all points within `reach` of p: 1: the circle is beyond the box, -1: it has not reached the
+ * box; 0: for some point it may meet the box. */
 static int beside(const aw_box *box, const aw_field_point *p, double reach)
 {
     double dz = p->z - box->z, dx = p->x - box->x;

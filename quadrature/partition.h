@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the outer integral is cut before anything is known of the integrand. */
+/* The initial partition of the outer integral, from geometry alone, before any evaluation. */
 #ifndef AW_QUADRATURE_PARTITION_H
 #define AW_QUADRATURE_PARTITION_H
 #include "kernels/math/view.h"
@@ -8,7 +8,7 @@
 
 AW_BEGIN_DECLS
 
-/** Where the moments may be non-zero at t - r/c: the beam's box. */
+/** The beam's box: the rectangle in which the moments may be non-zero at t - r/c. */
 typedef struct aw_box {
     double delay, radius;  /* aw_retarded [m] */
     double z, x;           /* centre [m] */
@@ -16,56 +16,61 @@ typedef struct aw_box {
     double half_s, half_x; /* [m] */
 } aw_box;
 
-/** How a point sees the beam at t - r/c. */
+/** The beam at t - r/c as seen from a point. */
 typedef struct aw_view_geometry {
-    double lead;   /* how far the circle has run ahead of the beam's centre, r - |p - centre| [m] */
+    double lead;   /* lead of the circle over the beam's centre, r - |p - centre| [m] */
     double reach;  /* half diagonal of the beam's box [m] */
     double extent; /* half extent of the box along the line of sight [m] */
-    double across; /* the same across it [m] */
-    double chord;  /* half of the longest line of sight in the box: less than the extent if the box
-                    * is turned against it [m] */
-    double cell;   /* distance along the line of sight over which a sum across it varies [m]: what
-                    * a cell of the grid covers there in its longer projection */
+    double across; /* half extent of the box across the line of sight [m] */
+    double chord;  /* half of the longest chord of the box along the line of sight: shorter than
+                    * the extent if the box is at an angle to it [m] */
+    double cell;   /* length along the line of sight over which a sum across it varies: the longer
+                    * projection of a cell of the grid [m] */
 } aw_view_geometry;
 
+/** View geometry of the beam at r' = r from point p. */
 aw_view_geometry aw_view_geometry_at(const aw_history_view *history, const aw_field_point *p,
                                      double r);
 
-/** The next radius beyond r at which the beam's centre crossed a change of curvature. */
+/** The next radius beyond r at which the beam's centre crossed a change of curvature [m]; HUGE_VAL:
+ *  there is none. */
 double aw_next_edge(const aw_history_view *history, double r);
 
-/** Break points in r' that all field points share; owned, free with aw_partition_free. */
+/** Break points in r' common to all field points. The arrays are owned. */
 typedef struct aw_partition {
-    aw_box *box;    /* [n] at the break points: r ascends, box[0].delay = 0 */
-    aw_box *middle; /* [n], of which n - 1 hold: half way from break point i to the next */
+    aw_box *box;    /* [n] at the break points: delays ascend from box[0].delay = 0 */
+    aw_box *middle; /* [n], n - 1 in use: half way from break point i to the next */
     int *hard;      /* [n]: 1 where the integrand's slope may jump: at slices and element edges */
     size_t n, capacity;
 } aw_partition;
 
+/** An empty partition. @return AW_OK, AW_ERR_NOMEM. Free with aw_partition_free. */
 aw_status aw_partition_new(aw_partition **out);
 void aw_partition_free(aw_partition *partition);
 
-/** Choose the break points for one time: steps that grow with r', are whole numbers of slices where
+/** Choose the break points for one time. Steps grow with r', are whole numbers of slices where
  *  slices are stored (so that halves end on slices), shrink where the circle sweeps through more
- *  than a few cells of the box, and begin anew at element edges; in the far upstream they are
- *  spaced in the logarithm. An adaptive rule started on [0, R] alone would see zeros at all its
- *  nodes and believe them.
- *  @param[in] centre  the grid's centre as a field point; half [m]: half diagonal of its grid
- *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_RANGE (the stored history does not reach as far as the
- *          circle of causality needs: message), AW_ERR_NONFINITE. */
+ *  than a few cells of the box, and restart at element edges; in the far upstream they are uniform
+ *  in ln r'. (An adaptive rule started on [0, R] alone would find zeros at all its nodes and accept
+ *  them.)
+ *  @param[in] centre  the grid's centre as a field point
+ *  @param[in] half    half diagonal of the grid [m]
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_RANGE (the circle of causality still meets the beam where
+ *          the stored history ends: message), AW_ERR_NONFINITE (message). */
 aw_status aw_partition_make(aw_partition *partition, const aw_history_view *history,
                             const aw_field_point *centre, double half);
 
-/** R(p): the radius beyond which the circle about p no longer meets the beam's box; at most the
- *  last break point. r' - |p - centre(r')| never falls with r' (nothing is faster than light), so
- *  there is one such radius. */
+/** R(p): the radius beyond which the circle about p no longer meets the beam's box [m]; at most the
+ *  last break point. r' - |p - centre(r')| never decreases with r' (the beam is slower than light),
+ *  so there is exactly one such radius. */
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
                           const aw_field_point *p);
 
-/** Regions of one point: the break points cut at R(p), nodes unknown. Regions whose circles miss
- *  the beam's box are left out.
- *  @param[out] region  room for partition->n items
- *  @return the number of regions. */
+/** Regions of one point: between the break points up to R(p), with unknown nodes, without those
+ *  whose circles miss the beam's box.
+ *  @param[in]  index   number of the point, for aw_region.point
+ *  @param[out] region  capacity partition->n
+ *  @return the number of regions */
 size_t aw_partition_regions(const aw_partition *partition, const aw_history_view *history,
                             const aw_field_point *p, uint32_t index, aw_region *region);
 

@@ -40,7 +40,7 @@ static void pack(aw_gpu_state *g, const aw_cuhre_queue *queue, size_t n)
         packed->region = (aw_cuhre_region *)w->region.device + first;
         packed->heap = (uint32_t *)w->heap.device + first;
         packed++;
-        first += q->room;
+        first += q->capacity;
     }
 }
 
@@ -60,7 +60,7 @@ static void unpack(const aw_gpu_state *g, aw_cuhre_queue *queue, size_t n)
         q->heap = places;
         memcpy(own, &region[first], q->n * sizeof *region);
         memcpy(places, &heap[first], q->n * sizeof *heap);
-        first += q->room;
+        first += q->capacity;
     }
 }
 
@@ -73,7 +73,7 @@ aw_status aw_gpu_device_cuhre_cut(void *state, const aw_cuhre_rule *rule, const 
     size_t regions = 0, queues = 0;
     for (size_t i = 0; i < n; ++i) {
         if (!aw_cuhre_queue_wants(&queue[i])) continue;
-        regions += queue[i].room;
+        regions += queue[i].capacity;
         queues++;
     }
     AW_TRY(aw_gpu_wait(g, 0));

@@ -103,7 +103,7 @@ static aw_status run_boxes(aw_gpu_state *g, results *f)
     aw_cuhre_rule rule = {.n = AXES, .points = 1 + 6 * AXES + 2 * AXES * (AXES - 1) + (2 << AXES)};
     uint32_t heap[BOXES + CUTS];
     aw_cuhre_queue queue = {
-        .region = f->box, .heap = heap, .room = BOXES + CUTS, .quota = CUTS, .error = HUGE_VAL};
+        .region = f->box, .heap = heap, .capacity = BOXES + CUTS, .quota = CUTS, .error = HUGE_VAL};
     aw_status status = AW_OK;
     for (int k = 0; k < AW_CUHRE_ORBITS; ++k) {
         rule.degree7[k] = 1.0 + k;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shape of a particle on the grid, a quadratic B-spline (TSC): weights, slopes, width, reach,
- * and the padding around a slice that it requires. */
+/* The shape of a particle on the grid, and the quadratic B-spline (TSC) with which slices are
+ * interpolated: weights, slopes, width, reach, and the padding around a slice. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
 #include "src/base/port.h"
 
-/* Zero cells around every slice: a clamped index reads zeros, so point maths needs no branch. */
+/* Zero cells on each side of a slice. A clamped index reads zeros, so evaluating a point needs no
+ * branch. */
 #define AW_PAD 3
 
 /* Shape of a particle, for deposit and gather alike: the nodes that it touches along an axis, and
@@ -23,7 +24,7 @@
  * counted from the nearest node. */
 #define AW_SPLINE_NODES 3
 #define AW_SPLINE_FIRST (-1)
-/* Cells beyond the outermost node of a slice at which what is interpolated vanishes. */
+/* Distance beyond the outermost node of a slice where interpolated moments vanish [cells]. */
 #define AW_SPLINE_REACH 1.5
 
 /** Quadratic B-spline (TSC) weights of the three nodes about a coordinate, f in [-1/2, 1/2] cells

@@ -133,7 +133,7 @@ AW_FN void aw_tile_take(const aw_field_point *p, int n, aw_tile *tile)
 AW_FN double aw_tile_slack(const aw_history_view *h, const aw_retarded *f,
                            const aw_tile_place *place)
 {
-    const double cell = f->half_s / (0.5 * (h->ns - 1) + AW_SHAPE_REACH);
+    const double cell = f->half_s / (0.5 * (h->ns - 1) + AW_SPLINE_REACH);
     const double u = fabs(place->u_mid), w = fabs(place->w_mid);
     const double along = AW_SHIFT_MARGIN * place->w_half * w / u;
     const int across = !place->lined_up && u * f->hs > w * f->hx;
@@ -328,8 +328,8 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
             const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
             const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
             const int i = aw_nearest(a, h->ns), j = aw_nearest(b, h->nx);
-            const int row = j + AW_SPLINE_FIRST + AW_PAD,
-                      column = i + AW_SPLINE_FIRST + AW_TILE_PAD;
+            const int row = j + AW_SPLINE_FIRST + AW_PAD;
+            const int column = i + AW_SPLINE_FIRST + AW_TILE_PAD;
             double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES];
             double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];
             if (aw_window_is_empty(span, row, column, AW_SPLINE_NODES)) continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The circle of causality inside a rectangle: the limits of the inner integral. */
+/* The arcs of the circle of causality inside a rectangle: the limits of the inner integral. */
 #ifndef AW_QUADRATURE_RULES_CIRCLE_H
 #define AW_QUADRATURE_RULES_CIRCLE_H
 #include <math.h>
@@ -9,15 +9,16 @@
 
 #define AW_ARCS_MAX 4
 
-/** Arcs of a circle that lie in a rectangle about the origin. */
+/** Arcs of a circle that lie in a rectangle centred at the origin. */
 typedef struct aw_arcs {
     int n;                                   /* 0 .. AW_ARCS_MAX */
-    int whole;                               /* 1: the one arc is the whole circle */
-    double lo[AW_ARCS_MAX], hi[AW_ARCS_MAX]; /* angles, lo < hi <= lo + 2 pi */
+    int whole;                               /* 1: the only arc is the whole circle */
+    double lo[AW_ARCS_MAX], hi[AW_ARCS_MAX]; /* angles [rad], lo < hi <= lo + 2 pi */
 } aw_arcs;
 
-/* A crossing of the line at signed distance q from the centre: keep it where it meets the side
- * |other| <= half of the rectangle. The margin keeps corners, where two sides meet, on both. */
+/* Intersections with the line at signed distance q from the centre. Bits 1 and 2 of the result:
+ * the point at centre + *h, or at centre - *h, lies on the side |coordinate| <= half of the
+ * rectangle. The margin assigns a corner to both of its sides. */
 AW_FN int aw_circle_cross(double q, double r, double centre, double half, double *h)
 {
     if (!(fabs(q) < r)) return 0;
@@ -26,13 +27,14 @@ AW_FN int aw_circle_cross(double q, double r, double centre, double half, double
     return (fabs(centre + *h) <= margin ? 1 : 0) | (fabs(centre - *h) <= margin ? 2 : 0);
 }
 
+/* Whether the point of the circle at an angle lies in the rectangle |u| <= a, |w| <= b. */
 AW_FN int aw_circle_inside(double u, double w, double r, double a, double b, double angle)
 {
     return fabs(u + r * cos(angle)) <= a && fabs(w + r * sin(angle)) <= b;
 }
 
-/** Whether the circle with centre (u, w) and radius r can meet the rectangle |u| <= a, |w| <= b: it
- *  does if its radius is between the distances of the nearest and the furthest corner or side. */
+/** Whether the circle with centre (u, w) and radius r may meet the rectangle |u| <= a, |w| <= b:
+ *  its radius lies between the distances of the rectangle's nearest and furthest points. */
 AW_FN int aw_circle_meets(double u, double w, double r, double a, double b)
 {
     const double margin = 1.0 + 1e-9;
@@ -42,8 +44,8 @@ AW_FN int aw_circle_meets(double u, double w, double r, double a, double b)
 }
 
 /** Arcs of the circle with centre (u, w) and radius r > 0 inside |u| <= a, |w| <= b.
- *  Angles are those of the point on the circle seen from the centre. There may be none, several, or
- *  the whole circle. Limits are exact to rounding; arcs under 1e-9 rad may be missed. */
+ *  Angles are directions from the centre. There may be no arc, several, or the whole circle. Limits
+ *  are exact to rounding; arcs shorter than 1e-9 rad may be missed. */
 AW_FN aw_arcs aw_circle_arcs(double u, double w, double r, double a, double b)
 {
     double angle[17], h = 0.0;
@@ -78,13 +80,13 @@ AW_FN aw_arcs aw_circle_arcs(double u, double w, double r, double a, double b)
         if (!(angle[i + 1] > angle[i])) continue;
         if (!aw_circle_inside(u, w, r, a, b, 0.5 * (angle[i] + angle[i + 1]))) continue;
         if (arcs.n > 0 && arcs.hi[arcs.n - 1] == angle[i]) {
-            arcs.hi[arcs.n - 1] = angle[i + 1]; /* a side only touched: one arc, not two */
+            arcs.hi[arcs.n - 1] = angle[i + 1]; /* the side is touched only: one arc, not two */
         } else if (arcs.n < AW_ARCS_MAX) {
             arcs.lo[arcs.n] = angle[i];
             arcs.hi[arcs.n++] = angle[i + 1];
         }
     }
-    /* An arc that was cut where the list of angles begins is one arc. */
+    /* Join an arc that was cut at the beginning of the list of angles. */
     if (arcs.n > 1 && arcs.hi[arcs.n - 1] == arcs.lo[0] + 2.0 * AW_PI) {
         arcs.lo[0] = arcs.lo[arcs.n - 1] - 2.0 * AW_PI;
         arcs.n--;

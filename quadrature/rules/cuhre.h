@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* C-RULE: one cubature rule on one box of 2 to 8 dimensions, its error and the axis to cut; and
- * SEQUENTIAL-CUHRE: a queue of boxes, of which the worst is cut (dissertation, appendix A). */
+/* C-RULE: a cubature rule on one box of 2 to 8 dimensions, its error and the axis to cut; and
+ * SEQUENTIAL-CUHRE: a queue of boxes whose worst one is cut (dissertation, appendix A). */
 #ifndef AW_QUADRATURE_RULES_CUHRE_H
 #define AW_QUADRATURE_RULES_CUHRE_H
 #include <float.h>
@@ -10,15 +10,15 @@
 #include "src/base/status.h"
 
 enum {
-    AW_CUHRE_DIMENSIONS = 8, /* at most; at least 2 */
-    AW_CUHRE_POINTS = 673,   /* of the rule, at most */
-    AW_CUHRE_ORBITS = 7,     /* sets of points that symmetry carries into each other */
-    AW_CUHRE_NULLS = 6,
-    AW_CUHRE_SHARES = 32 /* into which the sums over the points are cut, at most */
+    AW_CUHRE_DIMENSIONS = 8, /* largest number of dimensions; the smallest is 2 */
+    AW_CUHRE_POINTS = 673,   /* largest number of points of the rule */
+    AW_CUHRE_ORBITS = 7,     /* sets of points that are equivalent by symmetry */
+    AW_CUHRE_NULLS = 6,      /* null rules */
+    AW_CUHRE_SHARES = 32     /* largest number of partial sums over the points */
 };
 
 /* Orbits: the centre; (inner, 0 ..), (outer, 0 ..), (rim, 0 ..) on the axes;
- * (outer, outer, 0 ..); and the corners of two cubes. */
+ * (outer, outer, 0 ..); the corners of an inner cube, and of one at the rim. */
 enum {
     AW_CUHRE_CENTRE,
     AW_CUHRE_INNER,
@@ -33,55 +33,56 @@ enum {
 #define AW_CUHRE_INNER2 (9.0 / 70.0)
 #define AW_CUHRE_OUTER2 (9.0 / 10.0)
 #define AW_CUHRE_CORNER2 (9.0 / 19.0)
-#define AW_CUHRE_RIM (1.0 - 0x1p-17) /* a coordinate */
+#define AW_CUHRE_RIM (1.0 - 0x1p-17) /* not squared */
 
-/** The rule of one dimension. All weights are for a mean over the box, one per orbit. */
+/** The rule in n dimensions. All weights are for the mean over the box, one per orbit. */
 typedef struct aw_cuhre_rule {
     int n;
     int points; /* 1 + 6 n + 2 n (n - 1) + 2 2^n: 25 in 2, 123 in 5, 673 in 8 dimensions */
     double degree7[AW_CUHRE_ORBITS];              /* the integral */
-    double difference[AW_CUHRE_ORBITS];           /* degree 7 less degree 5 */
-    double null[AW_CUHRE_NULLS][AW_CUHRE_ORBITS]; /* of degree 5, 5, 5, 3, 3, 1 */
+    double difference[AW_CUHRE_ORBITS];           /* degree 7 minus degree 5 */
+    double null[AW_CUHRE_NULLS][AW_CUHRE_ORBITS]; /* null rules of degree 5, 5, 5, 3, 3, 1 */
     double axis[3][4]; /* null rules of degree 1, 3, 5 on the points of one axis */
     double sixth;      /* scales the last of these to `difference` */
 } aw_cuhre_rule;
 
-/** A box and what the rule found in it. */
+/** A box and the results of the rule. */
 typedef struct aw_cuhre_region {
     double c[AW_CUHRE_DIMENSIONS], h[AW_CUHRE_DIMENSIONS]; /* centre and half widths */
-    double value, error;                                   /* of the integral */
-    int axis;                                              /* to cut next */
+    double value, error;                                   /* integral over the box, its error */
+    int axis;                                              /* along which to cut next */
 } aw_cuhre_region;
 
-/** What a share of the sums over a box's points is. Shares of one orbit know its sum alone. */
+/** A partial sum over the points of a box: those of one axis, or some of another orbit. For other
+ *  orbits only `largest` and sum[0] are set. */
 typedef struct aw_cuhre_share {
-    double largest; /* of the absolute values */
-    double sum[3];  /* of the orbit; or of the inner, outer and outermost points of one axis */
-    double null[3]; /* sizes of the null rules on that axis */
-    double fourth;  /* divided difference along it */
+    double largest; /* largest absolute value */
+    double sum[3];  /* over the inner, the outer and the rim points of an axis; or sum[0] */
+    double null[3]; /* absolute values of the null rules on the axis */
+    double fourth;  /* fourth divided difference along the axis */
 } aw_cuhre_share;
 
-/** SEQUENTIAL-CUHRE: boxes of which the worst is cut, and when that ends. Arrays are the caller's.
- */
+/** SEQUENTIAL-CUHRE: a queue of boxes whose worst one is cut, and its stopping criteria. Arrays are
+ *  owned by the caller. */
 typedef struct aw_cuhre_queue {
-    aw_cuhre_region *region; /* [n of room] */
-    uint32_t *heap;          /* [n of room]: their numbers, the worst on top */
-    uint32_t n, room;
-    double value, error; /* sums over the regions; the value is the caller's matter */
-    double threshold;    /* an error no larger than this is small enough, */
-    double enough;       /* and so is a sum of them */
-    uint64_t quota;      /* cuts that it may still make */
-    int stuck;           /* 1: its worst region is too small to cut */
-    int broken;          /* 1: a value is no finite number */
+    aw_cuhre_region *region; /* [capacity], n in use */
+    uint32_t *heap;          /* [capacity], n in use: region indices, the worst on top */
+    uint32_t n, capacity;
+    double value, error; /* sums over the regions; cuts update `error` only */
+    double threshold;    /* stop when no region's error is larger than this ... */
+    double enough;       /* ... or their sum is no larger than this */
+    uint64_t quota;      /* cuts still permitted */
+    int stuck;           /* 1: the worst region is too small to cut */
+    int broken;          /* 1: a value is not finite */
 } aw_cuhre_queue;
 
 /* ------------------------------------------------------------------------------------ the rule */
 
-/** The i-th point of the rule: its coordinates x[n]. */
+/** Coordinates x[n] of the i-th point of the rule. */
 AW_FN void aw_cuhre_point(const aw_cuhre_region *q, int n, int i, double *x)
 {
     const int pairs = 1 + 6 * n, corners = pairs + 2 * n * (n - 1);
-    if (i >= corners) { /* most of them, in many dimensions */
+    if (i >= corners) { /* the majority of points in many dimensions */
         const int which = i - corners;
         const double at = which < 1 << n ? sqrt(AW_CUHRE_CORNER2) : AW_CUHRE_RIM;
         for (int k = 0; k < n; ++k) x[k] = q->c[k] + (which >> k & 1 ? at : -at) * q->h[k];
@@ -104,23 +105,25 @@ AW_FN void aw_cuhre_point(const aw_cuhre_region *q, int n, int i, double *x)
     }
 }
 
-/* Shares of one orbit. */
+/* Number of shares of one orbit off the axes. */
 AW_FN int aw_cuhre_orbit_shares(int n) { return n > 4 ? 8 : 1; }
 
-/** Into how many shares the sums over the points are cut: one for each axis, and as many for each
- *  of the other orbits as are worth the trouble. */
+/** Number of shares (partial sums over the points): one for each axis, and one or several for each
+ *  of the other three orbits, according to their size. */
 AW_FN int aw_cuhre_shares(int n) { return n + 3 * aw_cuhre_orbit_shares(n); }
 
-/* fmax, which is a function of the library. */
+/* The larger number, inline, where fmax would be a call of the library. */
 AW_FN double aw_cuhre_larger(double a, double b) { return b > a ? b : a; }
 
-/* Fourth divided difference from the centre and two pairs of points, |x| = a and b. */
+/* Fourth divided difference from the centre and the sums over two pairs of points, at x = +-a and
+ * x = +-b; a2 and b2 are the squares. */
 AW_FN double aw_cuhre_fourth(double centre, double a2, double at_a, double b2, double at_b)
 {
     const double near = (at_a - 2.0 * centre) / a2, far = (at_b - 2.0 * centre) / b2;
     return fabs((far - near) / (b2 - a2));
 }
 
+/* The share of one axis. */
 AW_FN void aw_cuhre_axis_share(const aw_cuhre_rule *rule, const double *value, int axis,
                                aw_cuhre_share *share)
 {
@@ -139,7 +142,8 @@ AW_FN void aw_cuhre_axis_share(const aw_cuhre_rule *rule, const double *value, i
         aw_cuhre_fourth(centre, AW_CUHRE_INNER2, share->sum[0], rim2, share->sum[2]));
 }
 
-/** The i-th share of the sums over the values at the rule's points. */
+/** The i-th share.
+ *  @param[in] value  [rule->points] the integrand at the rule's points */
 AW_FN void aw_cuhre_share_of(const aw_cuhre_rule *rule, const double *value, int i,
                              aw_cuhre_share *share)
 {
@@ -159,29 +163,31 @@ AW_FN void aw_cuhre_share_of(const aw_cuhre_rule *rule, const double *value, int
     }
 }
 
-AW_FN double aw_cuhre_weigh(const double *weight, const double *sum)
+AW_FN double aw_cuhre_weighted(const double *weight, const double *sum)
 {
     double total = 0.0;
     for (int k = 0; k < AW_CUHRE_ORBITS; ++k) total += weight[k] * sum[k];
     return total;
 }
 
-/* a/b; of what is nothing but rounding, 0. */
+/* a/b, or 0 if a is nothing but rounding. */
 AW_FN double aw_cuhre_ratio(double a, double b, double rounding)
 {
     if (!(a > rounding)) return 0.0;
     return b > 0.0 ? a / b : HUGE_VAL;
 }
 
-/* Of the mean over the box: from sums over the orbits, and of the sizes of null rules on axes. */
+/* Error of the mean over the box (aw_cuhre_judge).
+ * sum   [AW_CUHRE_ORBITS] over the points of each orbit
+ * axis  [3] absolute values of the null rules on axes, summed over the axes */
 AW_FN double aw_cuhre_error(const aw_cuhre_rule *rule, const double *sum, const double *axis,
                             double largest)
 {
     double e[AW_CUHRE_NULLS];
-    for (int j = 0; j < AW_CUHRE_NULLS; ++j) e[j] = aw_cuhre_weigh(rule->null[j], sum);
+    for (int j = 0; j < AW_CUHRE_NULLS; ++j) e[j] = aw_cuhre_weighted(rule->null[j], sum);
     double e1 = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
     const double e2 = sqrt(e[3] * e[3] + e[4] * e[4]), e3 = fabs(e[5]);
-    e1 = fmax(e1, fabs(aw_cuhre_weigh(rule->difference, sum)));
+    e1 = fmax(e1, fabs(aw_cuhre_weighted(rule->difference, sum)));
     e1 = fmax(e1, rule->sixth * axis[2]);
     const double rounding = 16.0 * DBL_EPSILON * largest;
     double r = fmax(aw_cuhre_ratio(e1, e2, rounding), aw_cuhre_ratio(e2, e3, rounding));
@@ -191,10 +197,11 @@ AW_FN double aw_cuhre_error(const aw_cuhre_rule *rule, const double *sum, const 
     return fmax(error, rounding);
 }
 
+/* The axis along which to cut (aw_cuhre_judge). */
 AW_FN int aw_cuhre_axis_to_cut(const aw_cuhre_region *q, int n, const aw_cuhre_share *share,
                                double largest)
 {
-    const double noise = 1e-14 * largest; /* of a difference: larger by chance is not larger */
+    const double noise = 1e-14 * largest; /* rounding of a difference must not decide */
     int best = 0;
     for (int i = 1; i < n; ++i) {
         const double more = share[i].fourth - share[best].fourth;
@@ -204,15 +211,17 @@ AW_FN int aw_cuhre_axis_to_cut(const aw_cuhre_region *q, int n, const aw_cuhre_s
     return best;
 }
 
-/** What the shares say of the box: fills value, error and axis. An error that is infinite: a value
- *  or a sum is no finite number.
- *  Error: E1, E2, E3 are sizes of null rules of degree 5, 3 and 1 (quadratic means of orthogonal
- *  ones, against accidents of one), of which E1 is at least |I7 - I5|, and at least what the sixth
- *  differences along all axes would make of it if none cancelled another. With r the larger of
- *  E1/E2 and E2/E3, and at least half of the same ratio along the axes, the error is 3 r E1 where
- *  r < 1/2 (a series that converges: one more ratio gains what degree 7 gains on degree 5), and the
- *  largest of 1.5 E1, E2, E3 elsewhere; at least the rounding of the sums.
- *  Axis: largest fourth divided difference, over inner or outer points; the widest among equals. */
+/** Result of the rule from the shares: fills value, error and axis of q. The error is infinite if a
+ *  value or a sum is not finite.
+ *  Error: E1, E2, E3 are the absolute values of null rules of degree 5, 3 and 1 (root of the sum of
+ *  squares of orthogonal rules of one degree, so that one rule vanishing by accident does no harm).
+ *  E1 is at least |I7 - I5|, and at least the same difference from the sixth differences along all
+ *  axes without cancellation between axes. Let r be the larger of E1/E2 and E2/E3, and at least
+ *  half the same ratios along the axes. The error is 3 r E1 where r < 1/2 (the series converges:
+ *  one more ratio is the gain of degree 7 over degree 5), and elsewhere the largest of 1.5 E1, E2,
+ *  E3; it is at least the rounding of the sums.
+ *  Axis: the one with the largest fourth divided difference, from the inner points and the outer or
+ *  the rim points; among equals the one along which the box is widest. */
 AW_FN void aw_cuhre_judge(const aw_cuhre_rule *rule, const double centre,
                           const aw_cuhre_share *share, aw_cuhre_region *q)
 {
@@ -229,21 +238,24 @@ AW_FN void aw_cuhre_judge(const aw_cuhre_rule *rule, const double centre,
     for (int i = n; i < aw_cuhre_shares(n); ++i)
         sum[AW_CUHRE_PAIR + (i - n) / shares] += share[i].sum[0];
     for (int i = 0; i < aw_cuhre_shares(n); ++i) largest = fmax(largest, share[i].largest);
-    q->value = volume * aw_cuhre_weigh(rule->degree7, sum);
+    q->value = volume * aw_cuhre_weighted(rule->degree7, sum);
     q->error = volume * aw_cuhre_error(rule, sum, axis, largest);
     q->axis = aw_cuhre_axis_to_cut(q, n, share, largest);
-    /* A NaN or an infinity anywhere is one in the value: it enters all sums, if with weight 0. */
+    /* A NaN or an infinity at any point shows up here, since every point enters the sums, some with
+     * weight 0. */
     if (!(isfinite(q->value) && isfinite(q->error))) q->error = HUGE_VAL;
 }
 
 /* --------------------------------------------------------------------------------- the queue */
 
+/** Whether a region is wide enough to cut along its axis. */
 AW_FN int aw_cuhre_can_cut(const aw_cuhre_region *q)
 {
     return q->h[q->axis] > 8.0 * DBL_EPSILON * fabs(q->c[q->axis]);
 }
 
-/** Cut a region into equal pieces along its axis. */
+/** Cut a region into equal pieces along its axis.
+ *  @param[out] piece  [pieces] */
 AW_FN void aw_cuhre_cut(const aw_cuhre_region *q, int pieces, aw_cuhre_region *piece)
 {
     const int i = q->axis;
@@ -254,27 +266,28 @@ AW_FN void aw_cuhre_cut(const aw_cuhre_region *q, int pieces, aw_cuhre_region *p
     }
 }
 
-/** What the whole and its pieces disagree about is an error of the whole, and a doubt about the
- *  pieces. */
-AW_FN void aw_cuhre_hold_against(const aw_cuhre_region *whole, aw_cuhre_region *piece, int pieces)
+/** Raise the errors of the pieces of a region by the discrepancy between its integral and the sum
+ *  of theirs (aw_cuhre, error model). */
+AW_FN void aw_cuhre_compare(const aw_cuhre_region *whole, aw_cuhre_region *piece, int pieces)
 {
     double value = 0.0, error = 0.0;
     for (int k = 0; k < pieces; ++k) {
         value += piece[k].value;
         error += piece[k].error;
     }
-    const double apart = fabs(value - whole->value);
-    const double scale = error > 0.0 ? 1.0 + 0.5 * apart / error : 1.0;
-    for (int k = 0; k < pieces; ++k) piece[k].error = piece[k].error * scale + 0.25 * apart;
+    const double discrepancy = fabs(value - whole->value);
+    const double scale = error > 0.0 ? 1.0 + 0.5 * discrepancy / error : 1.0;
+    for (int k = 0; k < pieces; ++k) piece[k].error = piece[k].error * scale + 0.25 * discrepancy;
 }
 
+/* The heap of the queue, which borrows from it. */
 AW_FN aw_heap aw_cuhre_queue_heap(const aw_cuhre_queue *q)
 {
     const aw_heap heap = {&q->region->error, sizeof *q->region / sizeof(double), q->heap, q->n};
     return heap;
 }
 
-/** Put a region in, for which there is room; the sums are the caller's. */
+/** Add a region; the capacity must not be used up. The sums are left to the caller. */
 AW_FN void aw_cuhre_queue_push(aw_cuhre_queue *q, const aw_cuhre_region *region)
 {
     aw_heap heap = aw_cuhre_queue_heap(q);
@@ -283,21 +296,22 @@ AW_FN void aw_cuhre_queue_push(aw_cuhre_queue *q, const aw_cuhre_region *region)
     q->n = heap.n;
 }
 
+/** Largest error of a region in the queue. */
 AW_FN double aw_cuhre_queue_top(const aw_cuhre_queue *q) { return q->region[q->heap[0]].error; }
 
-/** Whether there is something to do: until no error is above the threshold, or their sum is small
- *  enough, or the quota is used up. */
+/** Whether the queue has to go on: an error is above the threshold, the sum is too large, and the
+ *  quota is not used up. */
 AW_FN int aw_cuhre_queue_wants(const aw_cuhre_queue *q)
 {
     return !q->stuck && !q->broken && q->quota > 0 && aw_cuhre_queue_top(q) > q->threshold &&
            q->error > q->enough;
 }
 
-/** What is to be done next: halves of the worst region, to which the rule is to be applied, and
- *  which go back (aw_cuhre_queue_put). @return 0: nothing, or there is no room */
+/** Halve the worst region; the caller applies the rule to the halves and returns them with
+ *  aw_cuhre_queue_put. @return 0: nothing to do, or the capacity is used up */
 AW_FN int aw_cuhre_queue_next(aw_cuhre_queue *q, aw_cuhre_region *half)
 {
-    if (!aw_cuhre_queue_wants(q) || q->n >= q->room) return 0;
+    if (!aw_cuhre_queue_wants(q) || q->n >= q->capacity) return 0;
     const aw_cuhre_region *worst = &q->region[q->heap[0]];
     if (!aw_cuhre_can_cut(worst)) {
         q->stuck = 1;
@@ -308,13 +322,13 @@ AW_FN int aw_cuhre_queue_next(aw_cuhre_queue *q, aw_cuhre_region *half)
     return 1;
 }
 
-/** Put the halves in the place of the worst region. */
+/** Replace the worst region by its halves. */
 AW_FN void aw_cuhre_queue_put(aw_cuhre_queue *q, aw_cuhre_region *half)
 {
     aw_cuhre_region *worst = &q->region[q->heap[0]];
     const aw_heap heap = aw_cuhre_queue_heap(q);
     if (!(half[0].error < HUGE_VAL && half[1].error < HUGE_VAL)) q->broken = 1;
-    aw_cuhre_hold_against(worst, half, 2);
+    aw_cuhre_compare(worst, half, 2);
     q->error += half[0].error + half[1].error - worst->error;
     *worst = half[0];
     aw_heap_sift_down(&heap);

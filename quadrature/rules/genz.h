@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Integrands that devices know: Genz's six families on the device cube. */
+/* Integrands that are built into the devices: Genz's six families on the unit cube. */
 #ifndef AW_QUADRATURE_RULES_GENZ_H
 #define AW_QUADRATURE_RULES_GENZ_H
 #include <math.h>
@@ -28,7 +28,7 @@ typedef enum aw_genz_family {
     AW_GENZ_FAMILIES
 } aw_genz_family;
 
-/** One integrand: n = 2 .. AW_GENZ_DIMENSIONS. */
+/** One integrand of n = 2 .. AW_GENZ_DIMENSIONS dimensions. */
 typedef struct aw_genz {
     aw_genz_family family;
     int n;

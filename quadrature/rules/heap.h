@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A heap of regions' numbers, the largest error on top; of equal errors the first number, so that
- * what comes up depends on nothing but the regions. */
+/* A heap of region indices with the largest error on top, and the lowest index among equal errors,
+ * so that the order depends on nothing but the regions. */
 #ifndef AW_QUADRATURE_RULES_HEAP_H
 #define AW_QUADRATURE_RULES_HEAP_H
 #include <stddef.h>
@@ -8,21 +8,22 @@
 
 #include "src/base/port.h"
 
-/** Everything is borrowed. */
+/** A heap; all pointers are borrowed. */
 typedef struct aw_heap {
     const double *error; /* of region 0 */
-    size_t stride;       /* from the error of a region to that of the next [double] */
-    uint32_t *place;     /* [n] */
+    size_t stride;       /* from the error of a region to that of the next, in doubles */
+    uint32_t *place;     /* [n] region indices in heap order */
     uint32_t n;
 } aw_heap;
 
+/* Whether region a belongs above region b. */
 AW_FN int aw_heap_above(const aw_heap *h, uint32_t a, uint32_t b)
 {
     const double p = h->error[a * h->stride], q = h->error[b * h->stride];
     return p > q || (p == q && a < b);
 }
 
-/** The region on top has another error now. */
+/** Restore the order after the error of the region on top has changed. */
 AW_FN void aw_heap_sift_down(const aw_heap *h)
 {
     const uint32_t moving = h->place[0];
@@ -38,7 +39,7 @@ AW_FN void aw_heap_sift_down(const aw_heap *h)
     h->place[i] = moving;
 }
 
-/** Put region `index` in, for which there is room. */
+/** Insert region `index`; `place` must have the capacity for it. */
 AW_FN void aw_heap_push(aw_heap *h, uint32_t index)
 {
     uint32_t i = h->n++;

@@ -7,7 +7,7 @@ aw_status aw_refine_space_make(aw_refine_space *space)
 {
     space->region = aw_alloc(AW_REFINE_MAX, sizeof *space->region);
     space->heap = aw_alloc(AW_REFINE_MAX, sizeof *space->heap);
-    space->room = AW_REFINE_MAX;
+    space->capacity = AW_REFINE_MAX;
     return space->region && space->heap ? AW_OK : AW_ERR_NOMEM;
 }
 

@@ -6,52 +6,54 @@
 #include "quadrature/rules/simpson.h"
 #include "src/base/status.h"
 
-/** Adaptive refinement of a list of regions of one point. */
+/** A job: the adaptive refinement of a list of regions of one point. */
 typedef struct aw_job {
-    size_t first, count; /* the regions with which it begins */
-    double tolerance;    /* of the sum of the errors, in scales, > 0 */
-    double density;      /* of the inner rule, times the device's; 0: as 1 */
-    const double *edge;  /* [cells + 1]: cells in which the final partition is counted, or NULL */
+    size_t first, count; /* its initial regions: index of the first, and their number */
+    double tolerance;    /* for the sum of the errors, in scales, > 0 */
+    double density;      /* factor on the device's density of inner nodes; 0: as 1 */
+    const double *edge;  /* [cells + 1] edges of the cells in which the final partition is counted
+                          * [m], or NULL */
     size_t cells;
-    float *leaves;        /* in, out: [cells], to which it is added (aw_pattern_add) */
+    float *leaves;        /* in, out: [cells] counts, added to (aw_pattern_add) */
     double I[AW_RESULTS]; /* out: best estimate so far, whatever the status */
     double error;         /* out: its error estimate */
     uint64_t regions;     /* out: in the final partition */
     aw_status status;     /* out: AW_OK, AW_ERR_MAXEVAL, AW_ERR_NONFINITE */
 } aw_job;
 
-/* Regions that one job may hold: at 1e-12 of the scales a point needs a few thousand. */
+/* Largest number of regions of a job: at 1e-12 of the scales a point needs a few thousand. */
 #define AW_REFINE_MAX 16384
 
-/** f_in(r) of one point, for the rule: `context` is the caller's. */
+/** Evaluate f_in(r) at a point; `context` is the caller's. */
 typedef void (*aw_node_fn)(void *context, uint32_t point, double r, double f_in[AW_RESULTS]);
 
-/** The same with its context: where the nodes of a job come from. */
+/** Such a function with its context, borrowed. */
 typedef struct aw_nodes {
     aw_node_fn f;
     void *context;
 } aw_nodes;
 
-/** Regions of one job at a time, and room for them: owned by the unit, made once. */
+/** Workspace for the regions of one job at a time. */
 typedef struct aw_refine_space {
-    aw_region *region; /* [room] */
-    uint32_t *heap;    /* [room]: indices, largest error on top */
-    uint32_t room, n;
+    aw_region *region; /* [capacity], owned */
+    uint32_t *heap;    /* [capacity], owned: indices, largest error on top */
+    uint32_t capacity, n;
     double total; /* sum of the errors */
-    /* What there is no room for is estimated as it is: the tolerance is out of reach then. */
+    /* Sums over initial regions beyond the capacity, which are not refined: the tolerance cannot be
+     * reached then. */
     double rest[AW_RESULTS], rest_error;
 } aw_refine_space;
 
 AW_BEGIN_DECLS
 
-/** Make room for AW_REFINE_MAX regions; free it whatever is returned.
+/** Allocate AW_REFINE_MAX regions; aw_refine_space_free is due whatever is returned.
  *  @return AW_OK, AW_ERR_NOMEM */
 aw_status aw_refine_space_make(aw_refine_space *space);
 void aw_refine_space_free(aw_refine_space *space);
 
 AW_END_DECLS
 
-/** Evaluate the nodes that a region does not know, then its estimate and error. */
+/** Evaluate the unknown nodes of a region, then its estimate and error. */
 AW_FN void aw_region_complete(aw_region *q, aw_node_fn f, void *context, const aw_scales *scales)
 {
     for (int k = 0; k < 5; ++k)
@@ -60,6 +62,7 @@ AW_FN void aw_region_complete(aw_region *q, aw_node_fn f, void *context, const a
     aw_region_rule(q, scales);
 }
 
+/* The heap of the workspace's regions, which borrows from it. */
 AW_FN aw_heap aw_refine_heap(const aw_refine_space *space)
 {
     const aw_heap heap = {&space->region->error, sizeof *space->region / sizeof(double),
@@ -67,7 +70,7 @@ AW_FN aw_heap aw_refine_heap(const aw_refine_space *space)
     return heap;
 }
 
-/* Put a region in, for which there is room. */
+/* Add a region; the capacity must not be used up. */
 AW_FN void aw_refine_push(aw_refine_space *space, const aw_region *q)
 {
     aw_heap heap = aw_refine_heap(space);
@@ -76,7 +79,8 @@ AW_FN void aw_refine_push(aw_refine_space *space, const aw_region *q)
     space->n = heap.n;
 }
 
-/* The regions' errors summed anew: a running total drifts by rounding of its first values. */
+/* Sum of the regions' errors, recomputed: a running sum drifts by the rounding of its first, large
+ * values. */
 AW_FN double aw_refine_error(const aw_region *region, uint32_t n)
 {
     double sum = 0.0;
@@ -84,19 +88,19 @@ AW_FN double aw_refine_error(const aw_region *region, uint32_t n)
     return sum;
 }
 
-/** Begin a job. */
+/** Start a job. */
 AW_FN void aw_refine_begin(aw_refine_space *space, aw_job *job)
 {
     space->n = 0;
     space->total = space->rest_error = 0.0;
     for (unsigned k = 0; k < AW_RESULTS; ++k) space->rest[k] = 0.0;
-    job->status = job->count <= space->room ? AW_OK : AW_ERR_MAXEVAL;
+    job->status = job->count <= space->capacity ? AW_OK : AW_ERR_MAXEVAL;
 }
 
-/** Take one of the regions with which the job begins, whose nodes are all known. */
+/** Add an initial region of the job, complete with estimate and error. */
 AW_FN void aw_refine_take(aw_refine_space *space, const aw_job *job, const aw_region *q)
 {
-    if (space->n < space->room) {
+    if (space->n < space->capacity) {
         aw_refine_push(space, q);
         space->total += q->error;
         return;
@@ -106,8 +110,8 @@ AW_FN void aw_refine_take(aw_refine_space *space, const aw_job *job, const aw_re
     if (job->edge) aw_pattern_add(job->edge, job->cells, q->a, q->b, 1.0F, job->leaves);
 }
 
-/** What is to be done next: halves of the region with the largest error, to be completed and put
- *  back (aw_refine_put). @return 0: nothing, the job is as done as it can be */
+/** Halve the region with the largest error; the caller completes the halves and returns them with
+ *  aw_refine_put. @return 0: there is none, the job has ended (job->status says how) */
 AW_FN int aw_refine_next(aw_refine_space *space, aw_job *job, aw_region *left, aw_region *right)
 {
     if (job->status != AW_OK) return 0;
@@ -119,7 +123,7 @@ AW_FN int aw_refine_next(aw_refine_space *space, aw_job *job, aw_region *left, a
         return 0;
     }
     const aw_region *worst = &space->region[space->heap[0]];
-    if (space->n >= space->room || !(worst->b - worst->a > 1e-14 * worst->b)) {
+    if (space->n >= space->capacity || !(worst->b - worst->a > 1e-14 * worst->b)) {
         job->status = AW_ERR_MAXEVAL;
         return 0;
     }
@@ -128,7 +132,7 @@ AW_FN int aw_refine_next(aw_refine_space *space, aw_job *job, aw_region *left, a
     return 1;
 }
 
-/** Put completed halves in the place of the region with the largest error. */
+/** Replace the region with the largest error by its completed halves. */
 AW_FN void aw_refine_put(aw_refine_space *space, const aw_region *left, const aw_region *right)
 {
     const uint32_t worst = space->heap[0];
@@ -140,8 +144,8 @@ AW_FN void aw_refine_put(aw_refine_space *space, const aw_region *left, const aw
     if (isnan(left->error) || isnan(right->error)) space->total = left->error + right->error;
 }
 
-/** Fill the outputs; sums run in the order in which regions were made, so a result depends on
- *  nothing else. */
+/** Fill the outputs. Sums run in the order in which the regions were created, so that results
+ *  depend on nothing else. */
 AW_FN void aw_refine_end(const aw_refine_space *space, aw_job *job)
 {
     const uint32_t n = space->n;
@@ -155,7 +159,9 @@ AW_FN void aw_refine_end(const aw_refine_space *space, aw_job *job)
         for (unsigned k = 0; k < AW_RESULTS; ++k) job->I[k] += space->region[i].I[k];
 }
 
-/** Refine one job; `start` are its first regions, which may know nodes already. */
+/** Refine one job.
+ *  @param[in]     start  [job->count] its initial regions; some of their nodes may be known
+ *  @param[in,out] work   the regions are added */
 AW_FN void aw_refine_job(const aw_region *start, aw_job *job, const aw_nodes *nodes,
                          const aw_scales *scales, aw_refine_space *space, aw_work *work)
 {

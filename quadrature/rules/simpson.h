@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A subregion [a, b] of the outer integral at one point: five nodes, Simpson's rule, its error. */
+/* A region [a, b] of the outer integral at one point: five nodes, Simpson's rule and its error. */
 #ifndef AW_QUADRATURE_RULES_SIMPSON_H
 #define AW_QUADRATURE_RULES_SIMPSON_H
 #include <math.h>
@@ -9,29 +9,30 @@
 #include "quadrature/rules/results.h"
 #include "src/base/port.h"
 
-/* Scales to which errors are relative: of phi (and A), of psi, and of the rates. */
+/** Scales to which errors are relative: of phi (and A), of psi, and of the rates. */
 typedef struct aw_scales {
     double phi, psi, rate;
 } aw_scales;
 
+/** A region of the outer integral at one point. */
 typedef struct aw_region {
-    double a, b; /* [m], a < b */
-    uint32_t point;
-    uint32_t known;          /* bit k: f[k] is filled */
+    double a, b;             /* [m], a < b */
+    uint32_t point;          /* index of the field point */
+    uint32_t known;          /* bit k: f[k] is known */
     double f[5][AW_RESULTS]; /* f_in at a + k (b-a)/4 */
-    double I[AW_RESULTS];    /* the rule's estimate */
-    double error;            /* its error in units of the scales: the worst of all results */
+    double I[AW_RESULTS];    /* the rule's estimate of the integral */
+    double error;            /* of the estimate, in scales: the largest over the results */
 } aw_region;
 
-/* What work has been done. */
+/** Counters of work done. */
 typedef struct aw_work {
-    uint64_t evaluations; /* of the integrand (27 points each) ... */
-    uint64_t rated;       /* ... of which so many with the rates of the moments */
+    uint64_t evaluations; /* of the integrand (27 cells each) ... */
+    uint64_t rated;       /* ... and those of them with the rates of the moments */
     uint64_t nodes;       /* of the outer integral */
     uint64_t regions;     /* to which the rule was applied */
 } aw_work;
 
-/** Add to `sum` what was done from `before` to `now`. */
+/** Add the work between the counters `before` and `now` to `sum`. */
 AW_FN void aw_work_add(aw_work *sum, const aw_work *now, const aw_work *before)
 {
     sum->evaluations += now->evaluations - before->evaluations;
@@ -40,14 +41,14 @@ AW_FN void aw_work_add(aw_work *sum, const aw_work *now, const aw_work *before)
     sum->regions += now->regions - before->regions;
 }
 
-/** Count a region `times` in the cells between `edge`s: a cell that it fills a part of gets that
- *  part of the count.
- *  @param[in,out] count  [cells] */
+/** Count the region [a, b] in the cells between the edges [cells + 1]: each cell gets `times` the
+ *  fraction of the region that lies in it.
+ *  @param[in,out] count  [cells], added to */
 AW_FN void aw_pattern_add(const double *edge, size_t cells, double a, double b, float times,
                           float *count)
 {
     size_t lo = 0, hi = cells;
-    while (hi - lo > 1) { /* the cell that holds a */
+    while (hi - lo > 1) { /* find the cell that contains a */
         const size_t middle = lo + (hi - lo) / 2;
         if (edge[middle] <= a)
             lo = middle;
@@ -60,13 +61,13 @@ AW_FN void aw_pattern_add(const double *edge, size_t cells, double a, double b, 
     }
 }
 
-/** Outer node k of a region. */
+/** Position of node k = 0 .. 4 of a region [m]. */
 AW_FN double aw_region_node(const aw_region *q, int k) { return q->a + 0.25 * k * (q->b - q->a); }
 
-/* Size of the fourth difference that five values suggest, for the error of Simpson's rule.
- * |S2 - S1| is the fourth difference itself, times h/12. Over millions of regions it is small by
- * accident (a change of sign) now and then where the true error is not; the second and third
- * difference, whose decay predicts the fourth, are then not small. */
+/* Size of the fourth difference of five values, guarded, for the error of Simpson's rule.
+ * |S2 - S1| is the fourth difference times h/12. Among millions of regions it is now and then small
+ * by accident (at a change of sign) where the true error is not; the second and third differences,
+ * whose decay predicts the fourth, are not small there. */
 AW_FN double aw_fourth_difference(double f0, double f1, double f2, double f3, double f4)
 {
     double d2 = fabs(f0 - 2.0 * f2 + f4);
@@ -76,19 +77,20 @@ AW_FN double aw_fourth_difference(double f0, double f1, double f2, double f3, do
     return d4 >= expected ? d4 : expected + (d4 - d4); /* a NaN in d4 stays one */
 }
 
-/** Scale to which the error of result k is relative. */
+/** Scale of result k. */
 AW_FN double aw_scale_of(const aw_scales *scales, unsigned k)
 {
     return k == AW_PSI ? scales->psi : (k <= AW_AX ? scales->phi : scales->rate);
 }
 
-/** Simpson's rule on one and on two panels; the estimate is their Richardson extrapolation.
- *  Error model: |S2 - S1|/7 of each result over its scale, guarded against accidents
- *  (aw_fourth_difference); the worst counts. NaN in, NaN out.
+/** Apply Simpson's rule with one panel and with two; the estimate is their Richardson
+ *  extrapolation.
+ *  Error model: the largest over the results of |S2 - S1|/7 over the scale, guarded against
+ *  accidents (aw_fourth_difference). A NaN in a node gives a NaN.
  *  Source: J. N. Lyness, J. ACM 16 (1969) 483; dissertation eq. 15 and 16. Differs: Lyness's 1/15
- *  holds for smooth integrands, but a quadratic B-spline has kinks in its second derivative, where
- *  halving the step gains a factor 8 only and the extrapolation nothing (measured: with 1/15 points
- *  missed their tolerance up to nine times; docs/theory.md). */
+ *  holds for smooth integrands, but a quadratic B-spline has jumps in its second derivative, where
+ *  halving the step gains only a factor 8 and the extrapolation nothing (measured: with 1/15,
+ *  points exceeded their tolerance up to ninefold; docs/theory.md). */
 AW_FN void aw_region_rule(aw_region *q, const aw_scales *scales)
 {
     double h = q->b - q->a, worst = 0.0;
@@ -105,7 +107,7 @@ AW_FN void aw_region_rule(aw_region *q, const aw_scales *scales)
     q->error = worst;
 }
 
-/** Hand the last node of a region to the one after it, if that begins where this one ends. */
+/** Copy the last node of a region to the next region, if that begins where this one ends. */
 AW_FN void aw_region_follow(const aw_region *left, aw_region *right)
 {
     if (right->a != left->b || (right->known & 1u)) return;
@@ -113,7 +115,7 @@ AW_FN void aw_region_follow(const aw_region *left, aw_region *right)
     right->known |= 1u;
 }
 
-/** Half of a region (side 0: [a, middle], 1: [middle, b]) with the nodes that the parent knows. */
+/** Half of a region (side 0: [a, middle], 1: [middle, b]), with the nodes known from the parent. */
 AW_FN void aw_region_half(const aw_region *parent, int side, aw_region *child)
 {
     double middle = 0.5 * (parent->a + parent->b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The vector part of the inner integral: closed forms, and the scalar sum node by node. */
+/* The vector part of the inner integral against closed forms and against the scalar sum. */
 #include <float.h>
 
 #include "src/base/memory.h"
@@ -25,7 +25,7 @@ static void quadric_at(const void *context, double age, double u, double w, doub
                q->c[k][4] * w * w + q->c[k][5] * u * w;
 }
 
-/* Sums over the nodes of 1, u, w, u^2, w^2, u w, from the closed forms of sums of cosines. */
+/* Sums over the nodes of 1, u, w, u^2, w^2, u w, from closed forms of sums of cosines. */
 static void node_sums(const aw_arc *arc, double sum[6])
 {
     double n = arc->n, half = 0.5 * arc->step, middle = arc->first + (n - 1.0) * half;
@@ -48,7 +48,8 @@ static double dot6(const double *a, const double *b)
     return sum;
 }
 
-/* A deposited quadratic reads h^2/4 higher through the quadratic B-spline; its slopes are exact. */
+/* Sums over the nodes of a quadratic and of its rate. Read through the quadratic B-spline, u^2 is
+ * higher by h^2/4; slopes are exact. */
 static void expected(const aw_arc *arc, const double *c, const aw_slice *s, double out[2])
 {
     double sums[6];
@@ -66,16 +67,16 @@ static void expected(const aw_arc *arc, const double *c, const aw_slice *s, doub
     out[1] = dot6(rate, sums);
 }
 
-typedef struct bed {
+typedef struct fixture {
     const aw_variant *variant;
     uint64_t random;
     quadric q[NT];
     slices s;
     aw_arc_slice read[NT];
-} bed;
+} fixture;
 
 /* Three slices of quadratic densities; spacings differ unless `same`. */
-static void bed_open(bed *b, void **state, int single, int same)
+static void fixture_open(fixture *b, void **state, int single, int same)
 {
     b->variant = *state;
     b->random = 5;
@@ -96,7 +97,7 @@ static void bed_open(bed *b, void **state, int single, int same)
     }
 }
 
-/* An arc whose nodes all lie on the grid; steps small or large, any sense of rotation of rates. */
+/* An arc whose nodes all lie on the grid, with small or large steps and rates of either sign. */
 static aw_arc arc_on_grid(uint64_t *random, int n)
 {
     aw_arc arc = {.u = uniform(random, -0.03, 0.03), .w = uniform(random, -0.05, 0.05)};
@@ -113,11 +114,11 @@ static aw_arc arc_on_grid(uint64_t *random, int n)
 static void check_closed_form(void **state, int single, int nt, int same)
 {
     static const int nodes[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 100};
-    /* double: rounding of coordinates (1e-16) and of the turning node angles (some 1e-16 per
+    /* double: rounding of coordinates (1e-16) and of the recurrence of node angles (some 1e-16 per
      * batch), slopes up to 10 per metre over cells of 0.01 m; float: rounding of the cells */
     const double level = single ? 4e-7 : 2e-13;
-    bed b;
-    bed_open(&b, state, single, same);
+    fixture b;
+    fixture_open(&b, state, single, same);
     for (int i = 0; i < 200; ++i) {
         aw_arc arc = arc_on_grid(&b.random, nodes[i % 10]);
         double sum[3][8], want[2];
@@ -153,7 +154,7 @@ static void quadratic_density_in_float_sums_to_its_closed_form(void **state)
 }
 
 /* Noise on every node, zeros in the padding, as after a deposition. */
-static void fill_with_noise(bed *b)
+static void fill_with_noise(fixture *b)
 {
     for (int t = 0; t < NT; ++t)
         for (int j = -AW_PAD; j < NX + AW_PAD; ++j)
@@ -181,9 +182,9 @@ static aw_arc arc_anywhere(uint64_t *random, int n)
 static void check_against_scalar(void **state, int single, int nt, int same)
 {
     static const int nodes[] = {1, 1, 1, 3, 8, 16, 17, 40, 129}; /* most of them: a single node */
-    int felt = 0;
-    bed b;
-    bed_open(&b, state, single, same);
+    int nonzero = 0;
+    fixture b;
+    fixture_open(&b, state, single, same);
     fill_with_noise(&b);
     for (int i = 0; i < 3000; ++i) {
         aw_arc arc = arc_anywhere(&b.random, nodes[i % 9]);
@@ -199,10 +200,10 @@ static void check_against_scalar(void **state, int single, int nt, int same)
             for (int k = 0; k < 3; ++k) {
                 assert_close(sum[t][k], want[t][k], 0.0, rounding);
                 assert_close(sum[t][4 + k], want[t][4 + k], 0.0, 4.0 * rounding * speed);
-                felt += want[t][k] != 0.0;
+                nonzero += want[t][k] != 0.0;
             }
     }
-    assert_true(felt > 3000); /* most arcs met the grid */
+    assert_true(nonzero > 3000); /* most arcs met the grid */
     slices_free(&b.s);
 }
 
@@ -220,14 +221,14 @@ static void nodes_agree_with_the_scalar_sum_in_float(void **state)
     check_against_scalar(state, 1, 3, 0);
 }
 
-/* Combining first and summing then is the same as the other way about. */
-static void check_blend(void **state, int single, int same, int parts)
+/* Interpolating in time first and then summing gives the same as the reverse. */
+static void check_interpolated(void **state, int single, int same, int parts)
 {
     const aw_history_view view = {.ns = NS, .nx = NX, .single = single};
-    bed b;
-    bed_open(&b, state, single, same);
+    fixture b;
+    fixture_open(&b, state, single, same);
     fill_with_noise(&b);
-    if (parts == 2) { /* the first and the last alike */
+    if (parts == 2) { /* equal spacings in the first and the last slice */
         b.s.slice[2].hs = b.s.slice[0].hs;
         b.s.slice[2].hx = b.s.slice[0].hx;
     }
@@ -245,7 +246,7 @@ static void check_blend(void **state, int single, int same, int parts)
         static const int nodes[] = {1, 3, 16, 17, 40};
         aw_arc arc = arc_anywhere(&b.random, nodes[i % 5]);
         double each[3][8], got[8] = {0.0};
-        /* as in check_against_scalar, with weights of time up to 1, and 70 per metre */
+        /* as in check_against_scalar, with time weights up to 1, and up to 70 per metre */
         double misplaced = DBL_EPSILON * (8.0 + arc.n) * (arc.r + 1.0) / HS;
         double rounding = arc.n * (1e-14 + 4.0 * misplaced);
         double speed = (fabs(arc.du) + fabs(arc.dw) + 0.3 * fabs(arc.dgrid)) / HS;
@@ -270,30 +271,37 @@ static void check_blend(void **state, int single, int same, int parts)
     slices_free(&b.s);
 }
 
-static void blend_sums_as_its_slices_in_double(void **state) { check_blend(state, 0, 1, 1); }
-
-static void blend_sums_as_its_slices_in_float(void **state) { check_blend(state, 1, 1, 1); }
-
-static void blend_of_unequal_spacings_has_parts(void **state)
+static void sums_over_interpolated_cells_agree_with_those_over_slices_in_double(void **state)
 {
-    check_blend(state, 0, 0, 3);
-    check_blend(state, 0, 0, 2);
+    check_interpolated(state, 0, 1, 1);
+}
+
+static void sums_over_interpolated_cells_agree_with_those_over_slices_in_float(void **state)
+{
+    check_interpolated(state, 1, 1, 1);
+}
+
+static void interpolated_cells_have_one_part_per_spacing(void **state)
+{
+    check_interpolated(state, 0, 0, 3);
+    check_interpolated(state, 0, 0, 2);
 }
 
 static void nodes_off_the_grid_read_zero(void **state)
 {
-    bed b;
-    bed_open(&b, state, 0, 1);
+    fixture b;
+    fixture_open(&b, state, 0, 1);
     fill_with_noise(&b);
     for (int i = 0; i < 100; ++i) {
         aw_arc arc = arc_on_grid(&b.random, 5);
         double sum[3][8], side = i % 2 ? 1.0 : -1.0;
         arc.r = 1e-4;
-        /* beyond the 1.5 cells that a spline reaches, up to kilometres away */
+        /* from just beyond the reach of the shape up to kilometres away */
+        const double beyond = AW_SPLINE_REACH + 0.01;
         if (i % 4 < 2)
-            arc.u = side * (0.5 * (NS - 1) * HS + 1.51 * HS + arc.r) * exp2(i % 23);
+            arc.u = side * (0.5 * (NS - 1) * HS + beyond * HS + arc.r) * exp2(i % 23);
         else
-            arc.w = side * (0.5 * (NX - 1) * HX + 1.51 * HX + arc.r) * exp2(i % 23);
+            arc.w = side * (0.5 * (NX - 1) * HX + beyond * HX + arc.r) * exp2(i % 23);
         b.variant->arc_sum(&arc, 3, 1, b.read, 0, sum);
         for (int t = 0; t < 3; ++t)
             for (int k = 0; k < 3; ++k) {
@@ -304,10 +312,10 @@ static void nodes_off_the_grid_read_zero(void **state)
     slices_free(&b.s);
 }
 
-/* An arc seen in cells, from 2000 places on it. */
+/* How an arc crosses cells, from 2000 points on it. */
 typedef struct crossing {
-    double most;  /* cells crossed per metre along the faster axis, where that is most */
-    double slant; /* cells along the slower axis over those along the faster, where that is most */
+    double rate;  /* largest number of cells crossed per metre along an axis */
+    double slant; /* largest ratio of the rates along the slower and the faster axis */
     int turns;    /* 1: each axis is the faster one somewhere */
 } crossing;
 
@@ -317,7 +325,7 @@ static crossing crossing_of(const aw_retarded *f, double lo, double hi)
     int along = 0, across = 0;
     for (int k = 0; k <= 2000; ++k) {
         double a = lo + (hi - lo) * k / 2000.0, s = fabs(sin(a)) / f->hs, x = fabs(cos(a)) / f->hx;
-        c.most = fmax(c.most, fmax(s, x));
+        c.rate = fmax(c.rate, fmax(s, x));
         c.slant = fmax(c.slant, fmin(s, x) / fmax(s, x));
         along = along || s > x;
         across = across || x > s;
@@ -326,37 +334,37 @@ static crossing crossing_of(const aw_retarded *f, double lo, double hi)
     return c;
 }
 
-static void nodes_cover_an_arc_with_at_least_the_density_asked_for(void **state)
+static void nodes_cover_an_arc_with_at_least_the_requested_density(void **state)
 {
     uint64_t random = 1;
     int few = 0, slanted = 0, turning = 0;
     (void)state;
     for (int i = 0; i < 3000; ++i) {
         aw_retarded f = {.hs = 1e-3, .half_s = 0.02, .half_x = 0.03};
-        f.hx = f.hs * exp(uniform(&random, -6.0, 6.0)); /* a long thin bunch: cells of 1 to 400 */
+        f.hx = f.hs * exp(uniform(&random, -6.0, 6.0)); /* aspect ratios of cells up to 400 */
         aw_arcs arcs = {.n = 1};
         aw_arc arc = {.r = 0.0};
         double density = uniform(&random, 0.5, 4.0);
         f.radius = arc.r = exp(uniform(&random, -9.0, 3.0));
-        arcs.whole = i % 2 && f.radius < f.half_s; /* it must fit into the box */
+        arcs.whole = i % 2 && f.radius < f.half_s; /* the circle must fit into the box */
         arcs.lo[0] = arcs.whole ? -AW_PI : uniform(&random, -AW_PI, AW_PI);
-        /* an open arc with r beyond the box is at most as long as the box is wide */
+        /* an open arc with r larger than the box is limited by its diagonal */
         double longest = 2.0 * asin(fmin(1.0, hypot(f.half_s, f.half_x) / f.radius));
         arcs.hi[0] = arcs.whole ? AW_PI : arcs.lo[0] + uniform(&random, 1e-3, 1.0) * longest;
         aw_arc_nodes(&f, &arcs, 0, density, &arc);
         double range = arcs.hi[0] - arcs.lo[0];
         crossing c = crossing_of(&f, arcs.lo[0], arcs.hi[0]);
         double wanted = density * (c.slant <= 0.1 ? 1.0 : c.turns ? 3.0 : 2.0);
-        assert_true(c.most * arc.step * f.radius * wanted <= 1.0 + 1e-12);
+        assert_true(c.rate * arc.step * f.radius * wanted <= 1.0 + 1e-12);
         if (arc.n > 20 && !arcs.whole &&
-            c.slant < 0.09) /* and no more where cells are straight on */
-            few += c.most * arc.step * f.radius * density > 0.99;
+            c.slant < 0.09) /* and no denser where the arc is along an axis */
+            few += c.rate * arc.step * f.radius * density > 0.99;
         slanted += c.slant > 0.1 && !c.turns;
         turning += c.turns;
         assert_close(arc.first, arcs.lo[0] + 0.5 * arc.step, 1e-15, 1e-15);
         if (arcs.whole)
-            assert_close(arc.n * arc.step, range, 1e-14, 0.0); /* a closed circle: no end */
-        else /* an open arc is covered, and by no more than one node too many */
+            assert_close(arc.n * arc.step, range, 1e-14, 0.0);
+        else /* an open arc is covered, with at most one node too many */
             assert_true(arc.n * arc.step >= range * (1.0 - 1e-12) &&
                         (arc.n - 1) * arc.step < range);
     }
@@ -374,11 +382,13 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(quadratic_density_in_float_sums_to_its_closed_form, variant),
         cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_double, variant),
         cmocka_unit_test_prestate(nodes_agree_with_the_scalar_sum_in_float, variant),
-        cmocka_unit_test_prestate(blend_sums_as_its_slices_in_double, variant),
-        cmocka_unit_test_prestate(blend_sums_as_its_slices_in_float, variant),
-        cmocka_unit_test_prestate(blend_of_unequal_spacings_has_parts, variant),
+        cmocka_unit_test_prestate(
+            sums_over_interpolated_cells_agree_with_those_over_slices_in_double, variant),
+        cmocka_unit_test_prestate(
+            sums_over_interpolated_cells_agree_with_those_over_slices_in_float, variant),
+        cmocka_unit_test_prestate(interpolated_cells_have_one_part_per_spacing, variant),
         cmocka_unit_test_prestate(nodes_off_the_grid_read_zero, variant),
-        cmocka_unit_test(nodes_cover_an_arc_with_at_least_the_density_asked_for),
+        cmocka_unit_test(nodes_cover_an_arc_with_at_least_the_requested_density),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Near field by convolution, against the direct evaluation of the same nodes: turned and breathing
- * beams, orbits that bend, cells that are not square, noise; where it does not serve; NaN. */
+/* Near field by convolution against direct evaluation of the same nodes: rotated beams of varying
+ * size, curved orbits, cells that are not square, noise; its range; NaN. */
 #include <string.h>
 
 #include "kernels/device/device.h"
@@ -12,9 +12,9 @@ enum { NS = 24, NX = 18, SLICES = 6, POINTS = NS * NX, NODES = 5 };
 #define H SLICES_CELL
 #define CDT 2e-3
 #define GAMMA 2000.0
-#define AT 3.0 /* on the orbit [m], where it has turned */
+#define AT 3.0 /* position of the beam on the orbit [m] */
 
-/* The same with a fifth of noise from cell to cell. */
+/* slices_gaussian with 20 % of noise from cell to cell. */
 static void noisy(const void *context, double age, double u, double w, double m[3])
 {
     uint64_t seed = (uint64_t)(1e9 + 1e8 * u / H) * 2654435761U + (uint64_t)(1e9 + 1e8 * w / H) +
@@ -30,8 +30,8 @@ typedef struct stage {
     aw_field_point point[POINTS], centre;
 } stage;
 
-/* Slices that came along an arc, the grid of which turns by `turn` [rad/m] besides, and points on
- * the nodes of the newest one. */
+/* Slices along an arc, whose grid rotates relative to the orbit by `turn` [rad/m], and points on
+ * the nodes of the newest slice. */
 static void stage_open(stage *g, moments_fn f, double kappa, double tilt, double turn)
 {
     g->piece = (aw_orbit_piece){.kappa = kappa};
@@ -62,21 +62,21 @@ static void nodes_of(aw_common_node node[NODES])
         node[i] = (aw_common_node){.r = r[i], .weight = 1.0 + i, .rate = 1.0 + i, .density = 3.0};
 }
 
-/* Sums of all points, by convolution or point by point. */
+/* Sums at all points, by convolution or point by point. */
 static void sum_up(stage *g, aw_device *device, int convolve, double (*I)[AW_RESULTS])
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
     aw_common_node node[NODES];
     aw_work work = {0};
     nodes_of(node);
-    aw_common_rule shared = {
+    aw_common_rule rule = {
         .node = node, .nodes = NODES, .columns = NS, .moves_as = &g->centre, .I = I};
     memset(I, 0, POINTS * sizeof *I);
     assert_ok(device->ops->upload(device->state, &g->h, g->point, POINTS));
     if (convolve)
-        assert_ok(device->ops->convolve(device->state, &shared));
+        assert_ok(device->ops->convolve(device->state, &rule));
     else
-        assert_ok(device->ops->integrate(device->state, &shared, &scales, &work));
+        assert_ok(device->ops->integrate(device->state, &rule, &scales, &work));
     assert_ok(device->ops->wait(device->state));
 }
 
@@ -90,12 +90,12 @@ static aw_device open_with(int threads)
 
 static double largest(double (*I)[AW_RESULTS], unsigned k)
 {
-    double most = 0.0;
-    for (int i = 0; i < POINTS; ++i) most = fmax(most, fabs(I[i][k]));
-    return most;
+    double result = 0.0;
+    for (int i = 0; i < POINTS; ++i) result = fmax(result, fabs(I[i][k]));
+    return result;
 }
 
-/* @param[in] within  of the largest phi, and of the largest psi */
+/* @param[in] within  tolerance relative to the largest phi and to the largest psi */
 static void compare(moments_fn f, double kappa, double tilt, double turn, double within)
 {
     static double got[POINTS][AW_RESULTS], want[POINTS][AW_RESULTS];
@@ -105,8 +105,8 @@ static void compare(moments_fn f, double kappa, double tilt, double turn, double
     assert_true(aw_convolution_fits(&g.h, g.point, NS, POINTS));
     sum_up(&g, &device, 0, want);
     sum_up(&g, &device, 1, got);
-    /* The largest of the rates is what the breathing makes. The turn D is not counted in them, and
-     * of their A only what moves along. */
+    /* The largest rate is that of the beam's size. For the rates the convolution neglects the angle
+     * D, and the motion across in those of A. */
     const double phi = largest(want, AW_PHI), psi = largest(want, AW_PSI);
     const double rate = largest(want, AW_DPHI);
     assert_true(phi > 0.0 && psi > 0.0 && rate > 0.0);
@@ -121,27 +121,27 @@ static void compare(moments_fn f, double kappa, double tilt, double turn, double
     slices_free(&g.s);
 }
 
-/* 1e-6 is what single precision leaves of the direct evaluation. */
-static void it_agrees_with_direct_evaluation(void **state)
+/* Direct evaluation is in single precision: 1e-6. */
+static void convolution_agrees_with_direct_evaluation(void **state)
 {
     (void)state;
     compare(slices_gaussian, 0.0, 0.0, 0.0, 1e-6);
     compare(slices_gaussian, 0.0, 0.4, 0.0, 1e-6);
-    /* Turned by 4e-4 at the last node, 5e-3 cells at the edge: what is left out is the square. */
+    /* Rotation by 4e-4 at the last node, 5e-3 cells at the edge, whose square is neglected. */
     compare(slices_gaussian, -0.3, 0.12, 0.0, 2e-6);
     compare(slices_gaussian, 0.1, -0.5, 0.0, 2e-6);
-    /* Turned by 1.3e-3, 0.016 cells: 2e-6 of it times the weight of the last node. */
+    /* Rotation by 1.3e-3, 0.016 cells: 2e-6 times the weight of the last node. */
     compare(slices_gaussian, 0.1, 1.2, 1.0, 1e-5);
 }
 
-/* The rules in angle do not have the same nodes on noise: three to a cell leave 1e-3. */
-static void it_agrees_on_noise(void **state)
+/* The nodes in angle differ, and on noise three nodes per cell leave 1e-3. */
+static void convolution_agrees_with_direct_evaluation_on_noise(void **state)
 {
     (void)state;
     compare(noisy, 0.1, 0.3, 0.0, 1e-3);
 }
 
-static void threads_do_not_change_a_bit(void **state)
+static void convolution_is_bit_identical_for_any_number_of_threads(void **state)
 {
     static double one[POINTS][AW_RESULTS], more[POINTS][AW_RESULTS];
     stage g;
@@ -159,8 +159,8 @@ static void threads_do_not_change_a_bit(void **state)
     slices_free(&g.s);
 }
 
-/* Slices that the device has seen stay with it, also when they have moved on in the history. */
-static void slices_are_known_by_their_id(void **state)
+/* Slices stay in the cache of the device while they move on in the history. */
+static void cached_slices_are_found_by_their_id(void **state)
 {
     static double fresh[POINTS][AW_RESULTS], again[POINTS][AW_RESULTS];
     aw_device device = open_with(0);
@@ -169,7 +169,7 @@ static void slices_are_known_by_their_id(void **state)
     stage_open(&g, slices_gaussian, 0.1, 0.0, 0.0);
     sum_up(&g, &device, 1, again);
     stage_open(&later, noisy, 0.1, 0.0, 0.0);
-    /* The newest is new; the next two are those of before. */
+    /* Only the newest slice is new. */
     later.s.slice[0].id = 99;
     for (int i = 1; i < SLICES; ++i) {
         later.s.slice[i].cells = g.s.slice[i - 1].cells;
@@ -179,7 +179,7 @@ static void slices_are_known_by_their_id(void **state)
     aw_device other = open_with(0);
     sum_up(&later, &other, 1, fresh);
     assert_memory_equal(fresh, again, sizeof fresh);
-    /* One whose cells have changed under the same id is not fetched again; with id 0 it is. */
+    /* A slice whose cells have changed under the same id is not read again; with id 0 it is. */
     slices_set(&later.s, 0, 12, 9, 0, 50.0);
     sum_up(&later, &device, 1, again);
     assert_memory_equal(fresh, again, sizeof fresh);
@@ -192,16 +192,16 @@ static void slices_are_known_by_their_id(void **state)
     slices_free(&g.s);
 }
 
-static void it_goes_as_far_as_slices_lie_alike(void **state)
+static void reach_is_limited_by_spacings_and_rotation_of_the_slices(void **state)
 {
     stage g;
     (void)state;
     stage_open(&g, slices_gaussian, 0.1, 0.0, 0.0);
     assert_close(aw_convolution_reach(&g.h, 1.0, 0.1), CDT, 1e-12, 0.0);
     assert_close(aw_convolution_reach(&g.h, 3e-4, 0.1), 3e-4, 1e-12, 0.0);
-    /* a turn of 0.1/m over 13 cells (12 nodes and the spline), along, of 1/1.3 of the others */
+    /* rotation by 0.1/m at the largest distance across, in units of the spacing along */
     const double r = aw_convolution_reach(&g.h, 1.0, 1e-4);
-    const double reach = (0.5 * (NX - 1) + 1.5) * 1.3;
+    const double reach = (0.5 * (NX - 1) + AW_SPLINE_REACH) * 1.3;
     assert_close(0.1 * r * reach, 1e-4, 0.11, 0.0);
     assert_true(0.1 * r * reach <= 1.001e-4);
     g.s.slice[1].hs *= 1.01;
@@ -213,7 +213,7 @@ static void it_goes_as_far_as_slices_lie_alike(void **state)
     slices_free(&g.s);
 }
 
-static void a_nan_is_everywhere(void **state)
+static void a_nan_in_a_slice_makes_all_results_nan(void **state)
 {
     static double I[POINTS][AW_RESULTS];
     aw_device device = open_with(0);
@@ -230,12 +230,12 @@ static void a_nan_is_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_agrees_with_direct_evaluation),
-        cmocka_unit_test(it_agrees_on_noise),
-        cmocka_unit_test(threads_do_not_change_a_bit),
-        cmocka_unit_test(slices_are_known_by_their_id),
-        cmocka_unit_test(it_goes_as_far_as_slices_lie_alike),
-        cmocka_unit_test(a_nan_is_everywhere),
+        cmocka_unit_test(convolution_agrees_with_direct_evaluation),
+        cmocka_unit_test(convolution_agrees_with_direct_evaluation_on_noise),
+        cmocka_unit_test(convolution_is_bit_identical_for_any_number_of_threads),
+        cmocka_unit_test(cached_slices_are_found_by_their_id),
+        cmocka_unit_test(reach_is_limited_by_spacings_and_rotation_of_the_slices),
+        cmocka_unit_test(a_nan_in_a_slice_makes_all_results_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes that points share: tables against the direct evaluation of the same nodes, against closed
- * forms of a Gaussian and of a single cell, and where no table serves; grids whose columns lie
- * along the motion against the same grids with rows for columns. */
+/* Common nodes: tables against direct evaluation of the same nodes and against closed forms of a
+ * Gaussian and of a single cell; where there are no tables; grids whose columns lie along the
+ * motion against the same grids with rows and columns exchanged. */
 #include "kernels/device/device.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
@@ -13,7 +13,7 @@ enum { NS = 40, NX = 24, SLICES = 8, COLUMNS = 80, ROWS = 40, POINTS = COLUMNS *
 #define CDT 2e-2
 #define GAMMA 2000.0
 
-/* Upright, 4 by 3 cells. */
+/* A Gaussian of 4 by 3 cells along the axes. */
 static void upright(const void *context, double age, double u, double w, double m[3])
 {
     const double a = u / (4.0 * H), b = w / (3.0 * H);
@@ -56,11 +56,11 @@ typedef struct stage {
 typedef struct shape {
     int ns, nx, columns, rows;
     double hs, hx;
-    double tilt, turn; /* of the newest slice, and how much more every older one has */
-    int swapped;       /* 1: rows stand for columns, see swap */
+    double tilt, turn; /* of the newest slice, and its increase from slice to older slice */
+    int swapped;       /* 1: rows and columns are exchanged (swap) */
 } shape;
 
-/* The same grids with s and x exchanged: s is where x was, but backwards, x is where s was. */
+/* The same grids with axes exchanged: the new s is the old -x, the new x the old s. */
 static shape swap(const shape *g)
 {
     return (shape){.ns = g->nx,
@@ -74,7 +74,7 @@ static shape swap(const shape *g)
                    .swapped = 1};
 }
 
-/* A Gaussian of 4 by 3 cells of these grids, skew and breathing; context: a shape. */
+/* slices_gaussian in cells of these grids; context: a shape. */
 static void in_cells(const void *context, double age, double u, double w, double m[3])
 {
     const shape *g = context;
@@ -84,8 +84,8 @@ static void in_cells(const void *context, double age, double u, double w, double
         slices_gaussian(NULL, age, u / g->hs * H, w / g->hx * H, m);
 }
 
-/* A beam on an arc of curvature kappa that came from far away, and a grid of points over it with
- * the spacing of the slices. With `mixed`, every other slice has other spacings. */
+/* A beam on an arc of curvature kappa with a long upstream, and a grid of points over it with the
+ * spacing of the slices. With `mixed`, every other slice has another spacing. */
 static void stage_open_on(stage *g, const aw_variant *variant, moments_fn f, double kappa,
                           const shape *on, int mixed)
 {
@@ -130,62 +130,62 @@ static void stage_close(stage *g)
     slices_free(&g->s);
 }
 
-/* f_in(r') of all points by one node; with table_error 0 without tables.
- * @return how many tables there were */
-static size_t look_by(stage *g, const aw_common_node *node, double table_error,
-                      const aw_scales *scales, double (*I)[AW_RESULTS], aw_work *work)
+/* f_in(r') at all points, from one node; without tables if table_error is 0.
+ * @return the number of tables */
+static size_t evaluate_node(stage *g, const aw_common_node *node, double table_error,
+                            const aw_scales *scales, double (*I)[AW_RESULTS], aw_work *work)
 {
-    aw_common_rule shared = {.node = node,
-                             .nodes = 1,
-                             .columns = (size_t)g->columns,
-                             .moves_as = &g->centre,
-                             .table_error = table_error,
-                             .I = I};
+    aw_common_rule rule = {.node = node,
+                           .nodes = 1,
+                           .columns = (size_t)g->columns,
+                           .moves_as = &g->centre,
+                           .table_error = table_error,
+                           .I = I};
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[i][k] = 0.0;
-    assert_ok(g->device.ops->integrate(g->device.state, &shared, scales, work));
+    assert_ok(g->device.ops->integrate(g->device.state, &rule, scales, work));
     assert_ok(g->device.ops->wait(g->device.state));
-    return shared.tables;
+    return rule.tables;
 }
 
-static size_t look(stage *g, double r, double table_error, const aw_scales *scales,
-                   double (*I)[AW_RESULTS])
+static size_t evaluate_at(stage *g, double r, double table_error, const aw_scales *scales,
+                          double (*I)[AW_RESULTS])
 {
     const aw_common_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 1.0};
     aw_work work = {0};
-    return look_by(g, &node, table_error, scales, I, &work);
+    return evaluate_node(g, &node, table_error, scales, I, &work);
 }
 
-/* The same without tables. @return evaluations */
-static uint64_t look_with(stage *g, double r, double density, const aw_scales *scales,
-                          double (*I)[AW_RESULTS])
+/* The same without tables, with a density of inner nodes. @return evaluations */
+static uint64_t evaluate_with(stage *g, double r, double density, const aw_scales *scales,
+                              double (*I)[AW_RESULTS])
 {
     const aw_common_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = density};
     aw_work work = {0};
-    look_by(g, &node, 0.0, scales, I, &work);
+    evaluate_node(g, &node, 0.0, scales, I, &work);
     return work.evaluations;
 }
 
 static aw_scales scales_of(double (*I)[AW_RESULTS])
 {
-    double most[AW_RESULTS] = {0.0};
+    double largest[AW_RESULTS] = {0.0};
     for (int i = 0; i < POINTS; ++i)
-        for (unsigned k = 0; k < AW_RESULTS; ++k) most[k] = fmax(most[k], fabs(I[i][k]));
-    /* The upstream has no rates: forces stand for them. A thirtieth of the solver's scale. */
-    const double rate = fmax(most[AW_DPHI], fmax(most[AW_DAZ], most[AW_DAX]));
-    return (aw_scales){most[AW_PHI], most[AW_PSI], 10.0 * fmax(rate, most[AW_PSI] / H)};
+        for (unsigned k = 0; k < AW_RESULTS; ++k) largest[k] = fmax(largest[k], fabs(I[i][k]));
+    /* The upstream has no rates; psi/H takes their place. 1/30 of the scale in the solver. */
+    const double rate = fmax(largest[AW_DPHI], fmax(largest[AW_DAZ], largest[AW_DAX]));
+    return (aw_scales){largest[AW_PHI], largest[AW_PSI], 10.0 * fmax(rate, largest[AW_PSI] / H)};
 }
 
-/* Tables with an error of 5e-4 against no tables, at one radius. */
+/* Tables with a permitted error of 5e-4 against direct evaluation, at one radius. */
 static void compare(stage *g, double r)
 {
     double table[POINTS][AW_RESULTS], direct[POINTS][AW_RESULTS];
     const aw_scales one = {1.0, 1.0, 1.0};
-    assert_int_equal(look(g, r, 0.0, &one, direct), 0);
+    assert_int_equal(evaluate_at(g, r, 0.0, &one, direct), 0);
     const aw_scales scales = scales_of(direct);
     assert_true(scales.phi > 0.0 && scales.psi > 0.0 && scales.rate > 0.0);
-    assert_int_equal(look(g, r, 5e-4, &scales, table), 1);
-    /* Each of two errors, of offsets and of directions, is within 5e-4; rounding is 1e-6. */
+    assert_int_equal(evaluate_at(g, r, 5e-4, &scales, table), 1);
+    /* The errors of offsets and of directions are 5e-4 each; rounding is 1e-6. */
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
             assert_close(table[i][k], direct[i][k], 0.0, 1e-3 * aw_scale_of(&scales, k));
@@ -207,9 +207,9 @@ static void tables_agree_with_direct_evaluation(void **state)
         }
 }
 
-/* Seen head on, stripes look the same from either side: the directions' first coefficient vanishes,
- * and says nothing of those that follow. */
-static void directions_are_not_judged_by_one_side(void **state)
+/* Seen head on, stripes look the same from either side: the first coefficient of the directions
+ * vanishes, but the next ones do not. */
+static void directions_suffice_where_their_first_coefficient_vanishes(void **state)
 {
     stage g;
     stage_open(&g, *state, stripes, 0.0, 0.0, 0);
@@ -218,9 +218,9 @@ static void directions_are_not_judged_by_one_side(void **state)
     stage_close(&g);
 }
 
-/* Of a Gaussian seen from 5 m, r' f_in is Q exp(-q^2/(2 sigma^2))/(sqrt(2 pi) sigma), Q the charge;
- * the B-spline adds h^2/4 to the variance, and strays from a Gaussian by 0.008 of its third
- * difference, 1.7e-4 of the peak. The table adds 1e-4. The arc's bend over the bunch is 1e-10 m. */
+/* For a Gaussian of charge Q seen from 5 m, r' f_in = Q exp(-q^2/(2 sigma^2))/(sqrt(2 pi) sigma).
+ * The B-spline adds h^2/4 to the variance and deviates from a Gaussian by 0.008 of its third
+ * difference, 1.7e-4 of the peak. The table adds 1e-4. The sagitta over the bunch is 1e-10 m. */
 static void a_gaussian_projects_to_a_gaussian(void **state)
 {
     const double r = 5.0, s2 = 16.25 * H * H, charge = 2.0 * AW_PI * 12.0 * H * H;
@@ -228,7 +228,7 @@ static void a_gaussian_projects_to_a_gaussian(void **state)
     double I[POINTS][AW_RESULTS];
     stage g;
     stage_open(&g, *state, upright, 0.0, 0.0, 0);
-    assert_int_equal(look(&g, r, 1e-4, &scales, I), 1);
+    assert_int_equal(evaluate_at(&g, r, 1e-4, &scales, I), 1);
     for (int i = 0; i < POINTS; ++i) {
         const double q = r - hypot(g.point[i].z + beta_of(GAMMA) * r, g.point[i].x);
         const double want = scales.phi * exp(-0.5 * q * q / s2);
@@ -237,7 +237,7 @@ static void a_gaussian_projects_to_a_gaussian(void **state)
     stage_close(&g);
 }
 
-/* One cell seen along the rows: what a line across gathers is the B-spline along, times h. */
+/* One cell seen along the rows: the sum over a line across is the B-spline along, times h. */
 static void a_single_cell_projects_to_its_spline(void **state)
 {
     const double r = 5.0;
@@ -246,9 +246,9 @@ static void a_single_cell_projects_to_its_spline(void **state)
     stage g;
     stage_open(&g, *state, one_cell, 0.0, 0.0, 0);
     for (int tables = 0; tables <= 1; ++tables) {
-        /* A single cell is nothing but kinks: 8 entries to a cell miss them by 2e-3 of it. */
+        /* The discontinuities of the spline: an error of 2e-3 with 8 entries per cell. */
         const double within = tables ? 4e-3 : 1e-5;
-        assert_int_equal(look(&g, r, tables ? 4e-3 : 0.0, &scales, I), tables);
+        assert_int_equal(evaluate_at(&g, r, tables ? 4e-3 : 0.0, &scales, I), tables);
         for (int i = 0; i < POINTS; ++i) {
             const double z = g.point[i].z + beta_of(GAMMA) * r - 0.5 * H;
             const double t = fabs(r - hypot(z, g.point[i].x - 0.5 * H)) / H;
@@ -260,26 +260,26 @@ static void a_single_cell_projects_to_its_spline(void **state)
     stage_close(&g);
 }
 
-/* The Gaussian is 3 cells wide, and smooth: a node to two cells is as good as three to one. */
-static void fewer_nodes_in_angle_serve(void **state)
+/* The Gaussian is smooth, 3 cells wide: one node per two cells is as accurate as three per cell. */
+static void fewer_nodes_in_angle_suffice_for_a_smooth_beam(void **state)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
-    double fine[POINTS][AW_RESULTS], few[POINTS][AW_RESULTS], most = 0.0;
+    double fine[POINTS][AW_RESULTS], few[POINTS][AW_RESULTS], largest = 0.0;
     stage g;
     stage_open(&g, *state, slices_gaussian, 0.1, 0.1, 1);
-    const uint64_t all = look_with(&g, 1e-4, 1.0, &scales, fine);
-    const uint64_t some = look_with(&g, 1e-4, 0.17, &scales, few);
+    const uint64_t all = evaluate_with(&g, 1e-4, 1.0, &scales, fine);
+    const uint64_t some = evaluate_with(&g, 1e-4, 0.17, &scales, few);
     assert_true(some < all / 2);
-    for (int i = 0; i < POINTS; ++i) most = fmax(most, fabs(fine[i][AW_PHI]));
+    for (int i = 0; i < POINTS; ++i) largest = fmax(largest, fabs(fine[i][AW_PHI]));
     for (int i = 0; i < POINTS; ++i)
-        assert_close(few[i][AW_PHI], fine[i][AW_PHI], 0.0, 1e-3 * most);
+        assert_close(few[i][AW_PHI], fine[i][AW_PHI], 0.0, 1e-3 * largest);
     stage_close(&g);
 }
 
-/* Sums at the points of one description of a beam, with tables if table_error is not 0, against the
- * direct ones of the other, whose rows stand for columns. Nodes in angle are elsewhere on the arcs:
- * there are so many that phi and psi differ by single precision, and rates by what moves them along
- * an arc (aw_tile_shift), 1e-4 of this scale. */
+/* Sums at the points of one description of a beam, with tables if table_error is not 0, against
+ * direct sums with rows and columns exchanged. The nodes lie elsewhere on the arcs, but so densely
+ * that phi and psi differ by single precision, and rates by the shift of nodes along an arc
+ * (aw_tile_shift), 1e-4 of this scale. */
 static void compare_swapped(stage *g, stage *swapped, double r, double table_error)
 {
     const aw_common_node node = {.r = r, .weight = 1.0, .rate = 1.0, .density = 4.0};
@@ -287,9 +287,9 @@ static void compare_swapped(stage *g, stage *swapped, double r, double table_err
     double a[POINTS][AW_RESULTS], b[POINTS][AW_RESULTS];
     aw_scales scales = {1.0, 1.0, 1.0};
     aw_work work = {0};
-    assert_int_equal(look_by(swapped, &node, 0.0, &scales, b, &work), 0);
+    assert_int_equal(evaluate_node(swapped, &node, 0.0, &scales, b, &work), 0);
     scales = scales_of(b);
-    assert_int_equal(look_by(g, &node, table_error, &scales, a, &work), table_error > 0.0);
+    assert_int_equal(evaluate_node(g, &node, table_error, &scales, a, &work), table_error > 0.0);
     for (int j = 0; j < rows; ++j)
         for (int i = 0; i < columns; ++i)
             for (unsigned k = 0; k < AW_RESULTS; ++k) {
@@ -300,10 +300,9 @@ static void compare_swapped(stage *g, stage *swapped, double r, double table_err
             }
 }
 
-/* Whichever of the grid's axes the beam moves along, and whichever way. Cells of the third are so
- * long that tables follow rows while tiles follow columns, those of the last the other way round.
- */
-static void turned_grids_give_the_same(void **state)
+/* The beam moves along either axis of the grid, in either direction. Cells of the third grid are so
+ * long that tables follow rows while tiles follow columns; in the last grid it is the reverse. */
+static void results_do_not_depend_on_which_grid_axis_is_along_the_motion(void **state)
 {
     static const double tilt[] = {1.3, -1.0, 1.45, 2.0, 0.4};
     static const double hx[] = {0.5 * H, 2.0 * H, 0.1 * H, 0.7 * H, 4.0 * H};
@@ -332,8 +331,7 @@ static void turned_grids_give_the_same(void **state)
         }
 }
 
-/* The check is a sum like the others, by table and without. */
-static void checks_are_summed(void **state)
+static void checks_are_summed_with_and_without_tables(void **state)
 {
     const aw_scales scales = {2.0, 0.5, 4.0};
     stage g;
@@ -348,17 +346,17 @@ static void checks_are_summed(void **state)
                                      .check_rate = 5.0,
                                      .density = 1.0};
         aw_work work = {0};
-        aw_common_rule shared = {.node = &node,
-                                 .nodes = 1,
-                                 .columns = COLUMNS,
-                                 .moves_as = &g.centre,
-                                 .table_error = tables ? 1e-2 : 0.0,
-                                 .I = I,
-                                 .check = check,
-                                 .check_rates = rates};
-        assert_ok(g.device.ops->integrate(g.device.state, &shared, &scales, &work));
+        aw_common_rule rule = {.node = &node,
+                               .nodes = 1,
+                               .columns = COLUMNS,
+                               .moves_as = &g.centre,
+                               .table_error = tables ? 1e-2 : 0.0,
+                               .I = I,
+                               .check = check,
+                               .check_rates = rates};
+        assert_ok(g.device.ops->integrate(g.device.state, &rule, &scales, &work));
         assert_ok(g.device.ops->wait(g.device.state));
-        assert_int_equal(shared.tables, tables);
+        assert_int_equal(rule.tables, tables);
         for (int k = 0; k < POINTS; ++k) {
             const double want = rates
                                     ? 5.0 * I[k][AW_DPHI] / scales.rate
@@ -369,17 +367,17 @@ static void checks_are_summed(void **state)
     stage_close(&g);
 }
 
-static void near_nodes_and_nans_have_no_tables(void **state)
+static void there_are_no_tables_near_the_beam_or_for_a_slice_with_a_nan(void **state)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
     double I[POINTS][AW_RESULTS];
     stage g;
     stage_open(&g, *state, slices_gaussian, 0.1, 0.0, 0);
-    assert_int_equal(look(&g, 1e-4, 1e-3, &scales, I), 0);
+    assert_int_equal(evaluate_at(&g, 1e-4, 1e-3, &scales, I), 0);
     slices_set(&g.s, 2, 20, 12, 0, NAN);
     g.s.slice[2].id = 99;
     assert_ok(g.device.ops->upload(g.device.state, &g.h, g.point, POINTS));
-    assert_int_equal(look(&g, 2.0 * CDT, 1e-3, &scales, I), 0);
+    assert_int_equal(evaluate_at(&g, 2.0 * CDT, 1e-3, &scales, I), 0);
     int bad = 0;
     for (int i = 0; i < POINTS; ++i) bad += isnan(I[i][AW_PHI]);
     assert_true(bad > 0);
@@ -393,11 +391,14 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(tables_agree_with_direct_evaluation, variant),
         cmocka_unit_test_prestate(a_gaussian_projects_to_a_gaussian, variant),
         cmocka_unit_test_prestate(a_single_cell_projects_to_its_spline, variant),
-        cmocka_unit_test_prestate(fewer_nodes_in_angle_serve, variant),
-        cmocka_unit_test_prestate(turned_grids_give_the_same, variant),
-        cmocka_unit_test_prestate(checks_are_summed, variant),
-        cmocka_unit_test_prestate(directions_are_not_judged_by_one_side, variant),
-        cmocka_unit_test_prestate(near_nodes_and_nans_have_no_tables, variant),
+        cmocka_unit_test_prestate(fewer_nodes_in_angle_suffice_for_a_smooth_beam, variant),
+        cmocka_unit_test_prestate(results_do_not_depend_on_which_grid_axis_is_along_the_motion,
+                                  variant),
+        cmocka_unit_test_prestate(checks_are_summed_with_and_without_tables, variant),
+        cmocka_unit_test_prestate(directions_suffice_where_their_first_coefficient_vanishes,
+                                  variant),
+        cmocka_unit_test_prestate(there_are_no_tables_near_the_beam_or_for_a_slice_with_a_nan,
+                                  variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

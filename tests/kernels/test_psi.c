@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* psi = phi - v.A of the inner integral: equal to the difference at low gamma, accurate at high. */
+/* psi = phi - v.A of the inner integral: the difference at low gamma, accurate at high gamma. */
 #include <string.h>
 
 #include "src/base/units.h"
@@ -58,7 +58,7 @@ static long double psi_by_difference(const aw_history_view *h, const aw_field_po
         aw_arc_sum_scalar(&arc, f.nt, read, 0, sum);
         for (int t = 0; t < f.nt; ++t)
             for (int k = 0; k < 3; ++k) v[k] += (long double)f.w[t] * sum[t][k];
-        /* phi - beta (t.A): A along the tangent of the retarded time, turned by a */
+        /* phi - beta (t.A), with A in the frame of the retarded time, which is rotated by a */
         total += arc.step * (v[0] - beta * ((v[0] - v[1]) * cosl(a) + v[2] * sinl(a)));
     }
     return total;
@@ -71,7 +71,7 @@ static void psi_is_phi_minus_v_dot_a_where_that_is_well_conditioned(void **state
     const aw_orbit_piece piece = {.kappa = 1.0};
     slices s;
     aw_history_view h = history_of(&s, &piece, gamma);
-    int felt = 0;
+    int nonzero = 0;
     (void)state;
     for (int i = 0; i < 60; ++i) {
         aw_field_point p = point_on(&h.orbit, H * (i % 7 - 3), H * (i % 5 - 2), gamma);
@@ -81,9 +81,9 @@ static void psi_is_phi_minus_v_dot_a_where_that_is_well_conditioned(void **state
         /* terms of the size of phi: a few roundings each */
         assert_close(f[AW_PSI], f[AW_PHI] - p.beta * (p.ct * f[AW_AZ] + p.st * f[AW_AX]), 0.0,
                      4e-15 * fabs(f[AW_PHI]) + 1e-300);
-        felt += f[AW_PHI] > 1e-3;
+        nonzero += f[AW_PHI] > 1e-3;
     }
-    assert_true(felt > 30);
+    assert_true(nonzero > 30);
     slices_free(&s);
 }
 
@@ -94,7 +94,7 @@ static void psi_keeps_ten_digits_at_gamma_1e4(void **state)
     const aw_orbit_piece piece = {.kappa = 1.0};
     slices s;
     aw_history_view h = history_of(&s, &piece, gamma);
-    int felt = 0;
+    int nonzero = 0;
     (void)state;
     for (int i = 0; i < 60; ++i) {
         aw_field_point p = point_on(&h.orbit, H * (i % 7 - 3), H * (i % 5 - 2), gamma);
@@ -102,12 +102,12 @@ static void psi_keeps_ten_digits_at_gamma_1e4(void **state)
         aw_work work = {0};
         variant->inner(&h, &p, r, 1.0, f, &work);
         long double want = psi_by_difference(&h, &p, r, gamma);
-        /* psi is down to 1e-8 of phi: a difference in double would be wrong by 1e-8 of psi, that in
-         * long double is by 1e-11; the sums over nodes of the variants differ by 1e-13 */
+        /* psi is as small as 1e-8 phi: a difference in double has an error of 1e-8 psi, in long
+         * double of 1e-11 psi; the sums over nodes of the variants differ by 1e-13 */
         assert_close(f[AW_PSI], (double)want, 1e-10, 1e-300);
-        felt += f[AW_PHI] > 1e-3 && f[AW_PSI] < 1e-6 * f[AW_PHI];
+        nonzero += f[AW_PHI] > 1e-3 && f[AW_PSI] < 1e-6 * f[AW_PHI];
     }
-    assert_true(felt > 20);
+    assert_true(nonzero > 20);
     slices_free(&s);
 }
 
@@ -134,8 +134,8 @@ static void single_precision_history_keeps_psi_to_rounding_of_its_cells(void **s
         aw_work work = {0};
         variant->inner(&h, &p, r, 1.0, exact, &work);
         variant->inner(&k, &p, r, 1.0, f, &work);
-        /* cells rounded to 6e-8; D is stored, not K: psi loses nothing more, but for its perp part,
-         * which is of the size of psi/slope here */
+        /* cells are rounded to 6e-8; D is stored, not K, so psi has no further error, except in its
+         * perp part, which is of the size of psi/slope here */
         assert_close(f[AW_PSI], exact[AW_PSI], 3e-7, 1e-300);
         assert_close(f[AW_PHI], exact[AW_PHI], 1.2e-7, 1e-300);
     }
@@ -143,7 +143,7 @@ static void single_precision_history_keeps_psi_to_rounding_of_its_cells(void **s
     slices_free(&single);
 }
 
-static void a_history_that_does_not_reach_gives_nan(void **state)
+static void a_history_that_does_not_reach_back_gives_nan(void **state)
 {
     const aw_variant *variant = *state;
     const aw_orbit_piece piece = {.kappa = 1.0};
@@ -169,12 +169,12 @@ static void at_zero_radius_the_integral_is_two_pi_times_the_density(void **state
     aw_field_point p = point_on(&h.orbit, 0.0, 0.0, gamma);
     double f[AW_RESULTS], sigma = 0.0, w[3];
     aw_work work = {0};
-    aw_spline(-0.5, w); /* the centre lies in the middle of four nodes */
+    aw_spline(-0.5, w); /* the centre lies between four nodes */
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i < 3; ++i)
             sigma += w[i] * w[j] * slices_get(&s, 0, NODES / 2 - 1 + i, NODES / 2 - 1 + j, 0);
     variant->inner(&h, &p, 0.0, 1.0, f, &work);
-    /* the circle has 1e-6 of a cell in truth: second order of it */
+    /* the circle's actual radius is 1e-6 of a cell, which enters in second order */
     assert_close(f[AW_PHI], 2.0 * AW_PI * sigma, 1e-11, 0.0);
     slices_free(&s);
 }
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(psi_keeps_ten_digits_at_gamma_1e4, variant),
         cmocka_unit_test_prestate(single_precision_history_keeps_psi_to_rounding_of_its_cells,
                                   variant),
-        cmocka_unit_test_prestate(a_history_that_does_not_reach_gives_nan, variant),
+        cmocka_unit_test_prestate(a_history_that_does_not_reach_back_gives_nan, variant),
         cmocka_unit_test_prestate(at_zero_radius_the_integral_is_two_pi_times_the_density, variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

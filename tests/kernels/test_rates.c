@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rates d/d(ct) along the moving point, against differences of the inner integral itself. */
+/* The rates d/d(ct) along the path of the point, against differences of the inner integral. */
 #include <string.h>
 
 #include "src/base/units.h"
@@ -10,14 +10,14 @@ enum { NODES = 24, SLICES = 6 };
 #define H 1e-5
 #define GAMMA 4.0
 
-/* A beam whose moments, offset and tilt are quadratic in time, so that the history's interpolation
- * is exact and slices taken at any times describe the same beam. */
+/* A beam whose moments, offset and tilt are quadratic in time, so that interpolation in time is
+ * exact and slices at any times describe the same beam. */
 typedef struct beam {
     aw_orbit_piece piece[2];
     aw_orbit_view orbit;
     double cdt, S; /* spacing of the slices; centre at ct = 0 */
     double speed;  /* of the centre */
-    double change; /* 0: all but the centre stands still */
+    double change; /* 0: rigid, only the centre moves */
     double now;    /* ct of the newest slice */
 } beam;
 
@@ -42,7 +42,7 @@ static void fill(const beam *b, slices *s)
     }
 }
 
-/* f_in at retarded distance r for the point, and the beam, moved on by ct. */
+/* f_in at r' = r with the point and the beam advanced by ct. */
 static void inner_at(const beam *start, const aw_variant *variant, slices *s,
                      const aw_field_point *p0, double r, double ct, double f[AW_RESULTS])
 {
@@ -55,11 +55,11 @@ static void inner_at(const beam *start, const aw_variant *variant, slices *s,
     fill(&b, s);
     aw_history_view h = slices_view(s, b.orbit, b.cdt, GAMMA, 1e3);
     h.beta = b.speed;
-    /* nodes so dense that moving them across cells does not show */
+    /* nodes so dense that their motion across cells is negligible */
     variant->inner(&h, &p, r, 48.0, f, &work);
 }
 
-/* Compare the rates with differences over +-d. `level`: of f/H, the scale of a rate. */
+/* Compare the rates with differences over +-d, to `level` times phi/H, the scale of a rate. */
 static void check_rates(const beam *b, const aw_variant *variant, const aw_field_point *p, double r,
                         double level)
 {
@@ -76,7 +76,7 @@ static void check_rates(const beam *b, const aw_variant *variant, const aw_field
     slices_free(&s);
 }
 
-/* A point beside the place where the beam was at ct = -r, seen under `angle` from r. */
+/* A point at a distance of about r from the beam's position at ct = -r, in direction `angle`. */
 static aw_field_point observer(const beam *b, double r, double angle, double aside)
 {
     aw_orbit_point at = aw_orbit_at(&b->orbit, b->S - b->speed * r);
@@ -99,14 +99,14 @@ static void check_path(void **state, double kappa)
     beam b = beam_on(kappa, 20.0 * H);
     b.orbit = (aw_orbit_view){b.piece, 2};
     for (int i = 0; i < 12; ++i) {
-        /* small radii give whole circles, large ones open arcs; at r > 3.67 c dt the beam was in
-         * the straight before the arc. Retarded times stay clear of slices and edge by > d. */
+        /* small radii give whole circles, large ones open arcs; for r > 3.67 c dt the beam was in
+         * the straight before the arc. Retarded times differ from slices and edge by > d. */
         static const double radius[] = {0.5, 2.7, 9.0, 31.3, 55.0, 79.0};
         double r = radius[i % 6] * H, angle = 2.1 * i;
         aw_field_point p = observer(&b, r, angle, 0.3 * H);
-        /* Whole circles: the nodes ride with the point, and what is left is the difference itself,
+        /* Whole circles: the nodes move with the point, and the error is that of the difference,
          * second order in d/H = 2e-3 times jumps of third derivatives: 1e-5. Open arcs: the nodes
-         * move through the cells; their rule is good to (1/48)^2 in a rate: 4e-4, and less by
+         * move through the cells, and the rule's error in a rate is (1/48)^2 = 4e-4, less by
          * averaging. */
         check_rates(&b, *state, &p, r, i % 6 < 2 ? 1e-5 : 5e-5);
     }
@@ -118,11 +118,11 @@ static void rates_are_differences_along_the_path_in_a_straight(void **state)
 }
 static void rates_are_differences_along_the_path_across_an_edge_into_an_arc(void **state)
 {
-    check_path(state, 40.0); /* 25 mm radius: the turning of frames counts */
+    check_path(state, 40.0); /* 25 mm radius: the rotation of frames matters */
     check_path(state, -40.0);
 }
 
-/* In the rigid upstream one slice moves along the orbit. */
+/* In the rigid upstream a single slice moves along the orbit. */
 static void rates_are_differences_along_the_path_in_the_upstream(void **state)
 {
     beam b = beam_on(25.0, 20.0 * H);
@@ -141,7 +141,7 @@ static void rates_are_differences_along_the_path_in_the_upstream(void **state)
     }
 }
 
-/* A point that moves with a beam that stands still in its own frame sees no change at r = 0. */
+/* For a point that moves with a rigid beam nothing changes. */
 static void a_rigid_beam_in_a_straight_has_no_rate_for_its_own_points(void **state)
 {
     const aw_variant *variant = *state;
@@ -155,7 +155,7 @@ static void a_rigid_beam_in_a_straight_has_no_rate_for_its_own_points(void **sta
         aw_field_point p = point_on(&b.orbit, b.S + H * (i % 5 - 2), H * (i % 3), GAMMA);
         double f[AW_RESULTS], r = 0.9 * H * i;
         inner_at(&b, variant, &s, &p, r, 0.0, f);
-        /* zero times slopes of 1/H but for the rounding of velocities and of time weights/c dt */
+        /* slopes of 1/H times zero, to the rounding of velocities and of time weights/c dt */
         for (unsigned k = AW_DPHI; k <= AW_DAX; ++k)
             assert_close(f[k], 0.0, 0.0, 1e-13 * f[AW_PHI] / H);
     }

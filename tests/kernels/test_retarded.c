@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The beam at a retarded time: weights, place, velocity; in a straight, an arc, across edges. */
+/* The beam at a retarded time: weights, position, velocity; in a straight, an arc, across edges. */
 #include <float.h>
 
 #include "kernels/math/retarded.h"
@@ -11,7 +11,7 @@ enum { N = 12 };
 #define CDT 0.02
 #define GAMMA 50.0
 
-/* Straight to S = 0, an arc to the left of 4 m radius over 0.1 m, and straight on. */
+/* Straight to S = 0, an arc to the left of 4 m radius over 0.1 m, and straight again. */
 static aw_orbit_view edges(aw_orbit_piece piece[3])
 {
     aw_orbit_view orbit = {piece, 1};
@@ -25,7 +25,7 @@ static aw_orbit_view edges(aw_orbit_piece piece[3])
     return orbit;
 }
 
-/* A history whose centre is at S(now) - beta c tau, whose offset and tilt are quadratic in time. */
+/* A history whose centre moves at beta, and whose offset and tilt are quadratic in time. */
 static aw_history_view history_of(slices *s, aw_orbit_view orbit, double now)
 {
     slices_new(s, N, 8, 8, 0, 1e-5, 2e-5);
@@ -62,13 +62,13 @@ static void time_weights_reproduce_quadratics_and_their_rates(void **state)
     slices_free(&s);
 }
 
-static void bunch_is_on_the_orbit_where_it_was_at_the_retarded_time(void **state)
+static void centre_is_on_the_orbit_where_it_was_at_the_retarded_time(void **state)
 {
     aw_orbit_piece piece[3];
     slices s;
     aw_history_view h = history_of(&s, edges(piece), 0.15);
     (void)state;
-    for (int i = 0; i < 1000; ++i) { /* the last interval joins on to the rigid upstream */
+    for (int i = 0; i < 1000; ++i) { /* the last interval borders on the rigid upstream */
         double r = (N - 2) * CDT * i / 1000.0, S = 0.15 - beta_of(GAMMA) * r;
         double x = 1e-4 - 2e-3 * r - 5e-3 * r * r, tilt = 0.2 + 0.7 * r + 1.1 * r * r;
         aw_retarded f = aw_retarded_at(&h, r);
@@ -82,7 +82,7 @@ static void bunch_is_on_the_orbit_where_it_was_at_the_retarded_time(void **state
     slices_free(&s);
 }
 
-/* Before the first slice the bunch comes rigidly, for 10 km. */
+/* Before the first slice the bunch moves rigidly, for 10 km. */
 static void upstream_is_the_first_slice_moved_along_the_orbit(void **state)
 {
     aw_orbit_piece piece[3];
@@ -106,7 +106,7 @@ static void upstream_is_the_first_slice_moved_along_the_orbit(void **state)
     slices_free(&s);
 }
 
-/* Compare velocity and turning with central differences of place and angle, S in one piece. */
+/* Compare velocity and rotation with central differences of position and angle. */
 static void check_rates(const aw_history_view *h, double r)
 {
     const double d = 1e-5 * CDT;
@@ -128,22 +128,22 @@ static void velocity_is_the_rate_of_the_centre_in_straight_and_arc_and_across_ed
     (void)state;
     for (int i = 1; i < 400; ++i) {
         double r = 0.3 * i / 400.0, S = 0.15 - beta_of(GAMMA) * r, age = r / CDT;
-        /* the rates jump at edges and slices: stay beside them, as near as 1e-4 of a slice */
+        /* the rates jump at edges and slices: keep a distance of 1e-4 of a slice */
         if (fabs(S) < 1e-6 || fabs(S - 0.1) < 1e-6 || fabs(age - rint(age)) < 1e-4) continue;
         check_rates(&h, r);
         checked++;
         arcs += S > 0.0 && S < 0.1;
     }
     assert_true(checked > 300 && arcs > 50 && arcs < checked - 50);
-    for (int side = -1; side <= 1; side += 2) { /* hard beside each edge */
+    for (int side = -1; side <= 1; side += 2) { /* very close to each edge */
         check_rates(&h, (0.15 - 0.0) / beta_of(GAMMA) + side * 1e-6);
         check_rates(&h, (0.15 - 0.1) / beta_of(GAMMA) + side * 1e-6);
     }
     slices_free(&s);
 }
 
-/* Data that no quadratic fits: values must still join at every slice. */
-static void place_and_weights_join_at_slice_boundaries(void **state)
+/* With data that are no quadratic in time, the interpolation is still continuous at every slice. */
+static void position_and_weights_are_continuous_at_slices(void **state)
 {
     aw_orbit_piece piece[3];
     uint64_t random = 3;
@@ -165,7 +165,7 @@ static void place_and_weights_join_at_slice_boundaries(void **state)
             assert_close(f->z, at.z - s.slice[k].x * at.st, 0.0, 1e-12);
             assert_close(f->x, at.x + s.slice[k].x * at.ct, 0.0, 1e-12);
             assert_close(atan2(f->sg, f->cg), at.theta + s.slice[k].tilt, 0.0, 1e-10);
-            double weight = 0.0; /* the last slice stands for those before it too */
+            double weight = 0.0; /* the last slice also stands for earlier ones */
             for (int i = 0; i < f->nt; ++i)
                 if (f->slice[i] == &s.slice[k]) weight += f->w[i];
             assert_close(weight, 1.0, 0.0, 1e-10);
@@ -174,7 +174,7 @@ static void place_and_weights_join_at_slice_boundaries(void **state)
     slices_free(&s);
 }
 
-static void history_without_upstream_ends_where_three_slices_do(void **state)
+static void a_history_without_upstream_ends_at_its_last_three_slices(void **state)
 {
     aw_orbit_piece piece[3];
     slices s;
@@ -187,8 +187,8 @@ static void history_without_upstream_ends_where_three_slices_do(void **state)
     slices_free(&s);
 }
 
-/* A single slice is a whole history: the bunch has always come straight. */
-static void one_slice_is_enough_before_the_first_step(void **state)
+/* A single slice is a whole history: the motion before it was rigid. */
+static void one_slice_with_upstream_is_a_complete_history(void **state)
 {
     aw_orbit_piece piece[3];
     slices s;
@@ -204,8 +204,8 @@ static void one_slice_is_enough_before_the_first_step(void **state)
     slices_free(&s);
 }
 
-/* Slices of different boxes: the finest spacing counts for nodes, the widest box for limits. */
-static void box_covers_all_slices_that_count(void **state)
+/* Slices of different boxes: nodes follow the finest spacing, limits the widest box. */
+static void box_covers_all_contributing_slices(void **state)
 {
     aw_orbit_piece piece[3];
     slices s;
@@ -219,7 +219,7 @@ static void box_covers_all_slices_that_count(void **state)
     assert_int_equal(f.same, 0);
     assert_close(f.hs, 1e-5, 0.0, 0.0);
     assert_close(f.hx, 1e-5, 0.0, 0.0);
-    /* 3.5 cells to the outermost of 8 nodes, and the 1.5 that a spline reaches beyond */
+    /* 3.5 cells to the outermost of 8 nodes, and AW_SPLINE_REACH = 1.5 beyond it */
     assert_close(f.half_s, 5.0 * 1.5e-5, 1e-15, 0.0);
     assert_close(f.half_x, 5.0 * 2e-5, 1e-15, 0.0);
     slices_free(&s);
@@ -229,13 +229,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_weights_reproduce_quadratics_and_their_rates),
-        cmocka_unit_test(bunch_is_on_the_orbit_where_it_was_at_the_retarded_time),
+        cmocka_unit_test(centre_is_on_the_orbit_where_it_was_at_the_retarded_time),
         cmocka_unit_test(upstream_is_the_first_slice_moved_along_the_orbit),
         cmocka_unit_test(velocity_is_the_rate_of_the_centre_in_straight_and_arc_and_across_edges),
-        cmocka_unit_test(place_and_weights_join_at_slice_boundaries),
-        cmocka_unit_test(history_without_upstream_ends_where_three_slices_do),
-        cmocka_unit_test(one_slice_is_enough_before_the_first_step),
-        cmocka_unit_test(box_covers_all_slices_that_count),
+        cmocka_unit_test(position_and_weights_are_continuous_at_slices),
+        cmocka_unit_test(a_history_without_upstream_ends_at_its_last_three_slices),
+        cmocka_unit_test(one_slice_with_upstream_is_a_complete_history),
+        cmocka_unit_test(box_covers_all_contributing_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

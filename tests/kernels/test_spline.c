@@ -7,13 +7,13 @@ enum { SAMPLES = 1001 };
 
 static double sample(int i) { return -0.5 + (double)i / (SAMPLES - 1); }
 
-static void weights_have_unit_sum_exact_centre_and_quarter_variance(void **state)
+static void weights_have_unit_sum_exact_centre_and_variance_one_quarter(void **state)
 {
     (void)state;
     for (int i = 0; i < SAMPLES; ++i) {
-        double f = sample(i), w[3], sum = 0.0, first = 0.0, second = 0.0;
+        double f = sample(i), w[AW_SPLINE_NODES], sum = 0.0, first = 0.0, second = 0.0;
         aw_spline(f, w);
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < AW_SPLINE_NODES; ++k) {
             assert_true(w[k] >= 0.0);
             sum += w[k];
             first += w[k] * (k - 1);
@@ -31,11 +31,12 @@ static void slopes_are_the_derivatives_of_the_weights(void **state)
     const double d = 0.0625; /* central differences of a quadratic are exact */
     (void)state;
     for (int i = 0; i < SAMPLES; ++i) {
-        double f = sample(i), ahead[3], behind[3], slope[3], sum = 0.0, first = 0.0;
+        double f = sample(i), sum = 0.0, first = 0.0;
+        double ahead[AW_SPLINE_NODES], behind[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
         aw_spline(f + d, ahead);
         aw_spline(f - d, behind);
         aw_spline_slope(f, slope);
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < AW_SPLINE_NODES; ++k) {
             assert_close(slope[k], (ahead[k] - behind[k]) / (2.0 * d), 0.0, 1e-14);
             sum += slope[k];
             first += slope[k] * (k - 1);
@@ -47,7 +48,7 @@ static void slopes_are_the_derivatives_of_the_weights(void **state)
 
 static void value_and_slope_are_continuous_from_cell_to_cell(void **state)
 {
-    double left[4] = {0.0}, right[4] = {0.0}; /* nodes -1 .. 2 about the boundary at 1/2 */
+    double left[4] = {0.0}, right[4] = {0.0}; /* at nodes -1 .. 2; the boundary is at 1/2 */
     (void)state;
     aw_spline(0.5, left);
     aw_spline(-0.5, right + 1);
@@ -74,7 +75,7 @@ static void nearest_node_is_within_half_a_cell_and_clamped_to_the_padding(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_have_unit_sum_exact_centre_and_quarter_variance),
+        cmocka_unit_test(weights_have_unit_sum_exact_centre_and_variance_one_quarter),
         cmocka_unit_test(slopes_are_the_derivatives_of_the_weights),
         cmocka_unit_test(value_and_slope_are_continuous_from_cell_to_cell),
         cmocka_unit_test(nearest_node_is_within_half_a_cell_and_clamped_to_the_padding),

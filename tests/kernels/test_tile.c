@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Points of a tile as lanes: the vector sums against the scalar ones, and the uniform evaluation of
- * a cluster, region by region, against the inner integral of each point alone. */
+/* Points of a tile as lanes: vector sums against scalar sums, and the evaluation of a cluster
+ * against the inner integral of each point by itself. */
 #include <float.h>
 #include <string.h>
 
@@ -39,7 +39,8 @@ static void row_of(const aw_history_view *h, int row, double gamma, aw_field_poi
     }
 }
 
-static void fill_planes(double *d, float *f, const aw_history_view *h)
+/* Fill lines with the same random numbers in double and in float. */
+static void fill_lines(double *d, float *f, const aw_history_view *h)
 {
     uint64_t random = 3;
     for (int j = 0; j < NX; ++j)
@@ -52,7 +53,7 @@ static void fill_planes(double *d, float *f, const aw_history_view *h)
             }
 }
 
-/* Zeros beyond an ellipse, and where windows of three rows find something else
+/* Set the cells outside an ellipse to zero, and find the spans of windows that are not zero
  * (aw_interpolated_lines.span). */
 static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
 {
@@ -70,10 +71,10 @@ static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
                     d[(j * AW_LINE_COMPONENTS + k) * width + i] = 0.0;
                 }
     }
-    for (int j = 0; j < NX + 2 * AW_PAD - 2; ++j) {
+    for (int j = 0; j < NX + 2 * AW_PAD - (AW_SPLINE_NODES - 1); ++j) {
         span[j][0] = (int)width;
         span[j][1] = 0;
-        for (int q = j; q < j + 3; ++q) {
+        for (int q = j; q < j + AW_SPLINE_NODES; ++q) {
             if (own[q][0] >= own[q][1]) continue;
             span[j][0] = own[q][0] < span[j][0] ? own[q][0] : span[j][0];
             span[j][1] = own[q][1] > span[j][1] ? own[q][1] : span[j][1];
@@ -81,8 +82,8 @@ static void blank(const aw_history_view *h, double *d, float *f, int (*span)[2])
     }
 }
 
-/* Lanes whose steps are a little, or much, other than one cell; arcs inside and half outside. */
-static void vector_sums_are_the_scalar_ones(void **state)
+/* Spacings of lanes that differ a little, or much, from one cell; arcs inside and half outside. */
+static void vector_sums_agree_with_scalar_sums(void **state)
 {
     const aw_variant *variant = *state;
     const aw_history_view h = {.ns = NS, .nx = NX};
@@ -90,15 +91,15 @@ static void vector_sums_are_the_scalar_ones(void **state)
     float *f = aw_alloc(aw_interpolated_lines_size(&h), sizeof *f);
     int span[NX + 2 * AW_PAD][2], empty = 0;
     uint64_t random = 5;
-    fill_planes(d, f, &h);
+    fill_lines(d, f, &h);
     blank(&h, d, f, span);
     for (int trial = 0; trial < 60; ++trial) {
         const double stretch = trial % 3 == 0 ? 0.0 : trial % 3 == 1 ? 1e-3 : 0.3;
-        const double most = trial % 2 ? 0.5 : 6.2;
+        const double range = trial % 2 ? 0.5 : 6.2;
         aw_tile_arc arc = {.n = 100 + trial, .first = uniform(&random, -3.0, 3.0)};
         double ours[AW_LINE_COMPONENTS][AW_TILE], ref[AW_LINE_COMPONENTS][AW_TILE],
             largest[AW_LINE_COMPONENTS] = {0.0};
-        arc.step = most / arc.n;
+        arc.step = range / arc.n;
         arc.a = uniform(&random, -10.0, NS);
         arc.b = uniform(&random, 0.0, NX);
         arc.r_s = uniform(&random, 1.0, 30.0);
@@ -111,13 +112,13 @@ static void vector_sums_are_the_scalar_ones(void **state)
             arc.ud[l] = uniform(&random, -1.0, 1.0);
             arc.wd[l] = uniform(&random, -1.0, 1.0);
         }
-        aw_tile_shift(most, arc.first + 0.5 * most, 0, HUGE_VAL, &arc);
+        aw_tile_shift(range, arc.first + 0.5 * range, 0, HUGE_VAL, &arc);
         aw_tile_how how = {.rates = trial % 4 > 0, .batch = 1 + trial};
         aw_tile_sum_scalar(&h, &arc, d, NULL, &how, ref);
         for (int k = 0; k < AW_LINE_COMPONENTS; ++k)
             for (int l = 0; l < AW_TILE; ++l) largest[k] = fmax(largest[k], fabs(ref[k][l]));
-        /* Some hundred nodes of size 1 that partly cancel; in single precision each is rounded to
-         * 6e-8, and so are its weights and its position. */
+        /* Some hundred terms of size 1 that partly cancel; in single precision each is rounded to
+         * 6e-8, as are its weights and its position. */
         for (int single = 0; single < 2; ++single) {
             const double allowed = single ? 2e-5 : 1e-12;
             const int all = arc.n * AW_TILE;
@@ -137,9 +138,9 @@ static void vector_sums_are_the_scalar_ones(void **state)
     aw_free(f);
 }
 
-/* Sum over the regions of Simpson's extrapolated rule, from the inner integral of one point with
- * the slices apart and its own nodes in angle. Rates that are not `fine`: Simpson's rule as it is,
- * on the ends and the middle. */
+/* Sum over the regions of Simpson's extrapolated rule, from the inner integral of one point, which
+ * reads the slices themselves and has its own nodes in angle. Unless `fine`, rates are integrated
+ * by Simpson's plain rule on the ends and the middle. */
 static void by_itself(const aw_variant *variant, const aw_history_view *h, const aw_field_point *p,
                       const double (*region)[2], const aw_scales *scales, int fine,
                       double I[AW_RESULTS])
@@ -211,27 +212,34 @@ static void check_cluster(const aw_variant *variant, int mixed, int single, int 
     slices_free(&s);
 }
 
-/* 1e-3: the inner rule with one node a cell has errors of some 1e-4 on a beam of three cells, which
- * depend on where the nodes lie; a wrong weight, lane or frame shows as a few per cent. */
-static void a_cluster_is_its_points(void **state) { check_cluster(*state, 0, 0, 1, 1e-3); }
+/* 1e-3: the inner rule with one node per cell has errors of about 1e-4 on a beam of three cells,
+ * which depend on where the nodes lie; a wrong weight, lane or frame changes some per cent. */
+static void a_cluster_agrees_with_its_points(void **state) { check_cluster(*state, 0, 0, 1, 1e-3); }
 
-static void rates_may_be_at_every_other_node(void **state) { check_cluster(*state, 0, 0, 0, 1e-3); }
+static void a_cluster_with_rates_at_every_other_node_agrees_with_its_points(void **state)
+{
+    check_cluster(*state, 0, 0, 0, 1e-3);
+}
 
-static void a_cluster_is_its_points_where_spacings_change(void **state)
+static void a_cluster_agrees_with_its_points_where_spacings_change(void **state)
 {
     check_cluster(*state, 1, 0, 1, 1e-3);
 }
 
-static void single_precision_is_no_worse(void **state) { check_cluster(*state, 0, 1, 1, 1e-3); }
+static void a_cluster_in_single_precision_agrees_with_its_points(void **state)
+{
+    check_cluster(*state, 0, 1, 1, 1e-3);
+}
 
 int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(vector_sums_are_the_scalar_ones, variant),
-        cmocka_unit_test_prestate(a_cluster_is_its_points, variant),
-        cmocka_unit_test_prestate(rates_may_be_at_every_other_node, variant),
-        cmocka_unit_test_prestate(a_cluster_is_its_points_where_spacings_change, variant),
-        cmocka_unit_test_prestate(single_precision_is_no_worse, variant)};
+        cmocka_unit_test_prestate(vector_sums_agree_with_scalar_sums, variant),
+        cmocka_unit_test_prestate(a_cluster_agrees_with_its_points, variant),
+        cmocka_unit_test_prestate(a_cluster_with_rates_at_every_other_node_agrees_with_its_points,
+                                  variant),
+        cmocka_unit_test_prestate(a_cluster_agrees_with_its_points_where_spacings_change, variant),
+        cmocka_unit_test_prestate(a_cluster_in_single_precision_agrees_with_its_points, variant)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes samples and our answers as plain arrays, which tests/predictor/test_<word>.py judges. */
+/* Writes samples and our results as plain arrays, which tests/predictor/test_<word>.py checks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "tests/python_fixture.h"
 #include "tests/slice_fixture.h"
 
-/* Known to the script, too. */
+/* Repeated in the script. */
 enum { ROWS = 900, DIM = 40, K = 24, ITERATIONS = 4, SIDE = 12, LAYERS = 5, NEIGHBOURS = 8 };
 enum { POINTS = SIDE * SIDE * LAYERS };
 
@@ -26,7 +26,7 @@ static void save(const char *directory, const char *sample, const char *name, co
     assert_int_equal(fclose(out), 0);
 }
 
-/* Bell-shaped noise without the mathematical library: the same rows on every machine. */
+/* Bell-shaped noise without functions of libm: the same rows on every machine. */
 static double bell(uint64_t *random)
 {
     double sum = 0.0;
@@ -34,7 +34,7 @@ static double bell(uint64_t *random)
     return sum;
 }
 
-/* Blobs of this spread, as many as there are clusters. */
+/* K blobs of this spread. */
 static void fill_blobs(float *row, double spread)
 {
     uint64_t random = 1;
@@ -46,7 +46,7 @@ static void fill_blobs(float *row, double spread)
             row[i * DIM + d] = (float)(centre[i * i % K][d] + spread * bell(&random));
 }
 
-/* Bumps that wander with the row: neighbours are alike, and nothing is a cluster by itself. */
+/* Bumps at positions that vary from row to row: similar rows exist, but no separate clusters. */
 static void fill_patterns(float *row)
 {
     uint64_t random = 2;

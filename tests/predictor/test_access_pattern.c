@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Access patterns: carried over to other cells, summed by slice, and allotted to an error. */
+/* Access patterns: transferred to other cells, summed by slice, and chosen for a given error. */
 #include <string.h>
 
 #include "tests/assert_close.h"
 #include "tests/predictor/patterns.h"
 #include "tests/slice_fixture.h"
 
-/* Numbers are floats, and so are sums over some tens of them: a few roundings of 6e-8 each. */
+/* Numbers are floats, and so are sums of some tens of them: a few roundings of 6e-8. */
 #define FLOATS 1e-6
 
 static void carry_spreads_by_length(void **state)
@@ -63,7 +63,7 @@ static void carry_to_the_same_cells_changes_no_bit(void **state)
 
 static void numbers_by_slice_are_shares_of_the_cells(void **state)
 {
-    /* in slices: three cells in the first, one that begins in the middle of a slice, long ones */
+    /* in slices: three cells in the first slice, one that begins within a slice, long cells */
     const double in_slices[] = {0.0, 0.1, 0.4, 1.0, 1.5, 3.0, 7.0};
     const float need[] = {1.0F, 2.0F, 3.0F, 1.0F, 6.0F, 8.0F};
     const double want[] = {6.0, 1.0 + 2.0, 4.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0}, cdt = 0.02;
@@ -74,7 +74,7 @@ static void numbers_by_slice_are_shares_of_the_cells(void **state)
     patterns_over(&patterns, edge, NULL, 6, 1);
     aw_patterns_by_slice(&patterns, need, cdt, 9, n);
     for (int i = 0; i < 9; ++i) assert_close(n[i], want[i], 0.0, FLOATS);
-    aw_patterns_by_slice(&patterns, need, cdt, 3, n); /* what lies farther is left out */
+    aw_patterns_by_slice(&patterns, need, cdt, 3, n); /* farther cells are not counted */
     for (int i = 0; i < 3; ++i) assert_close(n[i], want[i], 0.0, FLOATS);
     aw_patterns_free(&patterns);
 }
@@ -110,8 +110,8 @@ static double error_of(const float *rough, const float *need, size_t cells)
     return sum;
 }
 
-/* The mark is found to 24 halvings, 2e-7 of it at worst, and enters the error with its third power;
- * numbers are floats. */
+/* Tolerance: the level is found by 24 bisections, to 2e-7 at worst, and enters the error with its
+ * third power; numbers are floats. */
 #define MARK 2e-6
 
 static void allotted_numbers_meet_the_error(void **state)
@@ -124,14 +124,14 @@ static void allotted_numbers_meet_the_error(void **state)
         float rough[CELLS_MAX], need[CELLS_MAX];
         for (size_t i = 0; i < cells; ++i)
             rough[i] = (float)pow(total, 0.25) * (float)pow(10.0, uniform(&random, -3.0, 1.0));
-        rough[0] = 9.0F * (float)pow(total, 0.25); /* so that `least` alone does not do */
+        rough[0] = 9.0F * (float)pow(total, 0.25); /* so that `least` does not suffice */
         aw_patterns_allot(rough, cells, 0.5, total, need);
         assert_close(error_of(rough, need, cells), total, MARK, 0.0);
         assert_close(aw_patterns_error(rough, need, cells), total, MARK, 0.0);
     }
 }
 
-/* Fewest regions for three cells, by trying numbers of the first two; the third one's follows. */
+/* Fewest regions for three cells, by search over the first two; the third follows. */
 static double fewest(const float *rough, double least, double total)
 {
     double best = HUGE_VAL;
@@ -153,7 +153,7 @@ static void allotted_numbers_are_the_fewest(void **state)
     for (int trial = 0; trial < 40; ++trial) {
         const double total = 1e-6, least = trial % 2 ? 0.5 : 1.0;
         float rough[3], need[3];
-        for (int i = 0; i < 3; ++i) /* up to 10 regions a cell; often the least */
+        for (int i = 0; i < 3; ++i) /* up to 10 regions per cell, often the minimum */
             rough[i] = (float)(pow(total, 0.25) * pow(10.0, uniform(&random, -1.0, 0.9)));
         aw_patterns_allot(rough, 3, least, total, need);
         const double best = fewest(rough, least, total), ours = sum_of(need, 3);
@@ -162,7 +162,7 @@ static void allotted_numbers_are_the_fewest(void **state)
     }
 }
 
-static void no_cell_gets_less_than_the_least(void **state)
+static void every_cell_gets_at_least_the_minimum(void **state)
 {
     const float rough[] = {0.0F, 1e-6F, 1e-2F, 0.3F, 0.0F};
     float need[5];
@@ -171,11 +171,11 @@ static void no_cell_gets_less_than_the_least(void **state)
     for (int i = 0; i < 5; ++i) assert_true(need[i] >= 0.5F);
     assert_true(need[0] == 0.5F && need[1] == 0.5F && need[4] == 0.5F);
     assert_true(need[3] > 1.0F);
-    aw_patterns_allot(rough, 2, 0.5, 1e-6, need); /* nothing is rough: the least everywhere */
+    aw_patterns_allot(rough, 2, 0.5, 1e-6, need); /* not rough: the minimum everywhere */
     assert_true(need[0] == 0.5F && need[1] == 0.5F);
 }
 
-static void cells_that_miss_get_none_and_cost_none(void **state)
+static void cells_that_miss_the_beam_get_no_regions_and_have_no_error(void **state)
 {
     const float rough[] = {-1.0F, 0.2F, 0.1F, -1.0F}, only[] = {0.2F, 0.1F};
     float need[4], alone[2];
@@ -189,7 +189,7 @@ static void cells_that_miss_get_none_and_cost_none(void **state)
     assert_close(aw_patterns_error(rough, one_and_two, 4), 1.6e-3 + 1e-4 / 8.0, 1e-6, 0.0);
 }
 
-static void roughness_may_be_overwritten_by_the_numbers(void **state)
+static void numbers_may_overwrite_the_roughness(void **state)
 {
     float row[] = {0.3F, 0.02F, -1.0F, 0.7F, 0.0F};
     float need[5];
@@ -209,9 +209,9 @@ int main(void)
         cmocka_unit_test(numbers_by_slice_conserve_the_sum),
         cmocka_unit_test(allotted_numbers_meet_the_error),
         cmocka_unit_test(allotted_numbers_are_the_fewest),
-        cmocka_unit_test(no_cell_gets_less_than_the_least),
-        cmocka_unit_test(cells_that_miss_get_none_and_cost_none),
-        cmocka_unit_test(roughness_may_be_overwritten_by_the_numbers),
+        cmocka_unit_test(every_cell_gets_at_least_the_minimum),
+        cmocka_unit_test(cells_that_miss_the_beam_get_no_regions_and_have_no_error),
+        cmocka_unit_test(numbers_may_overwrite_the_roughness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

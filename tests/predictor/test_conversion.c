@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a pattern to a partition: counted back into the cells, its regions are the pattern. */
+/* From a pattern to a partition: its regions, counted in the cells, reproduce the pattern. */
 #include <string.h>
 
 #include "predictor/conversion.h"
@@ -11,7 +11,7 @@ enum { CELLS = 24 };
 
 static const aw_conversion every[] = {AW_CONVERT_EVEN, AW_CONVERT_UNIFORM, AW_CONVERT_ADAPTIVE};
 
-/* Random cells, break points and wishes, some of them 0. */
+/* Random cells, break points and numbers of regions, some of them 0. */
 typedef struct sample {
     aw_patterns patterns; /* one row */
     aw_intervals cuts;
@@ -43,7 +43,7 @@ static void convert(sample *p, aw_conversion how, const aw_intervals *earlier)
                          earlier ? earlier->n : 0, &p->cuts));
 }
 
-/* Regions of the partition in each cell. */
+/* Count the regions of the partition in each cell. */
 static void count_back(const sample *p, float *count)
 {
     memset(count, 0, p->patterns.cells * sizeof *count);
@@ -52,10 +52,10 @@ static void count_back(const sample *p, float *count)
                        p->cuts.region[i][1], 1.0F, count);
 }
 
-/* A wish as a whole number: rounded up, but for a twentieth, and at least one. */
-static double rounded(double wish) { return fmax(1.0, ceil(wish - 0.05)); }
+/* A number of regions as a whole number: rounded up, with a margin of 1/20, and at least one. */
+static double rounded(double need) { return fmax(1.0, ceil(need - 0.05)); }
 
-/* A region is split over cells in floats of 6e-8. */
+/* Counts are floats, with roundings of 6e-8. */
 #define FLOATS 1e-5
 
 static void uniform_gives_each_cell_its_number_rounded_up(void **state)
@@ -89,7 +89,7 @@ static void adaptive_without_an_earlier_partition_is_uniform(void **state)
     convert(&p, AW_CONVERT_ADAPTIVE, NULL);
     assert_int_equal(p.cuts.n, first.n);
     assert_memory_equal(p.cuts.region, first.region, first.n * sizeof *first.region);
-    /* ... and with that one before it, it is that one again. */
+    /* ... and with that partition as the earlier one, it is reproduced. */
     convert(&p, AW_CONVERT_ADAPTIVE, &first);
     assert_int_equal(p.cuts.n, first.n);
     assert_memory_equal(p.cuts.region, first.region, first.n * sizeof *first.region);
@@ -108,12 +108,12 @@ static double integral_to(const sample *p, double r)
     return sum;
 }
 
-/* End of the group of cells that begins with i: at a hard break point or at a gap. A cell that
- * wants nothing is a group of its own. */
+/* End of the group of cells that begins with i: at a hard break point or at a gap. A cell with need
+ * 0 is a group of its own. */
 static size_t group_end(const aw_patterns *p, size_t i)
 {
-    const int wanted = p->need[i] > 0.0F;
-    for (++i; wanted && i < p->cells && !p->hard[i] && p->need[i] > 0.0F;) ++i;
+    const int needed = p->need[i] > 0.0F;
+    for (++i; needed && i < p->cells && !p->hard[i] && p->need[i] > 0.0F;) ++i;
     return i;
 }
 
@@ -144,9 +144,9 @@ static void even_gives_regions_equal_shares_between_hard_break_points(void **sta
     sample_free(&p);
 }
 
-/* A region that lies across a soft break point counts by its length in the cells, not by the
- * pattern: up to one region more or less at either end of a cell. */
-static void even_counted_back_is_the_pattern(void **state)
+/* A region across a break point that is not hard is divided among the cells by length, not by the
+ * pattern: counts differ by up to one region at either end of a cell. */
+static void even_counted_in_the_cells_reproduces_the_pattern(void **state)
 {
     uint64_t random = 4;
     sample p = {.cuts = {.n = 0}};
@@ -170,7 +170,7 @@ static void even_counted_back_is_the_pattern(void **state)
     sample_free(&p);
 }
 
-static void partitions_cover_what_is_wanted_and_nothing_else(void **state)
+static void partitions_cover_exactly_the_cells_with_needs(void **state)
 {
     uint64_t random = 5;
     sample p = {.cuts = {.n = 0}};
@@ -193,7 +193,7 @@ static void partitions_cover_what_is_wanted_and_nothing_else(void **state)
         for (int j = 0; j < CELLS; ++j)
             if (p.patterns.need[j] > 0.0F) wanted += p.patterns.edge[j + 1] - p.patterns.edge[j];
         assert_close(covered, wanted, 1e-12, 0.0);
-        const aw_intervals swap = earlier; /* the next one's earlier partition, of other cells */
+        const aw_intervals swap = earlier; /* earlier partition of the next trial: other cells */
         earlier = p.cuts;
         p.cuts = swap;
     }
@@ -244,7 +244,7 @@ static void adaptive_follows_the_earlier_break_points(void **state)
     p.patterns.need[0] = 4.0F;
     convert(&p, AW_CONVERT_ADAPTIVE, &earlier);
     assert_regions(&p.cuts, same, 4);
-    p.patterns.need[0] = 5.0F; /* to halve all would be farther from 5 */
+    p.patterns.need[0] = 5.0F; /* halving all regions would be farther from 5 */
     convert(&p, AW_CONVERT_ADAPTIVE, &earlier);
     assert_regions(&p.cuts, same, 4);
     p.patterns.need[0] = 8.0F;
@@ -259,9 +259,9 @@ static void adaptive_follows_the_earlier_break_points(void **state)
     sample_free(&p);
 }
 
-/* Whole times of what a cell had are the nearest to what it wants: between 2/3 (a wish of just
- * below 3/2 times) and 4/3 (of 3/2 times) of that. Fewer are kept to the number. */
-static void assert_near_what_is_wanted(const sample *p)
+/* Where the number of a cell grows, it is multiplied by the nearest whole factor, so the result is
+ * between 2/3 (a ratio just below 3/2) and 4/3 (3/2) of the need. Where it falls, it is exact. */
+static void assert_near_the_need(const sample *p)
 {
     float count[CELLS_MAX];
     count_back(p, count);
@@ -272,9 +272,9 @@ static void assert_near_what_is_wanted(const sample *p)
     }
 }
 
-/* 200 times over, with wishes that go up and down by up to a factor 1.5 each time. `drift`: cells
- * move as those of a moving bunch do. */
-static void convert_again_and_again(double drift)
+/* Convert 200 times, with needs that vary by up to a factor 1.5. `drift`: the cells move as with a
+ * moving bunch. */
+static void convert_repeatedly(double drift)
 {
     uint64_t random = 7;
     double edge[CELLS + 1], base[CELLS];
@@ -289,7 +289,7 @@ static void convert_again_and_again(double drift)
         for (int i = 0; i < CELLS; ++i)
             p.patterns.need[i] = (float)(base[i] * uniform(&random, 1.0 / 1.5, 1.5));
         convert(&p, AW_CONVERT_ADAPTIVE, &earlier);
-        assert_near_what_is_wanted(&p);
+        assert_near_the_need(&p);
         const aw_intervals swap = earlier;
         earlier = p.cuts;
         p.cuts = swap;
@@ -298,11 +298,11 @@ static void convert_again_and_again(double drift)
     sample_free(&p);
 }
 
-static void adaptive_never_runs_away_from_what_is_wanted(void **state)
+static void adaptive_stays_near_the_need_over_many_steps(void **state)
 {
     (void)state;
-    convert_again_and_again(0.0);
-    convert_again_and_again(0.02);
+    convert_repeatedly(0.0);
+    convert_repeatedly(0.02);
 }
 
 static void conversions_have_names(void **state)
@@ -322,11 +322,11 @@ int main(void)
         cmocka_unit_test(uniform_gives_each_cell_its_number_rounded_up),
         cmocka_unit_test(adaptive_without_an_earlier_partition_is_uniform),
         cmocka_unit_test(even_gives_regions_equal_shares_between_hard_break_points),
-        cmocka_unit_test(even_counted_back_is_the_pattern),
-        cmocka_unit_test(partitions_cover_what_is_wanted_and_nothing_else),
+        cmocka_unit_test(even_counted_in_the_cells_reproduces_the_pattern),
+        cmocka_unit_test(partitions_cover_exactly_the_cells_with_needs),
         cmocka_unit_test(hard_break_points_are_kept),
         cmocka_unit_test(adaptive_follows_the_earlier_break_points),
-        cmocka_unit_test(adaptive_never_runs_away_from_what_is_wanted),
+        cmocka_unit_test(adaptive_stays_near_the_need_over_many_steps),
         cmocka_unit_test(conversions_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* K-means against Lloyd's iteration written plainly, and what it promises of seeds and threads. */
+/* K-means against a plain implementation of Lloyd's iteration; seeds, threads and errors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "tests/output/scratch.h"
 #include "tests/slice_fixture.h"
 
-/* Rows, and room for an answer. */
+/* Rows, and the result of their clustering. */
 typedef struct set {
     size_t n, dim, k;
     float *row, *centroid;
@@ -31,7 +31,7 @@ static set set_new(kind what, size_t n, size_t dim, size_t k, uint64_t seed)
         uint64_t blob = 100 + i / dim % 7 * 1000 + i % dim;
         double x = uniform(&seed, -1.0, 1.0);
         if (what == CLUSTERED) x = 0.2 * x + uniform(&blob, -1.0, 1.0);
-        if (what == LATTICE) x = floor(3.0 * fabs(x)); /* ties without number, and twins */
+        if (what == LATTICE) x = floor(3.0 * fabs(x)); /* many ties, and equal rows */
         if (what == EQUAL) x = 0.7;
         s.row[i] = (float)x;
     }
@@ -61,7 +61,7 @@ static void run(aw_kmeans *w, set *s, int warm, int iterations, int threads)
     memcpy(s->centroid, aw_kmeans_centroids(w), s->k * s->dim * sizeof *s->centroid);
 }
 
-/* Sum in float, column by column: the distance that decides. */
+/* Squared distance summed in float, column by column, as the library does. */
 static float distance2(const float *a, const float *b, size_t dim)
 {
     float sum = 0.0f;
@@ -90,7 +90,7 @@ static void plain_fill_empty(set *s, const float *far)
     }
 }
 
-/* One of Lloyd's iterations: labels of the centroids, then centroids of the labels. */
+/* One of Lloyd's iterations: labels from centroids, then centroids from labels. */
 static void plain_iteration(set *s)
 {
     float *far = aw_alloc(s->n, sizeof *far);
@@ -132,7 +132,7 @@ static void assert_same(const set *a, const set *b)
     assert_memory_equal(a->centroid, b->centroid, a->k * a->dim * sizeof *a->centroid);
 }
 
-/* Seeds from one set of rows, iterations on another: some clusters begin empty. */
+/* Seeds from one set of rows, iterations on another, so that some clusters are empty at first. */
 static void compare(kind what, size_t n, size_t dim, size_t k)
 {
     set s = set_new(what, n, dim, k, 1), p = set_new(what, n, dim, k, 2);
@@ -155,7 +155,7 @@ static void iterations_are_those_of_the_plain_algorithm(void **state)
 {
     (void)state;
     for (kind what = 0; what < KINDS; ++what) {
-        compare(what, 401, 30, 37); /* no multiple of a block in any direction */
+        compare(what, 401, 30, 37); /* not a multiple of the block size in any dimension */
         compare(what, 128, 64, 16);
         compare(what, 130, 3, 17);
         compare(what, 129, 1, 5);
@@ -170,7 +170,7 @@ static void results_are_bit_identical_for_any_number_of_threads(void **state)
 {
     (void)state;
     for (kind what = 0; what < KINDS; ++what) {
-        set one = set_new(what, 700, 101, 41, 3); /* enough for seeds in parallel */
+        set one = set_new(what, 700, 101, 41, 3); /* large enough for seeds in parallel */
         aw_kmeans *w = kmeans_new();
         run(w, &one, 0, 5, 1);
         for (int threads = 2; threads <= 3; ++threads) {
@@ -185,15 +185,15 @@ static void results_are_bit_identical_for_any_number_of_threads(void **state)
     }
 }
 
-static void a_cold_start_forgets_what_was_before(void **state)
+static void a_cold_start_does_not_depend_on_earlier_calls(void **state)
 {
     set a = set_new(CLUSTERED, 300, 20, 12, 4), b = set_new(CLUSTERED, 300, 20, 12, 4);
     set other = set_new(RANDOM, 500, 33, 50, 5);
     aw_kmeans *w = kmeans_new();
     (void)state;
-    run(w, &a, 1, 3, 1); /* warm, with nothing to be warm of */
+    run(w, &a, 1, 3, 1); /* warm, but without earlier centroids */
     run(w, &other, 0, 3, 1);
-    run(w, &b, 1, 3, 1); /* another shape: cold */
+    run(w, &b, 1, 3, 1); /* warm, but of another shape: cold */
     assert_same(&a, &b);
     for (size_t i = 0; i < b.n * b.dim; ++i) b.row[i] += 0.5f;
     run(w, &b, 1, 1, 1);
@@ -206,9 +206,9 @@ static void a_cold_start_forgets_what_was_before(void **state)
     set_free(&other);
 }
 
-static void iterations_lower_the_inertia_until_labels_rest(void **state)
+static void iterations_lower_the_inertia_until_labels_are_final(void **state)
 {
-    set s = set_new(RANDOM, 500, 8, 20, 6), rest = set_new(RANDOM, 500, 8, 20, 6);
+    set s = set_new(RANDOM, 500, 8, 20, 6), final = set_new(RANDOM, 500, 8, 20, 6);
     double last = HUGE_VAL;
     aw_kmeans *w = kmeans_new();
     (void)state;
@@ -219,16 +219,16 @@ static void iterations_lower_the_inertia_until_labels_rest(void **state)
     }
     run(w, &s, 1, 10000, 1);
     assert_true(s.inertia < last);
-    run(w, &rest, 1, 1, 1);
-    assert_same(&s, &rest);
-    run(w, &rest, 0, 10000, 1); /* the same road in one go */
-    assert_same(&s, &rest);
+    run(w, &final, 1, 1, 1);
+    assert_same(&s, &final);
+    run(w, &final, 0, 10000, 1); /* the same in one call */
+    assert_same(&s, &final);
     aw_kmeans_free(w);
     set_free(&s);
-    set_free(&rest);
+    set_free(&final);
 }
 
-/* Within a blob rows differ, too: of drawn rows alone, some would be of the same blob. */
+/* Rows differ within a blob, too: with drawn candidates alone, some seeds would share a blob. */
 static void blobs_far_apart_are_found_from_the_seeds(void **state)
 {
     enum { BLOBS = 40, EACH = 9 };
@@ -306,7 +306,7 @@ static void a_row_that_is_not_finite_is_named(void **state)
         free(said);
         assert_null(aw_kmeans_centroids(w));
         memcpy(s.row, cold.row, s.n * s.dim * sizeof *s.row);
-        run(w, &s, 1, 1, 1); /* not warm any more */
+        run(w, &s, 1, 1, 1); /* starts cold after the error */
         assert_same(&s, &cold);
     }
     scratch_remove(directory);
@@ -315,7 +315,7 @@ static void a_row_that_is_not_finite_is_named(void **state)
     set_free(&cold);
 }
 
-static void large_numbers_are_taken_up_to_the_limit(void **state)
+static void large_numbers_are_accepted_up_to_the_limit(void **state)
 {
     set s = set_new(RANDOM, 100, 20, 5, 11), small = set_new(RANDOM, 100, 20, 5, 11);
     aw_kmeans *w = kmeans_new();
@@ -350,13 +350,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_those_of_the_plain_algorithm),
         cmocka_unit_test(results_are_bit_identical_for_any_number_of_threads),
-        cmocka_unit_test(a_cold_start_forgets_what_was_before),
-        cmocka_unit_test(iterations_lower_the_inertia_until_labels_rest),
+        cmocka_unit_test(a_cold_start_does_not_depend_on_earlier_calls),
+        cmocka_unit_test(iterations_lower_the_inertia_until_labels_are_final),
         cmocka_unit_test(blobs_far_apart_are_found_from_the_seeds),
         cmocka_unit_test(more_clusters_than_different_rows_leave_some_empty),
         cmocka_unit_test(an_empty_cluster_takes_the_farthest_row),
         cmocka_unit_test(a_row_that_is_not_finite_is_named),
-        cmocka_unit_test(large_numbers_are_taken_up_to_the_limit),
+        cmocka_unit_test(large_numbers_are_accepted_up_to_the_limit),
         cmocka_unit_test(nothing_to_cluster_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

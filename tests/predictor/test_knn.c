@@ -11,7 +11,8 @@ enum { POINTS = 1200, QUERIES = 200, NEIGHBOURS = 22 };
 
 typedef double triple[3];
 
-/* What the tree is to give: each point, by index, goes behind those that are nearer or as near. */
+/* The expected result: points in the order of their index, each inserted behind all that are nearer
+ * or equally near. */
 static int search_all(const triple *point, size_t n, const double q[3], int k, uint32_t *index,
                       double *distance2)
 {
@@ -74,7 +75,7 @@ static void fill_layers(triple *p, size_t n, size_t side, double spacing)
     }
 }
 
-static void random_points(void **state)
+static void neighbours_among_random_points_are_those_of_a_full_search(void **state)
 {
     triple point[POINTS], query[QUERIES];
     (void)state;
@@ -84,7 +85,7 @@ static void random_points(void **state)
     compare(point, POINTS, (const triple *)point);
 }
 
-static void few_points(void **state)
+static void neighbours_among_few_points_are_those_of_a_full_search(void **state)
 {
     triple point[40], query[QUERIES];
     (void)state;
@@ -93,15 +94,15 @@ static void few_points(void **state)
     for (size_t n = 0; n <= 40; ++n) compare(point, n, query);
 }
 
-static void layers_of_a_lattice(void **state)
+static void neighbours_on_a_lattice_are_those_of_a_full_search_with_its_ties(void **state)
 {
-    const double spacings[] = {0.25, 0.1}; /* exact ties, and ties but for rounding */
+    const double spacings[] = {0.25, 0.1}; /* exact ties, and ties to rounding */
     triple point[POINTS], query[QUERIES];
     (void)state;
     for (int s = 0; s < 2; ++s) {
         fill_layers(point, POINTS, 16, spacings[s]);
         compare(point, POINTS, (const triple *)point);
-        for (int i = 0; i < QUERIES; ++i) /* halfway: at nodes, edges and middles of cells */
+        for (int i = 0; i < QUERIES; ++i) /* at nodes, and halfway between them */
             for (int d = 0; d < 3; ++d)
                 query[i][d] = 0.5 * (point[i][d] + point[(i * 7 + 300) % POINTS][d]);
         compare(point, POINTS, query);
@@ -117,7 +118,7 @@ static void layers_of_a_lattice(void **state)
     }
 }
 
-static void degenerate_points(void **state)
+static void neighbours_among_degenerate_points_are_those_of_a_full_search(void **state)
 {
     triple point[POINTS], query[QUERIES];
     (void)state;
@@ -127,9 +128,9 @@ static void degenerate_points(void **state)
         for (int i = 0; i < POINTS; ++i) {
             if (kind == 0) point[i][2] = 0.5;                                   /* a plane */
             if (kind <= 1) point[i][1] = -2.0;                                  /* a line */
-            if (kind == 2) point[i][0] = point[i][1] = point[i][2] = 0.125;     /* one place */
-            for (int d = 0; d < 3 && kind == 3; ++d) point[i][d] = (i + d) % 2; /* two places */
-            for (int d = 0; d < 3 && kind == 4; ++d) /* twins, and both zeros */
+            if (kind == 2) point[i][0] = point[i][1] = point[i][2] = 0.125;     /* one position */
+            for (int d = 0; d < 3 && kind == 3; ++d) point[i][d] = (i + d) % 2; /* two positions */
+            for (int d = 0; d < 3 && kind == 4; ++d) /* pairs of equal points, and +0 and -0 */
                 point[i][d] = i % 2 ? point[i - 1][d] : i % 16 ? point[i][d] : -0.0 * (i % 32);
         }
         compare(point, POINTS, query);
@@ -174,9 +175,9 @@ static void a_tree_serves_many_builds_and_many_threads(void **state)
     aw_knn_free(knn);
 }
 
-/* Coincident points, and a lattice in one plane: 2^17 of them. A search that looks at all needs
- * 4e9 distances for these queries, tens of seconds; a tree needs some hundredths. */
-static void degenerate_points_cost_no_more_than_others(void **state)
+/* 2^17 coincident points, and as many on a lattice in one plane. A full search needs 4e9 distances
+ * for these queries, tens of seconds; the tree needs some hundredths of a second. */
+static void searches_among_degenerate_points_are_as_fast_as_among_others(void **state)
 {
     enum { MANY = 1 << 17, ASKED = 1 << 15 };
     triple *point = aw_alloc(MANY, sizeof *point);
@@ -200,7 +201,7 @@ static void degenerate_points_cost_no_more_than_others(void **state)
     aw_free(point);
 }
 
-static void what_is_not_finite_is_refused(void **state)
+static void points_and_queries_that_are_not_finite_are_refused(void **state)
 {
     const double wrong[] = {NAN, INFINITY, -INFINITY};
     triple point[100];
@@ -231,14 +232,14 @@ static void what_is_not_finite_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_points),
-        cmocka_unit_test(few_points),
-        cmocka_unit_test(layers_of_a_lattice),
-        cmocka_unit_test(degenerate_points),
+        cmocka_unit_test(neighbours_among_random_points_are_those_of_a_full_search),
+        cmocka_unit_test(neighbours_among_few_points_are_those_of_a_full_search),
+        cmocka_unit_test(neighbours_on_a_lattice_are_those_of_a_full_search_with_its_ties),
+        cmocka_unit_test(neighbours_among_degenerate_points_are_those_of_a_full_search),
         cmocka_unit_test(distances_that_overflow_keep_the_order_of_indices),
         cmocka_unit_test(a_tree_serves_many_builds_and_many_threads),
-        cmocka_unit_test(degenerate_points_cost_no_more_than_others),
-        cmocka_unit_test(what_is_not_finite_is_refused),
+        cmocka_unit_test(searches_among_degenerate_points_are_as_fast_as_among_others),
+        cmocka_unit_test(points_and_queries_that_are_not_finite_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Forecasts of access patterns from the patterns of the last steps. */
+/* Forecasts of access patterns from those of the last steps. */
 #include <string.h>
 
 #include "predictor/learner.h"
@@ -9,8 +9,7 @@
 
 enum { CELLS = 12, TILES = 20 };
 
-/* Places in a row, so far apart that a place one step back is nearer than the next one (a step
- * counts as 0.01), or nearer than that. */
+/* Spacings of positions: farther apart than one step back in time (0.01 sides), and closer. */
 #define APART 0.05
 #define CLOSE 0.005
 
@@ -34,7 +33,7 @@ static void random_patterns(aw_patterns *p, double length, size_t cells, size_t 
     for (size_t i = 0; i < rows * cells; ++i) p->need[i] = (float)uniform(random, 0.0, 5.0);
 }
 
-/* A learner's life in one test: what it saw, as copies, newest first. */
+/* A learner, and copies of the patterns that it has learned, newest first. */
 typedef struct story {
     aw_learner *learner;
     aw_patterns seen, now, copy[3];
@@ -69,11 +68,11 @@ static void learn(story *s, const place *where, size_t tiles, double length, siz
 
 static void forecast(story *s, const place *where, size_t tiles, int k)
 {
-    random_patterns(&s->now, 3.0, CELLS, tiles, &s->random); /* what is there is overwritten */
+    random_patterns(&s->now, 3.0, CELLS, tiles, &s->random); /* to be overwritten */
     assert_ok(aw_learner_forecast(s->learner, where, k, &s->now));
 }
 
-static void the_nearest_neighbour_is_the_same_place_one_step_ago(void **state)
+static void the_nearest_neighbour_is_the_same_position_one_step_ago(void **state)
 {
     place where[TILES];
     story s;
@@ -91,7 +90,7 @@ static void the_nearest_neighbour_is_the_same_place_one_step_ago(void **state)
     story_end(&s);
 }
 
-static void the_second_neighbour_is_the_same_place_two_steps_ago(void **state)
+static void the_second_neighbour_is_the_same_position_two_steps_ago(void **state)
 {
     place where[TILES];
     story s;
@@ -106,7 +105,7 @@ static void the_second_neighbour_is_the_same_place_two_steps_ago(void **state)
     story_end(&s);
 }
 
-static void near_places_of_the_last_step_come_before_older_ones(void **state)
+static void near_positions_of_the_last_step_precede_older_ones(void **state)
 {
     place where[TILES];
     story s;
@@ -124,24 +123,24 @@ static void near_places_of_the_last_step_come_before_older_ones(void **state)
     story_end(&s);
 }
 
-static void a_third_step_is_forgotten(void **state)
+static void only_the_last_two_steps_are_kept(void **state)
 {
     place where = {0.0, 0.0};
     story s;
     (void)state;
     story_begin(&s);
     for (int step = 0; step < 3; ++step) learn(&s, &where, 1, 3.0, CELLS);
-    forecast(&s, &where, 1, 64); /* as many as there are: two */
+    forecast(&s, &where, 1, 64); /* there are only two */
     for (int i = 0; i < CELLS; ++i)
         assert_close(s.now.need[i], 0.5 * ((double)s.copy[0].need[i] + (double)s.copy[1].need[i]),
                      1e-6, 0.0);
-    forecast(&s, &where, 1, 1000); /* more than it may ask for: the same */
+    forecast(&s, &where, 1, 1000); /* above the limit: the same */
     assert_close(s.now.need[0], 0.5 * ((double)s.copy[0].need[0] + (double)s.copy[1].need[0]), 1e-6,
                  0.0);
     story_end(&s);
 }
 
-static void patterns_of_other_cells_are_carried_over(void **state)
+static void patterns_are_transferred_to_other_cells(void **state)
 {
     place where[TILES];
     float want[CELLS];
@@ -149,14 +148,14 @@ static void patterns_of_other_cells_are_carried_over(void **state)
     (void)state;
     story_begin(&s);
     row_of_places(where, TILES, APART);
-    learn(&s, where, TILES, 2.0, 7); /* shorter than what is asked for, with other break points */
+    learn(&s, where, TILES, 2.0, 7); /* shorter than the forecast, with other break points */
     forecast(&s, where, TILES, 1);
     for (size_t t = 0; t < TILES; ++t) {
         const double part = sum_of(&s.copy[0].need[t * 7], 7);
         aw_patterns_carry(&s.copy[0], &s.copy[0].need[t * 7], &s.now, want);
         assert_memory_equal(&s.now.need[t * CELLS], want, sizeof want);
         assert_close(sum_of(want, CELLS), part, 1e-6, 0.0);
-        assert_true(want[CELLS - 1] == 0.0F); /* beyond what was seen */
+        assert_true(want[CELLS - 1] == 0.0F); /* beyond the learned patterns */
     }
     story_end(&s);
 }
@@ -172,7 +171,7 @@ static void the_number_of_tiles_may_change(void **state)
     learn(&s, where, TILES, 3.0, CELLS);
     learn(&s, fewer, TILES / 2, 3.0, 5);
     forecast(&s, where, TILES, 1);
-    for (int t = 0; t < TILES; ++t) { /* every other place is new; what is there is older */
+    for (int t = 0; t < TILES; ++t) { /* every other position has no tile in the newest step */
         const aw_patterns *from = &s.copy[t % 2];
         const size_t row = (size_t)(t % 2 ? t : t / 2);
         float want[CELLS];
@@ -182,7 +181,7 @@ static void the_number_of_tiles_may_change(void **state)
     story_end(&s);
 }
 
-static void nothing_learned_is_refused(void **state)
+static void a_forecast_without_learned_patterns_is_refused(void **state)
 {
     place where = {0.0, 0.0};
     story s;
@@ -194,7 +193,7 @@ static void nothing_learned_is_refused(void **state)
     story_end(&s);
 }
 
-static void a_place_that_is_not_finite_is_refused(void **state)
+static void a_position_that_is_not_finite_is_refused(void **state)
 {
     place where[TILES];
     story s;
@@ -204,7 +203,7 @@ static void a_place_that_is_not_finite_is_refused(void **state)
     where[TILES / 2][1] = NAN;
     random_patterns(&s.seen, 3.0, CELLS, TILES, &s.random);
     assert_status(aw_learner_learn(s.learner, &s.seen, where), AW_ERR_NONFINITE);
-    assert_int_equal(aw_learner_steps(s.learner), 0); /* and so nothing is forecast from it */
+    assert_int_equal(aw_learner_steps(s.learner), 0); /* it has learned nothing from it */
     random_patterns(&s.now, 3.0, CELLS, TILES, &s.random);
     assert_status(aw_learner_forecast(s.learner, where, 1, &s.now), AW_ERR_ARG);
     story_end(&s);
@@ -213,14 +212,14 @@ static void a_place_that_is_not_finite_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_nearest_neighbour_is_the_same_place_one_step_ago),
-        cmocka_unit_test(the_second_neighbour_is_the_same_place_two_steps_ago),
-        cmocka_unit_test(near_places_of_the_last_step_come_before_older_ones),
-        cmocka_unit_test(a_third_step_is_forgotten),
-        cmocka_unit_test(patterns_of_other_cells_are_carried_over),
+        cmocka_unit_test(the_nearest_neighbour_is_the_same_position_one_step_ago),
+        cmocka_unit_test(the_second_neighbour_is_the_same_position_two_steps_ago),
+        cmocka_unit_test(near_positions_of_the_last_step_precede_older_ones),
+        cmocka_unit_test(only_the_last_two_steps_are_kept),
+        cmocka_unit_test(patterns_are_transferred_to_other_cells),
         cmocka_unit_test(the_number_of_tiles_may_change),
-        cmocka_unit_test(nothing_learned_is_refused),
-        cmocka_unit_test(a_place_that_is_not_finite_is_refused),
+        cmocka_unit_test(a_forecast_without_learned_patterns_is_refused),
+        cmocka_unit_test(a_position_that_is_not_finite_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clusters and neighbours of the samples of python.c against scipy's.
+"""Clusters and neighbours of the samples of python.c against those of scipy.
 
-usage: test_scipy.py DIRECTORY   (of python.c, whose sizes are repeated here)
+usage: test_scipy.py DIRECTORY   (written by python.c, whose sizes are repeated here)
 """
 import os
 import sys
@@ -53,7 +53,7 @@ class KMeans(unittest.TestCase):
                 # our means are rounded to float, of numbers up to 8
                 np.testing.assert_allclose(load(sample, "centroid", "f4", K, DIM), centroid,
                                            rtol=0, atol=8 * 2.0**-24)
-                # which changes distances to the mean by the square of that, if at all
+                # which changes the inertia in second order only
                 np.testing.assert_allclose(load(sample, "inertia", "f8", 1),
                                            inertia(row, centroid, label), rtol=1e-12)
 
@@ -61,7 +61,7 @@ class KMeans(unittest.TestCase):
         random = np.random.default_rng(1)
         for sample in SAMPLES:
             with self.subTest(sample), warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # of clusters that become empty
+                warnings.simplefilter("ignore", UserWarning)  # about clusters that become empty
                 row = load(sample, "row", "f4", -1, DIM).astype(float)
                 found = sorted(
                     inertia(row, *kmeans2(row, seeds(row, random), iter=50, minit="matrix"))
@@ -81,13 +81,13 @@ class Neighbours(unittest.TestCase):
                 np.sqrt(load(sample, "distance2", "f8", -1, NEIGHBOURS)),
                 load(sample, "index", "u4", -1, NEIGHBOURS))
 
-    def test_random(self):
+    def test_neighbours_among_random_points_agree(self):
         _, _, distance, index, our_distance, our_index = self.answers("random")
         np.testing.assert_array_equal(our_index, index)
         np.testing.assert_allclose(our_distance, distance, rtol=1e-15)  # order of three squares
 
-    def test_lattice(self):
-        """Of ties scipy keeps any; the distances must agree, and be those of our points."""
+    def test_neighbours_on_a_lattice_agree_up_to_ties(self):
+        """scipy keeps any of several ties; distances must agree, and belong to our points."""
         point, query, distance, _, our_distance, our_index = self.answers("lattice")
         np.testing.assert_allclose(our_distance, distance, rtol=1e-15)
         for i, row in enumerate(our_index):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Limits of the inner integral against brute force: sampled membership of the circle's points. */
+/* Limits of the inner integral against brute force: sampled points of the circle. */
 #include "quadrature/rules/circle.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
@@ -17,13 +17,13 @@ static double total_angle(const aw_arcs *arcs)
     return sum;
 }
 
-/* Signed distance out of the rectangle of the circle's point at an angle: > 0 outside. */
+/* Signed distance of the circle's point at an angle from the rectangle: > 0 outside. */
 static double outside_by(const circle *c, double angle)
 {
     return fmax(fabs(c->u + c->r * cos(angle)) - c->a, fabs(c->w + c->r * sin(angle)) - c->b);
 }
 
-/* Every arc is inside, ends on the border, and is followed by a gap. */
+/* Every arc lies inside, ends on the border, and is followed by a gap. */
 static void check_arcs(const circle *c, const aw_arcs *arcs)
 {
     /* rounding of the angle (up to 2 pi) times r, and of the coordinates */
@@ -43,13 +43,13 @@ static void check_arcs(const circle *c, const aw_arcs *arcs)
     }
 }
 
-/* Angle in the box by membership of equally spaced points all around. */
+/* Total angle inside the box, from equally spaced points on the circle. */
 static double sampled_angle(const circle *c)
 {
     double step = 2.0 * AW_PI / SAMPLES, cd = cos(step), sd = sin(step);
     double cs = cos(0.5 * step), sn = sin(0.5 * step);
     long inside = 0;
-    for (int i = 0; i < SAMPLES; ++i) { /* rounding adds up to 1e-11 rad: far less than a step */
+    for (int i = 0; i < SAMPLES; ++i) { /* rounding sums to 1e-11 rad, far less than a step */
         double next = cs * cd - sn * sd;
         inside += fabs(c->u + c->r * cs) <= c->a && fabs(c->w + c->r * sn) <= c->b;
         sn = sn * cd + cs * sd;
@@ -58,7 +58,7 @@ static double sampled_angle(const circle *c)
     return step * (double)inside;
 }
 
-static void total_angle_equals_sampled_membership(void **state)
+static void total_angle_equals_that_of_sampled_points(void **state)
 {
     uint64_t random = 7;
     int met[AW_ARCS_MAX + 1] = {0}, whole = 0;
@@ -73,18 +73,18 @@ static void total_angle_equals_sampled_membership(void **state)
                          uniform(&random, 0.8, 1.25) * c.a};
         aw_arcs arcs = aw_circle_arcs(c.u, c.w, c.r, c.a, c.b);
         check_arcs(&c, &arcs);
-        /* each end of an arc may fall anywhere between two samples; grazing ones in pairs */
+        /* each end of an arc may lie anywhere between two samples, ends of grazing arcs in pairs */
         assert_close(total_angle(&arcs), sampled_angle(&c), 0.0, 10.0 * 2.0 * AW_PI / SAMPLES);
         met[arcs.n]++;
         whole += arcs.whole;
     }
-    for (int n = 0; n <= AW_ARCS_MAX; ++n) assert_true(met[n] > 0); /* every kind was met */
+    for (int n = 0; n <= AW_ARCS_MAX; ++n) assert_true(met[n] > 0); /* every number occurred */
     assert_true(whole > 0);
 }
 
-/* r up to 10 km about a box of millimetres: sample only the window in which the box is seen; the
- * ends themselves are held to rounding by check_arcs. */
-static void far_circles_cut_the_box_where_they_should(void **state)
+/* r up to 10 km and a box of millimetres: sample only the window that contains the box; check_arcs
+ * holds the ends themselves to rounding. */
+static void arcs_of_far_circles_equal_sampled_ones(void **state)
 {
     uint64_t random = 11;
     int met = 0;
@@ -105,7 +105,7 @@ static void far_circles_cut_the_box_where_they_should(void **state)
         assert_close(total_angle(&arcs), sampled, 0.0, 10.0 * step + 1e-14);
         met += arcs.n > 0;
     }
-    assert_true(met > CASES / 40); /* most of them hit */
+    assert_true(met > CASES / 40); /* many of them meet the box */
 }
 
 static void circle_inside_is_whole_and_circle_around_or_beside_is_none(void **state)
@@ -125,7 +125,7 @@ static void centred_circle_through_four_sides_gives_four_equal_arcs(void **state
     aw_arcs arcs = aw_circle_arcs(0.0, 0.0, r, 1.0, 1.0);
     (void)state;
     assert_int_equal(arcs.n, 4);
-    for (int i = 0; i < 4; ++i) /* closed form: 90 degrees less twice acos(1/r) */
+    for (int i = 0; i < 4; ++i) /* closed form: 90 degrees minus twice acos(1/r) */
         assert_close(arcs.hi[i] - arcs.lo[i], 0.5 * AW_PI - 2.0 * acos(1.0 / r), 0.0, 1e-15 * 8);
 }
 
@@ -144,7 +144,7 @@ static void grazing_circles_lose_no_angle(void **state)
     }
 }
 
-/* Through a corner exactly (a 3-4-5 triangle), where two sides both claim or both miss it. */
+/* Exactly through a corner (a 3-4-5 triangle), which rounding assigns to both sides or to none. */
 static void circle_through_a_corner_keeps_its_arc(void **state)
 {
     const circle c = {-2.0, -3.0, 5.0, 1.0, 1.0}; /* meets the corner (1, 1) from (-2, -3) */
@@ -157,7 +157,7 @@ static void circle_through_a_corner_keeps_its_arc(void **state)
 }
 
 /* Through points of the border 1e-6 to 1e-15 (relative) from a corner, on either side of it. */
-static void circles_close_by_a_corner_lose_no_crossing(void **state)
+static void circles_near_a_corner_lose_no_crossing(void **state)
 {
     uint64_t random = 23;
     (void)state;
@@ -168,7 +168,7 @@ static void circles_close_by_a_corner_lose_no_crossing(void **state)
         c.r = hypot(pu - c.u, pw - c.w);
         aw_arcs arcs = aw_circle_arcs(c.u, c.w, c.r, c.a, c.b);
         double seen = sampled_angle(&c);
-        /* a corner cut off may hide up to one sample more at each end */
+        /* a corner that is cut off may hide up to one more sample at each end */
         assert_close(total_angle(&arcs), seen, 0.0, 10.0 * 2.0 * AW_PI / SAMPLES);
     }
 }
@@ -176,13 +176,13 @@ static void circles_close_by_a_corner_lose_no_crossing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(total_angle_equals_sampled_membership),
-        cmocka_unit_test(far_circles_cut_the_box_where_they_should),
+        cmocka_unit_test(total_angle_equals_that_of_sampled_points),
+        cmocka_unit_test(arcs_of_far_circles_equal_sampled_ones),
         cmocka_unit_test(circle_inside_is_whole_and_circle_around_or_beside_is_none),
         cmocka_unit_test(centred_circle_through_four_sides_gives_four_equal_arcs),
         cmocka_unit_test(grazing_circles_lose_no_angle),
         cmocka_unit_test(circle_through_a_corner_keeps_its_arc),
-        cmocka_unit_test(circles_close_by_a_corner_lose_no_crossing),
+        cmocka_unit_test(circles_near_a_corner_lose_no_crossing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,11 +13,11 @@ enum { D = AW_CUHRE_DIMENSIONS };
 static const double zeros[D] = {0.0};
 static const double ones[D] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
-/* The device cube with the defaults. */
-static aw_cuhre_params unit(int n, double relative, uint64_t most)
+/* The unit_cube cube with default parameters. */
+static aw_cuhre_params unit_cube(int n, double relative, uint64_t max_evaluations)
 {
     return (aw_cuhre_params){
-        .n = n, .a = zeros, .b = ones, .relative = relative, .max_evaluations = most};
+        .n = n, .a = zeros, .b = ones, .relative = relative, .max_evaluations = max_evaluations};
 }
 
 /* ---- the rule ---- */
@@ -35,7 +35,7 @@ static double monomial_at(void *context, int n, const double *x)
     return value;
 }
 
-/* Next set of powers with a sum of at most `degree`; 0 when there is none. */
+/* Step to the next set of powers whose sum is at most `degree`. @return 0: there is none */
 static int next_powers(int *power, int n, int degree)
 {
     int sum = 0;
@@ -51,7 +51,7 @@ static int next_powers(int *power, int n, int degree)
     return 0;
 }
 
-/* A box of unequal sides about a point that is not the origin. */
+/* A box of unequal sides, not centred at the origin. */
 static aw_cuhre_region odd_box(int n)
 {
     aw_cuhre_region q;
@@ -86,7 +86,7 @@ static void rule_is_exact_up_to_degree_seven(void **state)
         for (int i = 0; i < n; ++i) volume *= 2.0 * q.h[i];
         do {
             assert_ok(aw_cuhre_rule_apply(&rule, monomial_at, &m, &q));
-            /* rounding: weights of both signs add up to 7 at most, |x| < 1.2 to the seventh is 3 */
+            /* rounding: weights of both signs sum to 7 at most, |x| < 1.2 to the seventh is 3 */
             assert_close(q.value, monomial_integral(&m, &q, n), 0.0, 5e-14 * volume);
             count++;
         } while (next_powers(m.power, n, 7));
@@ -108,13 +108,13 @@ static void rule_is_not_exact_at_degree_eight(void **state)
             monomial m = eight[k];
             assert_ok(aw_cuhre_rule_apply(&rule, monomial_at, &m, &q));
             double wrong = fabs(q.value - monomial_integral(&m, &q, n));
-            assert_true(wrong > 1e-4 * exp2(n)); /* the least of them is 1e-3 */
+            assert_true(wrong > 1e-4 * exp2(n)); /* the smallest is 1e-3 */
             assert_true(q.error > wrong);
         }
     }
 }
 
-/* Nothing but the null rule of degree 1 sees a cubic: the series has ended. */
+/* Only the null rule of degree 1 responds to a cubic: the series has ended. */
 static void error_vanishes_up_to_degree_three_and_not_beyond(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static double one_at(void *context, int n, const double *x)
     return 1.0;
 }
 
-static void axis_is_the_rough_one_or_the_widest(void **state)
+static void cut_is_along_the_rough_axis_or_the_widest(void **state)
 {
     (void)state;
     for (int n = 2; n <= D; ++n) {
@@ -188,19 +188,20 @@ static void axis_is_the_rough_one_or_the_widest(void **state)
 
 /* ---- closed forms ---- */
 
-/* Families, dimensions 2 to `most_n`, `each` of them. @return how many say they converged. */
-static int genz_sample(int most_n, int each, double relative, uint64_t most)
+/* All families in dimensions 2 to n_max, `each` integrals of each.
+ * @return the number that are reported as converged */
+static int genz_sample(int n_max, int each, double relative, uint64_t max_evaluations)
 {
     uint64_t random = 11;
     int converged = 0;
     for (int family = 0; family < AW_GENZ_FAMILIES; ++family)
-        for (int n = 2; n <= most_n; ++n)
+        for (int n = 2; n <= n_max; ++n)
             for (int i = 0; i < each; ++i) {
                 aw_genz genz = aw_genz_draw((aw_genz_family)family, n, &random);
-                aw_cuhre_params p = unit(n, relative, most);
+                aw_cuhre_params p = unit_cube(n, relative, max_evaluations);
                 aw_cuhre_result r;
                 aw_status status = aw_cuhre(&p, aw_genz_value, &genz, &r);
-                assert_true(r.evaluations <= most);
+                assert_true(r.evaluations <= max_evaluations);
                 if (status == AW_ERR_MAXEVAL) {
                     assert_true(!(r.error <= relative * fabs(r.value)));
                     continue;
@@ -216,7 +217,7 @@ static int genz_sample(int most_n, int each, double relative, uint64_t most)
 static void genz_integrals_that_converge_are_right(void **state)
 {
     (void)state;
-    /* measured: 129 of 168, and 42 of 72. The rest says that it did not converge */
+    /* measured: 129 of 168, and 42 of 72; the rest are reported as not converged */
     assert_true(genz_sample(8, 4, 1e-2, 50000) > 120);
     assert_true(genz_sample(4, 4, 1e-5, 200000) > 36);
 }
@@ -229,7 +230,7 @@ static double waves_at(void *context, int n, const double *x)
     return value;
 }
 
-static void box_of_any_place_and_size(void **state)
+static void boxes_of_any_position_and_size_are_integrated(void **state)
 {
     const double a[3] = {-3.0, 100.0, 1e-3}, b[3] = {2.0, 101.0, 2e-3};
     aw_cuhre_params p = {.n = 3, .a = a, .b = b, .relative = 1e-7, .max_evaluations = 1000000};
@@ -251,19 +252,19 @@ static double root_at(void *context, int n, const double *x)
     double value = 1.0;
     (void)context;
     for (int i = 0; i < n; ++i) value /= sqrt(x[i]);
-    return value; /* infinite on the boundary, where no point may lie */
+    return value; /* infinite on the boundary, where no point of the rule lies */
 }
 
-static void integrable_singularity_on_the_boundary(void **state)
+static void an_integrable_singularity_on_the_boundary_is_integrated(void **state)
 {
-    aw_cuhre_params p = unit(2, 1e-3, 2000000);
+    aw_cuhre_params p = unit_cube(2, 1e-3, 2000000);
     aw_cuhre_result r;
     (void)state;
     assert_ok(aw_cuhre(&p, root_at, NULL, &r));
     assert_close(r.value, 4.0, 1e-3, 0.0);
 }
 
-/* Jumps just beside where boxes are cut fall between the usual points and the edges of boxes. */
+/* Jumps just beside a cut lie between the inner points of boxes and their faces. */
 static void jump_beside_a_cut_is_not_missed(void **state)
 {
     uint64_t random = 5;
@@ -272,7 +273,7 @@ static void jump_beside_a_cut_is_not_missed(void **state)
     for (int i = 0; i < 300; ++i) {
         wall w = {.axis = i % 2, .place = (double)(1 + i % 15) / 16.0};
         w.place += pow(10.0, uniform(&random, -5.0, -2.0)) * (i % 4 < 2 ? 1.0 : -1.0);
-        aw_cuhre_params p = unit(2, 1e-4, 300000);
+        aw_cuhre_params p = unit_cube(2, 1e-4, 300000);
         aw_cuhre_result r;
         aw_status status = aw_cuhre(&p, step_at, &w, &r);
         if (status == AW_ERR_MAXEVAL) continue;
@@ -283,11 +284,11 @@ static void jump_beside_a_cut_is_not_missed(void **state)
     assert_true(converged > 250);
 }
 
-static void constants_take_two_looks(void **state)
+static void a_constant_is_accepted_only_after_a_second_application(void **state)
 {
     (void)state;
     for (int n = 2; n <= D; ++n) {
-        aw_cuhre_params p = unit(n, 1e-10, 1000000);
+        aw_cuhre_params p = unit_cube(n, 1e-10, 1000000);
         aw_cuhre_result r;
         assert_ok(aw_cuhre(&p, one_at, NULL, &r));
         assert_close(r.value, 1.0, 1e-14, 0.0); /* rounding of the weights */
@@ -307,7 +308,7 @@ static void two_phases_agree_with_one_queue(void **state)
         aw_genz genz = aw_genz_draw((aw_genz_family)family, 3, &random);
         double exact = aw_genz_integral(&genz);
         for (int k = 0; k < 5; ++k) {
-            aw_cuhre_params p = unit(3, 1e-4, 2000000);
+            aw_cuhre_params p = unit_cube(3, 1e-4, 2000000);
             aw_cuhre_result r;
             p.regions = regions[k];
             assert_ok(aw_cuhre(&p, aw_genz_value, &genz, &r));
@@ -320,7 +321,7 @@ static void two_phases_agree_with_one_queue(void **state)
 }
 
 /* Three applications: the whole and its halves. */
-static void halves_answer_for_what_they_and_the_whole_disagree_about(void **state)
+static void errors_of_halves_include_their_discrepancy_from_the_whole(void **state)
 {
     (void)state;
     for (int n = 2; n <= D; ++n) {
@@ -330,7 +331,7 @@ static void halves_answer_for_what_they_and_the_whole_disagree_about(void **stat
         double value = 0.0, error = 0.0;
         wall ridge = {.axis = n - 1, .place = 0.4};
         aw_cuhre_rule_make(&rule, n);
-        aw_cuhre_params p = unit(n, 1e-12, 3 * (uint64_t)rule.points);
+        aw_cuhre_params p = unit_cube(n, 1e-12, 3 * (uint64_t)rule.points);
         p.regions = 1;
         memset(&whole, 0, sizeof whole);
         for (int i = 0; i < n; ++i) whole.c[i] = whole.h[i] = 0.5;
@@ -343,11 +344,11 @@ static void halves_answer_for_what_they_and_the_whole_disagree_about(void **stat
             value += half.value;
             error += half.error;
         }
-        double apart = fabs(value - whole.value);
-        assert_true(apart > 1e-3);
+        double discrepancy = fabs(value - whole.value);
+        assert_true(discrepancy > 1e-3);
         assert_status(aw_cuhre(&p, ridge_at, &ridge, &r), AW_ERR_MAXEVAL);
         assert_close(r.value, value, 1e-14, 0.0); /* the same sums */
-        assert_close(r.error, error + apart, 1e-12, 0.0);
+        assert_close(r.error, error + discrepancy, 1e-12, 0.0);
         assert_true(r.regions == 2 && r.evaluations == 3 * (uint64_t)rule.points);
     }
 }
@@ -368,7 +369,7 @@ static void results_do_not_depend_on_threads(void **state)
     for (int family = 0; family < AW_GENZ_FAMILIES; ++family)
         for (int n = 2; n <= 6; n += 2) {
             aw_genz genz = aw_genz_draw((aw_genz_family)family, n, &random);
-            aw_cuhre_params p = unit(n, 1e-5, 100000);
+            aw_cuhre_params p = unit_cube(n, 1e-5, 100000);
             aw_cuhre_result one, more;
             p.threads = 1;
             aw_status status = aw_cuhre(&p, aw_genz_value, &genz, &one);
@@ -384,7 +385,7 @@ static void results_do_not_depend_on_threads(void **state)
 
 /* ---- budgets and statuses ---- */
 
-/* 1 in a quarter of a disc, which no number of boxes covers. */
+/* 1 in a quarter of a disc, which no finite number of boxes resolves. */
 static double counted_disc_at(void *context, int n, const double *x)
 {
     wall *w = context;
@@ -394,14 +395,14 @@ static double counted_disc_at(void *context, int n, const double *x)
     return x[0] * x[0] + x[1] * x[1] < w->place ? 1.0 : 0.0;
 }
 
-static void budget_is_never_exceeded_and_said_to_be_used_up(void **state)
+static void the_budget_is_never_exceeded_and_its_end_is_reported(void **state)
 {
     static const uint64_t budget[] = {0, 1, 24, 25, 49, 100, 1599, 1600, 5000, 20011, 65537};
     (void)state;
     for (int threads = 1; threads <= 2; ++threads)
         for (size_t k = 0; k < sizeof budget / sizeof budget[0]; ++k) {
             wall w = {.place = 0.5};
-            aw_cuhre_params p = unit(2, 1e-6, budget[k]);
+            aw_cuhre_params p = unit_cube(2, 1e-6, budget[k]);
             aw_cuhre_result r;
             p.threads = threads;
             assert_status(aw_cuhre(&p, counted_disc_at, &w, &r), AW_ERR_MAXEVAL);
@@ -411,19 +412,19 @@ static void budget_is_never_exceeded_and_said_to_be_used_up(void **state)
                 assert_true(r.value == 0.0 && r.error == HUGE_VAL && r.regions == 0);
                 continue;
             }
-            /* the best so far is no worse than its error says */
+            /* the best estimate so far is within its error */
             assert_close(r.value, 0.25 * AW_PI * w.place, 0.0, r.error);
             assert_true(isfinite(r.error));
         }
 }
 
-static void more_budget_is_a_better_estimate(void **state)
+static void a_larger_budget_gives_a_smaller_error(void **state)
 {
     double before = HUGE_VAL;
     (void)state;
-    for (uint64_t most = 1000; most < 1000000; most *= 10) {
+    for (uint64_t max_evaluations = 1000; max_evaluations < 1000000; max_evaluations *= 10) {
         wall w = {.place = 0.5};
-        aw_cuhre_params p = unit(3, 1e-12, most);
+        aw_cuhre_params p = unit_cube(3, 1e-12, max_evaluations);
         aw_cuhre_result r;
         assert_status(aw_cuhre(&p, counted_disc_at, &w, &r), AW_ERR_MAXEVAL);
         assert_true(r.error < 0.5 * before);
@@ -432,7 +433,7 @@ static void more_budget_is_a_better_estimate(void **state)
 }
 
 typedef struct trap {
-    double lo, hi, value; /* what the integrand is for x[0] in between */
+    double lo, hi, value; /* the integrand is `value` for x[0] between lo and hi */
 } trap;
 
 static double trap_at(void *context, int n, const double *x)
@@ -442,16 +443,16 @@ static double trap_at(void *context, int n, const double *x)
     return x[0] > t->lo && x[0] < t->hi ? t->value : exp(-30.0 * x[0]);
 }
 
-static void values_that_are_no_numbers_are_found(void **state)
+static void values_that_are_not_finite_are_detected(void **state)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
     (void)state;
     for (int n = 2; n <= D; n += 3)
         for (int k = 0; k < 3; ++k)
             for (int late = 0; late < (n == 2 ? 2 : 1); ++late) {
-                /* at once, or where only boxes half as large as the first have points */
+                /* at once, or only by the points of boxes half as large as the first */
                 trap t = {late ? 0.005 : 0.4, late ? 0.015 : 0.6, bad[k]};
-                aw_cuhre_params p = unit(n, 1e-9, 3000000);
+                aw_cuhre_params p = unit_cube(n, 1e-9, 3000000);
                 aw_cuhre_result r;
                 assert_status(aw_cuhre(&p, trap_at, &t, &r), AW_ERR_NONFINITE);
                 assert_true(isnan(r.value) && r.error == HUGE_VAL);
@@ -464,18 +465,18 @@ static void wrong_arguments_are_refused(void **state)
     aw_cuhre_result r;
     (void)state;
     for (int n = -1; n <= 10; ++n) {
-        aw_cuhre_params p = unit(n, 1e-3, 100000);
+        aw_cuhre_params p = unit_cube(n, 1e-3, 100000);
         assert_status(aw_cuhre(&p, one_at, NULL, &r), n >= 2 && n <= D ? AW_OK : AW_ERR_ARG);
     }
     for (int k = 0; k < 4; ++k) {
         double a[2] = {0.0, bad[k]};
-        aw_cuhre_params p = unit(2, 1e-3, 100000);
+        aw_cuhre_params p = unit_cube(2, 1e-3, 100000);
         p.a = a;
         assert_status(aw_cuhre(&p, one_at, NULL, &r), AW_ERR_ARG);
     }
     static const double tolerance[][2] = {{0.0, 0.0}, {-1.0, 1e-3}, {1e-3, -1.0}, {NAN, 1e-3}};
     for (int k = 0; k < 4; ++k) {
-        aw_cuhre_params p = unit(2, tolerance[k][1], 100000);
+        aw_cuhre_params p = unit_cube(2, tolerance[k][1], 100000);
         p.absolute = tolerance[k][0];
         assert_status(aw_cuhre(&p, one_at, NULL, &r), AW_ERR_ARG);
         assert_true(r.value == 0.0 && r.error == HUGE_VAL);
@@ -488,18 +489,18 @@ int main(void)
         cmocka_unit_test(rule_is_exact_up_to_degree_seven),
         cmocka_unit_test(rule_is_not_exact_at_degree_eight),
         cmocka_unit_test(error_vanishes_up_to_degree_three_and_not_beyond),
-        cmocka_unit_test(axis_is_the_rough_one_or_the_widest),
+        cmocka_unit_test(cut_is_along_the_rough_axis_or_the_widest),
         cmocka_unit_test(genz_integrals_that_converge_are_right),
-        cmocka_unit_test(box_of_any_place_and_size),
-        cmocka_unit_test(integrable_singularity_on_the_boundary),
+        cmocka_unit_test(boxes_of_any_position_and_size_are_integrated),
+        cmocka_unit_test(an_integrable_singularity_on_the_boundary_is_integrated),
         cmocka_unit_test(jump_beside_a_cut_is_not_missed),
-        cmocka_unit_test(constants_take_two_looks),
+        cmocka_unit_test(a_constant_is_accepted_only_after_a_second_application),
         cmocka_unit_test(two_phases_agree_with_one_queue),
-        cmocka_unit_test(halves_answer_for_what_they_and_the_whole_disagree_about),
+        cmocka_unit_test(errors_of_halves_include_their_discrepancy_from_the_whole),
         cmocka_unit_test(results_do_not_depend_on_threads),
-        cmocka_unit_test(budget_is_never_exceeded_and_said_to_be_used_up),
-        cmocka_unit_test(more_budget_is_a_better_estimate),
-        cmocka_unit_test(values_that_are_no_numbers_are_found),
+        cmocka_unit_test(the_budget_is_never_exceeded_and_its_end_is_reported),
+        cmocka_unit_test(a_larger_budget_gives_a_smaller_error),
+        cmocka_unit_test(values_that_are_not_finite_are_detected),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Panels of shared nodes: what they integrate exactly, where they break, and what they refuse. */
+/* Panels of common nodes: exactness, breaks, checks, caps and refused arguments. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { NODES = 16, SLICES = 24 };
 #define CDT 0.02
 #define GAMMA 1e3
 
-/* A bend of 10 m radius that began at S = 0, seen from further on. */
+/* A beam in a bend of 10 m radius that begins at S = 0. */
 typedef struct stage {
     aw_orbit_piece piece[2];
     slices s;
@@ -49,10 +49,10 @@ static double sum_of(const aw_panels *p, double (*f)(double r), int rates)
 
 static double one(double r) { return r * 0.0 + 1.0; }
 static double square(double r) { return r * r; }
-/* kink where the bend begins, at r' = 0.13/beta */
+/* a kink at r' = 0.13/beta, where the bend begins */
 static double kink(double r) { return fabs(r - 0.13 / beta_of(GAMMA)); }
 
-static void smooth_functions_are_integrated(void **state)
+static void smooth_functions_and_a_kink_at_an_edge_are_integrated_exactly(void **state)
 {
     const double to = 0.3;
     aw_panels p = {.node = NULL};
@@ -60,7 +60,7 @@ static void smooth_functions_are_integrated(void **state)
     (void)state;
     stage_open(&g, 0.13);
     assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, to, &usual));
-    /* in the logarithm an octave of e^3y with nine nodes is exact to 1e-15 */
+    /* nine nodes in ln r' integrate e^3y over an octave to 1e-15 */
     assert_close(sum_of(&p, one, 0), to, 1e-12, 0.0);
     assert_close(sum_of(&p, square, 0), to * to * to / 3.0, 1e-12, 0.0);
     assert_close(sum_of(&p, one, 1), to, 1e-12, 0.0);
@@ -70,9 +70,9 @@ static void smooth_functions_are_integrated(void **state)
     slices_free(&g.s);
 }
 
-/* Three nodes of a panel, for the rates: exact to the third order in the logarithm, so off by the
- * fourth, (log 2/2)^5/60 or less of a panel of r'^2. */
-static void few_rates_are_integrated(void **state)
+/* The three nodes of a panel for the rates are exact to third order in ln r'; the fourth order of
+ * r'^2 leaves an error of at most (log 2/2)^5/60 of a panel. */
+static void rates_at_three_nodes_of_a_panel_are_integrated(void **state)
 {
     aw_panels_how how = usual;
     aw_panels p = {.node = NULL};
@@ -93,9 +93,9 @@ static void few_rates_are_integrated(void **state)
     slices_free(&g.s);
 }
 
-/* In the logarithm y a panel's checks are zero of polynomials that its nodes see through, and of
- * the first that they only just see they are not: y^8 of nine nodes, y^2 of the rates' three. */
-static void checks_see_what_is_hard_to_see(void **state)
+/* With y proportional to ln r', a panel's checks vanish for polynomials of y of low degree, and not
+ * for the highest degree that the nodes resolve: y^8 for nine nodes, y^2 for the rates' three. */
+static void checks_measure_the_finest_component_that_nodes_resolve(void **state)
 {
     aw_panels_how how = usual;
     aw_panels p = {.node = NULL};
@@ -115,8 +115,8 @@ static void checks_see_what_is_hard_to_see(void **state)
         }
         if (k < 8) assert_close(check, 0.0, 0.0, 1e-14);
         if (k < 2) assert_close(rates, 0.0, 0.0, 1e-14);
-        /* y^8 is 128/6435 P_8 and lower ones, P_8^2 has the integral 2/17; half the width is
-         * log 2/2, and nine Gauss nodes are exact to the order 17. */
+        /* y^8 is 128/6435 P_8 plus lower degrees, the integral of P_8^2 is 2/17, half the width is
+         * log 2/2, and nine Gauss nodes are exact to degree 17. */
         if (k == 8) assert_close(check, 128.0 / 6435.0 * 2.0 / 17.0 * log(2.0) / 2.0, 1e-9, 0.0);
         if (k == 2) assert_true(fabs(rates) > 0.1);
     }
@@ -124,8 +124,7 @@ static void checks_see_what_is_hard_to_see(void **state)
     slices_free(&g.s);
 }
 
-/* Finer where the beam is swept. */
-static void panels_follow_the_beam(void **state)
+static void panels_are_finer_where_the_circle_sweeps_through_the_beam(void **state)
 {
     aw_panels_how how = usual;
     aw_panels p = {.node = NULL}, fine = {.node = NULL};
@@ -136,13 +135,13 @@ static void panels_follow_the_beam(void **state)
     how.sweep = 0.05;
     assert_ok(aw_panels_add(&fine, &g.h, &g.centre, 0.0, 1.5, &how));
     assert_true(fine.n > p.n);
-    /* No panel sweeps through more than that part of the box. */
+    /* In no panel the circle sweeps through more than this fraction of the box. */
     for (size_t i = 0; i + 8 < fine.n; i += 9) {
         const aw_view_geometry a = aw_view_geometry_at(&g.h, &g.centre, fine.node[i].r);
         const aw_view_geometry b = aw_view_geometry_at(&g.h, &g.centre, fine.node[i + 8].r);
         if (fine.node[i].r > 1e-4) assert_true(b.lead - a.lead <= 0.05 * 2.0 * b.extent);
     }
-    /* The spacing holds near the points, and grows away from them. */
+    /* The spacing is observed near the points, and grows away from them. */
     how = usual;
     how.spacing = 1e-5;
     p.n = 0;
@@ -154,7 +153,7 @@ static void panels_follow_the_beam(void **state)
     slices_free(&g.s);
 }
 
-static void orders_that_cannot_be_are_refused(void **state)
+static void even_too_small_and_too_large_orders_are_refused(void **state)
 {
     static const int order[] = {0, 1, 2, 4, 33};
     stage g;
@@ -170,24 +169,24 @@ static void orders_that_cannot_be_are_refused(void **state)
     slices_free(&g.s);
 }
 
-/* Longest panel that begins between a and b, in ln r'; its weights over r' add up to that. */
+/* Largest length in ln r' (sum of weights over r') of a panel that begins between a and b. */
 static double longest(const aw_panels *p, int order, double a, double b)
 {
-    double most = 0.0;
+    double result = 0.0;
     for (size_t i = 0; i < p->n; i += (size_t)order) {
         double length = 0.0;
         for (size_t j = i; j < i + (size_t)order; ++j) length += p->node[j].weight / p->node[j].r;
-        if (p->node[i].r > a && p->node[i].r < b) most = fmax(most, length);
+        if (p->node[i].r > a && p->node[i].r < b) result = fmax(result, length);
     }
-    return most;
+    return result;
 }
 
-static void assert_between(double value, double least, double most)
+static void assert_between(double value, double lo, double hi)
 {
-    assert_true(value >= least && value <= most);
+    assert_true(value >= lo && value <= hi);
 }
 
-static void caps_shorten_panels_where_they_are_until_they_are_forgotten(void **state)
+static void caps_shorten_panels_in_their_range_until_they_are_removed(void **state)
 {
     aw_panel_caps caps = {{0.0}};
     aw_panels_how how = usual;
@@ -198,7 +197,7 @@ static void caps_shorten_panels_where_they_are_until_they_are_forgotten(void **s
     how.sweep = HUGE_VAL;
     how.caps = &caps;
     aw_panel_caps_lower(&caps, 0.02, 0.03, 0.05);
-    aw_panel_caps_lower(&caps, 0.025, 0.04, 0.2); /* which does not raise the others */
+    aw_panel_caps_lower(&caps, 0.025, 0.04, 0.2); /* does not raise lower caps */
     for (int i = 0; i < 2; ++i) {
         p.n = 0;
         assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.001, 0.1, &how));
@@ -209,7 +208,7 @@ static void caps_shorten_panels_where_they_are_until_they_are_forgotten(void **s
         } else {
             assert_between(longest(&p, how.order, 0.001, 0.04), 0.5, 0.7);
         }
-        aw_panel_caps_forget(&caps, 100.0); /* above 1: none */
+        aw_panel_caps_forget(&caps, 100.0); /* above 1: removed */
     }
     aw_panels_free(&p);
     slices_free(&g.s);
@@ -218,12 +217,12 @@ static void caps_shorten_panels_where_they_are_until_they_are_forgotten(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(smooth_functions_are_integrated),
-        cmocka_unit_test(few_rates_are_integrated),
-        cmocka_unit_test(checks_see_what_is_hard_to_see),
-        cmocka_unit_test(panels_follow_the_beam),
-        cmocka_unit_test(caps_shorten_panels_where_they_are_until_they_are_forgotten),
-        cmocka_unit_test(orders_that_cannot_be_are_refused),
+        cmocka_unit_test(smooth_functions_and_a_kink_at_an_edge_are_integrated_exactly),
+        cmocka_unit_test(rates_at_three_nodes_of_a_panel_are_integrated),
+        cmocka_unit_test(checks_measure_the_finest_component_that_nodes_resolve),
+        cmocka_unit_test(panels_are_finer_where_the_circle_sweeps_through_the_beam),
+        cmocka_unit_test(caps_shorten_panels_in_their_range_until_they_are_removed),
+        cmocka_unit_test(even_too_small_and_too_large_orders_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Starting partitions cover [0, R(p)], know slices and edges, and R(p) is where it must be. */
+/* Initial partitions cover [0, R(p)] and break at slices and edges; R(p) is correct. */
 #include <stdlib.h>
 
 #include "kernels/math/retarded.h"
@@ -15,7 +15,7 @@ enum { NODES = 16, SLICES = 24, SIDE = 5 };
 #define GAMMA 1e3
 #define R_CUT 1e4
 
-/* Straight, a bend of 10 m radius over 0.25 m, straight: the beam has come 0.1 m out of it. */
+/* Straight, a bend of 10 m radius over 0.25 m, straight; the beam is 0.1 m beyond the bend. */
 typedef struct stage {
     aw_orbit_piece piece[3];
     slices s;
@@ -62,7 +62,7 @@ static void stage_close(stage *g)
     slices_free(&g->s);
 }
 
-/* Points all over the grid: SIDE x SIDE, its corners among them. */
+/* Point k of SIDE x SIDE points over the whole grid, including its corners. */
 static aw_field_point grid_point(const stage *g, int k)
 {
     double u = (k % SIDE - 2) / 2.0 * 0.5 * (NODES - 1) * H;
@@ -79,7 +79,7 @@ static int arcs_at(const stage *g, const aw_field_point *p, double r)
     return arcs.n;
 }
 
-/* No circle between a and b meets the beam's box. */
+/* Whether no circle between a and b meets the beam's box. */
 static int nothing_between(const stage *g, const aw_field_point *p, double a, double b)
 {
     for (int i = 0; i <= 200; ++i)
@@ -99,7 +99,7 @@ static void regions_leave_out_only_circles_that_miss_the_box(void **state)
         size_t n = aw_partition_regions(g.partition, &g.h, &p, (uint32_t)k, g.region);
         double end = 0.0, limit = aw_partition_limit(g.partition, &g.h, &p);
         assert_true(n >= 1 && n < g.partition->n);
-        assert_true(n < 200); /* 10 km of upstream cost tens, not thousands */
+        assert_true(n < 200); /* 10 km of upstream need tens of regions, not thousands */
         assert_close(g.region[0].a, 0.0, 0.0, 0.0);
         for (size_t i = 0; i < n; ++i) {
             assert_true(g.region[i].a < g.region[i].b && g.region[i].b <= limit);
@@ -132,8 +132,8 @@ static void edges_are_break_points(void **state)
     stage_close(&g);
 }
 
-/* Where slices are stored, a region lies in one interval between slices, or spans whole ones of a
- * number that halving brings back to slices; only a region cut at an edge may span others. */
+/* Where slices are stored, a region lies within one interval between slices, or spans a power of
+ * two of them, so that halves end on slices; only a region that ends at an edge may differ. */
 static void regions_respect_slices_where_they_are_stored(void **state)
 {
     const double stored = (SLICES - 1) * CDT;
@@ -175,8 +175,8 @@ static void circle_meets_the_box_before_r_and_never_beyond(void **state)
                 if (arcs_at(&g, &p, r) > 0) farthest = r;
             }
             assert_true(farthest <= limit);
-            /* R(p) is where the box's circumscribed circle is left, beyond the box by at most half
-             * diagonal + half side, each gained at the rate 1/(2 gamma^2) */
+            /* At R(p) the circle leaves the circumscribed circle of the box, which extends beyond
+             * the box by at most half diagonal + half side; the circle gains 1/(2 gamma^2) */
             double slack = 2.0 * gamma * gamma * (hypot(9.0, 13.5) - 9.0 * cos(0.1) + 2.0) * H;
             assert_true(limit < farthest + slack);
         }
@@ -202,12 +202,12 @@ static void a_history_too_short_for_the_circle_is_a_range_error(void **state)
     stage g;
     (void)state;
     stage_open(&g, GAMMA);
-    g.h.upstream = 0; /* slices were dropped, but the circle needs kilometres */
+    g.h.upstream = 0; /* slices have been dropped, but the circle needs kilometres */
     assert_status(aw_partition_make(g.partition, &g.h, &g.centre, g.half), AW_ERR_RANGE);
     stage_close(&g);
 }
 
-/* A short history is no error when the circle leaves the box in time: a beam of low energy. */
+/* A short history is not an error if the circle leaves the box early: a beam of low energy. */
 static void a_history_as_long_as_the_circle_needs_is_enough(void **state)
 {
     stage g;

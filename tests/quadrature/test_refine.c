@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Globally adaptive quadrature on integrals that are known in closed form. */
+/* Globally adaptive quadrature of integrals with closed forms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +25,15 @@ static void node(void *context, uint32_t point, double r, double f[AW_RESULTS])
     for (unsigned k = 0; k < AW_RESULTS; ++k) f[k] = g->f(r);
 }
 
-typedef struct bench_space {
+typedef struct fixture {
     aw_refine_space space;
     integrand *g;
     aw_work work;
-} bench_space;
+} fixture;
 
 static int set_up(void **state)
 {
-    bench_space *b = calloc(1, sizeof *b);
+    fixture *b = calloc(1, sizeof *b);
     assert_non_null(b);
     assert_ok(aw_refine_space_make(&b->space));
     b->g = calloc(1, sizeof *b->g);
@@ -44,15 +44,15 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    bench_space *b = *state;
+    fixture *b = *state;
     aw_refine_space_free(&b->space);
     free(b->g);
     free(b);
     return 0;
 }
 
-/* Integrate f from a to b, begun with n equal regions. */
-static aw_job refine(bench_space *b, double (*f)(double), double from, double to, size_t n,
+/* Integrate f, starting from n equal regions. */
+static aw_job refine(fixture *b, double (*f)(double), double from, double to, size_t n,
                      double tolerance)
 {
     const aw_scales one = {1.0, 1.0, 1.0};
@@ -99,15 +99,15 @@ static void converges_to_the_closed_form_within_the_tolerance(void **state)
             double error = fabs(job.I[0] - known[i].exact);
             assert_status(job.status, AW_OK);
             assert_true(job.error <= tolerance);
-            /* the estimate is that of the lower order, so it bounds the error; 1e-14: rounding of
-             * the sum of some hundred regions and of the closed form */
+            /* the error estimate is of lower order than the value, so it bounds the error; 1e-14:
+             * rounding of the sum of some hundred regions and of the closed form */
             assert_true(error <= job.error + 1e-14);
         }
 }
 
 static void error_tracked_through_refinement_is_the_sum_over_regions(void **state)
 {
-    bench_space *b = *state;
+    fixture *b = *state;
     aw_job job = refine(b, peak, 0.0, 1.0, 4, 1e-10);
     double sum = 0.0, length = 0.0;
     for (uint64_t i = 0; i < job.regions; ++i) {
@@ -115,12 +115,12 @@ static void error_tracked_through_refinement_is_the_sum_over_regions(void **stat
         length += b->space.region[i].b - b->space.region[i].a;
     }
     assert_close(job.error, sum, 1e-15, 0.0);
-    assert_close(length, 1.0, 1e-14, 0.0); /* no part of [0, 1] is lost or taken twice */
+    assert_close(length, 1.0, 1e-14, 0.0); /* no part of [0, 1] is missing or doubled */
 }
 
 static void no_node_is_evaluated_twice(void **state)
 {
-    bench_space *b = *state;
+    fixture *b = *state;
     aw_job job = refine(b, peak, 0.0, 1.0, 4, 1e-6);
     /* four regions share their ends: 17 nodes; every split adds one region and four nodes */
     assert_int_equal(b->g->calls, 17 + 4 * (long)(job.regions - 4));
@@ -132,14 +132,14 @@ static void no_node_is_evaluated_twice(void **state)
 
 static void the_region_with_the_largest_error_is_split_first(void **state)
 {
-    bench_space *b = *state;
+    fixture *b = *state;
     refine(b, flat, 0.0, 1.0, 4, 1e-6);
     assert_true(b->g->calls > 17 + 8);
-    /* the first three quarters are a straight line: all work goes to the last */
+    /* the first three quarters are a straight line: all work goes into the last quarter */
     for (long i = 17; i < b->g->calls; ++i) assert_true(b->g->at[i] > 0.75);
 }
 
-static void a_nan_is_an_error_at_the_start_and_when_met_later(void **state)
+static void a_nan_is_an_error_at_the_start_and_during_refinement(void **state)
 {
     aw_job job = refine(*state, hole, 0.29995, 0.30005, 1, 1e-6); /* all five nodes */
     assert_status(job.status, AW_ERR_NONFINITE);
@@ -163,10 +163,10 @@ static void a_tolerance_out_of_reach_is_maxeval_with_the_best_estimate(void **st
     assert_true(job.error > 1e-30);
 }
 
-static void regions_known_from_before_cost_nothing(void **state)
+static void regions_with_known_nodes_need_no_evaluations(void **state)
 {
     const aw_scales one = {1.0, 1.0, 1.0};
-    bench_space *b = *state;
+    fixture *b = *state;
     aw_region q;
     aw_job job = {.count = 1, .tolerance = 1.0};
     memset(&q, 0, sizeof q);
@@ -187,9 +187,9 @@ int main(void)
         cmocka_unit_test(error_tracked_through_refinement_is_the_sum_over_regions),
         cmocka_unit_test(no_node_is_evaluated_twice),
         cmocka_unit_test(the_region_with_the_largest_error_is_split_first),
-        cmocka_unit_test(a_nan_is_an_error_at_the_start_and_when_met_later),
+        cmocka_unit_test(a_nan_is_an_error_at_the_start_and_during_refinement),
         cmocka_unit_test(a_tolerance_out_of_reach_is_maxeval_with_the_best_estimate),
-        cmocka_unit_test(regions_known_from_before_cost_nothing),
+        cmocka_unit_test(regions_with_known_nodes_need_no_evaluations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Simpson's rule on a region: exactness, orders of convergence, sharing of nodes. */
+/* Simpson's rule on a region: exactness, orders of convergence, nodes known from the parent. */
 #include <string.h>
 
 #include "quadrature/rules/refine.h"
@@ -45,10 +45,10 @@ static void estimate_is_exact_to_degree_five(void **state)
     }
 }
 
-static void error_of_a_quadratic_is_nothing(void **state)
+static void error_of_a_quadratic_is_zero(void **state)
 {
     aw_region q = region_of(0.0, 1.0);
-    aw_scales low = {1.0, INFINITY, INFINITY}; /* r^0 .. r^2 alone count */
+    aw_scales low = {1.0, INFINITY, INFINITY}; /* only r^0 .. r^2 count */
     (void)state;
     aw_region_complete(&q, powers, NULL, &low);
     assert_close(q.error, 0.0, 0.0, 1e-16);
@@ -81,8 +81,8 @@ static void error_is_never_below_that_of_richardson(void **state)
     }
 }
 
-/* S1 = S2 by accident, though the values are not smooth: a change of sign is no convergence. */
-static void a_fourth_difference_that_vanishes_by_accident_is_not_believed(void **state)
+/* S1 = S2 by accident, although the values are not smooth. */
+static void a_fourth_difference_that_vanishes_by_accident_does_not_hide_the_error(void **state)
 {
     const double value[5] = {0.0, 1.0, 0.0, -1.0, 0.0};
     aw_region q = region_of(0.0, 1.0);
@@ -125,8 +125,8 @@ static void composite(int n, double *true_error, double *estimate)
     *true_error = fabs(sum - expm1(2.0));
 }
 
-/* The error estimate is that of Simpson's rule (order 4: 16 per halving) or more; the value is
- * its extrapolation (order 6: 64), so for smooth functions the estimate is safe. */
+/* The error estimate is that of Simpson's rule (order 4: a factor 16 per halving) or larger, the
+ * value is extrapolated (order 6: 64), so for smooth functions the estimate is safe. */
 static void error_estimate_falls_with_order_four_and_the_value_with_six(void **state)
 {
     double error[4], estimate[4];
@@ -177,9 +177,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimate_is_exact_to_degree_five),
-        cmocka_unit_test(error_of_a_quadratic_is_nothing),
+        cmocka_unit_test(error_of_a_quadratic_is_zero),
         cmocka_unit_test(error_is_never_below_that_of_richardson),
-        cmocka_unit_test(a_fourth_difference_that_vanishes_by_accident_is_not_believed),
+        cmocka_unit_test(a_fourth_difference_that_vanishes_by_accident_does_not_hide_the_error),
         cmocka_unit_test(each_result_counts_by_its_own_scale),
         cmocka_unit_test(error_estimate_falls_with_order_four_and_the_value_with_six),
         cmocka_unit_test(halves_know_the_nodes_of_their_parent),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sharing a point's tolerance: never overdrawn, never given to a NaN, order kept. */
+/* Division of a point's tolerance: it is never exceeded, NaN is refused, the order is refused. */
 #include <string.h>
 
 #include "quadrature/share.h"
@@ -8,7 +8,7 @@
 
 enum { MANY = 200 };
 
-/* Regions in ascending order with errors over six decades; I[k] tells them apart. */
+/* Regions in ascending order with errors over six decades and distinct I[k]. */
 static void draw(uint64_t *random, aw_region *region, size_t n)
 {
     memset(region, 0, n * sizeof *region);
@@ -31,17 +31,18 @@ static void accepted_errors_never_exceed_the_tolerance(void **state)
         double tolerance = pow(10.0, uniform(&random, -5.0, 2.0));
         aw_estimate e;
         memset(&e, 0, sizeof e);
-        for (int generation = 0; generation < 20; ++generation) { /* as a solver comes back */
+        for (int generation = 0; generation < 20;
+             ++generation) { /* as in the generations of a solver */
             size_t n = 1 + (size_t)uniform(&random, 0.0, MANY - 1.0);
             draw(&random, region, n);
-            size_t kept = aw_share_accept(region, n, order, tolerance, &e);
-            assert_true(kept <= n);
+            size_t refused = aw_share_accept(region, n, order, tolerance, &e);
+            assert_true(refused <= n);
             assert_true(e.error <= tolerance * (1.0 + 1e-12)); /* rounding of the sums */
         }
     }
 }
 
-static void what_is_accepted_and_what_is_kept_add_up(void **state)
+static void accepted_and_refused_regions_sum_to_all(void **state)
 {
     aw_region region[MANY];
     uint32_t order[MANY];
@@ -54,19 +55,19 @@ static void what_is_accepted_and_what_is_kept_add_up(void **state)
         memset(&e, 0, sizeof e);
         draw(&random, region, MANY);
         for (int i = 0; i < MANY; ++i) error += region[i].error;
-        size_t kept = aw_share_accept(region, MANY, order, tolerance, &e);
+        size_t refused = aw_share_accept(region, MANY, order, tolerance, &e);
         double sum = e.I[0], left = e.error;
-        for (size_t i = 0; i < kept; ++i) {
+        for (size_t i = 0; i < refused; ++i) {
             sum += region[i].I[0];
             left += region[i].error;
             if (i > 0) assert_true(region[i].a > region[i - 1].a); /* in order */
-            assert_int_equal(region[i].known, 31);                 /* no mark is left behind */
+            assert_int_equal(region[i].known, 31);                 /* no mark is left */
         }
         assert_close(sum, MANY * (MANY + 1) / 2.0, 0.0, 0.0); /* whole numbers: exact */
         assert_close(e.I[4], 5.0 * e.I[0], 0.0, 0.0);
         assert_close(left, error, 1e-12, 0.0);
-        assert_int_equal(e.regions + kept, MANY);
-        some += kept > 0 && kept < MANY;
+        assert_int_equal(e.regions + refused, MANY);
+        some += refused > 0 && refused < MANY;
     }
     assert_true(some > 100);
 }
@@ -78,25 +79,26 @@ static void the_smallest_errors_are_accepted_first_up_to_half_the_tolerance(void
     uint64_t random = 3;
     (void)state;
     for (int trial = 0; trial < 100; ++trial) {
-        double tolerance = pow(10.0, uniform(&random, -4.0, 0.0)), smallest_kept = HUGE_VAL;
+        double tolerance = pow(10.0, uniform(&random, -4.0, 0.0)), smallest_refused = HUGE_VAL;
         aw_estimate e;
         memset(&e, 0, sizeof e);
         draw(&random, region, MANY);
         memcpy(before, region, sizeof region);
-        size_t kept = aw_share_accept(region, MANY, order, tolerance, &e);
-        assert_true(kept > 0);
-        for (size_t i = 0; i < kept; ++i) smallest_kept = fmin(smallest_kept, region[i].error);
-        double taken = 0.0;
+        size_t refused = aw_share_accept(region, MANY, order, tolerance, &e);
+        assert_true(refused > 0);
+        for (size_t i = 0; i < refused; ++i)
+            smallest_refused = fmin(smallest_refused, region[i].error);
+        double accepted = 0.0;
         for (int i = 0; i < MANY; ++i)
-            if (before[i].error < smallest_kept) taken += before[i].error;
-        assert_close(e.error, taken, 1e-12, 1e-300);
-        assert_true(taken <= 0.5 * tolerance * (1.0 + 1e-12));
-        assert_true(taken + smallest_kept >
-                    0.5 * tolerance * (1.0 - 1e-12)); /* one more: too much */
+            if (before[i].error < smallest_refused) accepted += before[i].error;
+        assert_close(e.error, accepted, 1e-12, 1e-300);
+        assert_true(accepted <= 0.5 * tolerance * (1.0 + 1e-12));
+        assert_true(accepted + smallest_refused >
+                    0.5 * tolerance * (1.0 - 1e-12)); /* one more would be too much */
     }
 }
 
-static void everything_is_accepted_when_it_fits(void **state)
+static void all_regions_are_accepted_if_their_sum_is_within_the_tolerance(void **state)
 {
     aw_region region[3];
     uint32_t order[3];
@@ -113,7 +115,7 @@ static void everything_is_accepted_when_it_fits(void **state)
     assert_close(e.I[0], 6.0, 0.0, 0.0);
 }
 
-static void an_error_that_is_not_a_number_is_never_accepted(void **state)
+static void an_error_that_is_not_finite_is_never_accepted(void **state)
 {
     uint64_t random = 5;
     (void)state;
@@ -126,8 +128,8 @@ static void an_error_that_is_not_a_number_is_never_accepted(void **state)
             memset(&e, 0, sizeof e);
             draw(&random, region, 9);
             region[place].error = kind ? INFINITY : NAN;
-            size_t kept = aw_share_accept(region, 9, order, 1e9, &e);
-            for (size_t i = 0; i < kept; ++i) found += !isfinite(region[i].error);
+            size_t refused = aw_share_accept(region, 9, order, 1e9, &e);
+            for (size_t i = 0; i < refused; ++i) found += !isfinite(region[i].error);
             assert_int_equal(found, 1);
             assert_true(isfinite(e.error));
         }
@@ -137,10 +139,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_errors_never_exceed_the_tolerance),
-        cmocka_unit_test(what_is_accepted_and_what_is_kept_add_up),
+        cmocka_unit_test(accepted_and_refused_regions_sum_to_all),
         cmocka_unit_test(the_smallest_errors_are_accepted_first_up_to_half_the_tolerance),
-        cmocka_unit_test(everything_is_accepted_when_it_fits),
-        cmocka_unit_test(an_error_that_is_not_a_number_is_never_accepted),
+        cmocka_unit_test(all_regions_are_accepted_if_their_sum_is_within_the_tolerance),
+        cmocka_unit_test(an_error_that_is_not_finite_is_never_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

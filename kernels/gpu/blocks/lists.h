@@ -227,7 +227,7 @@ AW_GPU_FN void aw_gpu_refine_block(const aw_gpu_refine *c, aw_gpu_refine_shared 
         if (t == 0) {
             s->job.region = own;
             s->job.heap = &c->heap[(size_t)block * c->capacity];
-            s->job.room = c->capacity;
+            s->job.capacity = c->capacity;
         }
     }
     aw_gpu_work_begin(s->sweep.nodes.work);
