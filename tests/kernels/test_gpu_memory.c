@@ -368,7 +368,8 @@ static void a_number_that_is_none_fails_the_self_test(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_uploads_only_the_new_slice),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_number_that_is_none_fails_the_self_test),
+                                       cmocka_unit_test(a_step_uploads_only_the_new_slice),
                                        cmocka_unit_test(slices_that_do_not_fit_stay_on_the_host),
                                        cmocka_unit_test(a_step_that_does_not_fit_fails),
                                        cmocka_unit_test(a_failing_call_is_reported),
