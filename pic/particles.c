@@ -90,7 +90,7 @@ static aw_status check_beam(const aw_beam_params *b)
     return AW_OK;
 }
 
-/* Constants of one draw. */
+/* Constants of the draw of a beam. */
 typedef struct aw_draw {
     const aw_beam_params *beam;
     const aw_distribution *distribution;
@@ -114,7 +114,7 @@ static aw_draw draw_setup(const aw_beam_params *b)
     return d;
 }
 
-/* Fill particle i; returns 0 if its energy would be no energy of a moving particle. */
+/* Fill particle i. @return 0: its gamma would not exceed 1 */
 static int place(const aw_draw *d, const double u[AW_BEAM_DIMENSIONS], size_t i, aw_particles *p)
 {
     const aw_beam_params *b = d->beam;
@@ -214,7 +214,7 @@ done:
     return status;
 }
 
-/* Of a beam that was drawn: whether it is one. */
+/* Refuse a beam in which some particles have no valid energy. */
 static aw_status check_drawn(size_t bad, size_t n)
 {
     if (bad == 0) return AW_OK;

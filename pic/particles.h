@@ -13,9 +13,9 @@ AW_BEGIN_DECLS
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    /* 1: a rank's share (aw_particles_draw_part); what is said is of the beam then */
+    /* 1: the beam is distributed over the ranks, and these are the particles of one of them */
     int distributed;
-    size_t all, first; /* of a share: particles of the beam, and which of them is the first here */
+    size_t all, first; /* distributed: particles of the whole beam; number of the first one here */
     double charge;     /* per macro-particle [C], a magnitude */
     double *z, *x;     /* lab position [m] */
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
@@ -44,12 +44,12 @@ typedef struct aw_beam_params {
     double chirp;           /* d(delta)/ds [1/m] */
 } aw_beam_params;
 
-/** Room for n particles (all zero); free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM. */
+/** Allocate n particles (all zero); free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
 
-/** The whole beam on rank 0, elsewhere none (NULL), from what the ranks have of it; all of them
- *  have to call. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
+/** Gather a distributed beam: the whole beam on rank 0, NULL on the others. All ranks must call
+ *  this. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all);
 
 /** Make the particles resident on a device, if it can hold them and they are many: frame, deposit,
@@ -65,19 +65,20 @@ aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fi
  *  Nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 
-/** One of them, by itself. */
+/** Particle i as a struct. */
 static inline aw_particle aw_particles_one(const aw_particles *p, size_t i)
 {
     return (aw_particle){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
 }
 
-/** Particles of the beam, whoever has them. */
+/** Number of particles of the whole beam, on all ranks. */
 static inline size_t aw_particles_all(const aw_particles *particles)
 {
     return particles->distributed ? particles->all : particles->n;
 }
 
-/* Over the ranks, where they share the beam: sums and largest of n numbers, the worst status. */
+/* Over the ranks of a distributed beam (else nothing happens): sums and maxima of n numbers in
+ * place; the worst status. All ranks must call these. */
 void aw_particles_sum(const aw_particles *particles, double *x, size_t n);
 void aw_particles_max(const aw_particles *particles, double *x, size_t n);
 aw_status aw_particles_agree(const aw_particles *particles, aw_status mine);
@@ -89,10 +90,10 @@ aw_status aw_particles_agree(const aw_particles *particles, aw_status mine);
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG. */
 aw_status aw_particles_draw(const aw_beam_params *beam, aw_particles **out);
 
-/** The same of a beam that the ranks share: of each neighbouring particles, in whole blocks. Means,
- *  extents, charges and fields are those of the whole beam then, for which all ranks have to call
- *  what computes them, as they have to call this. With one rank, the whole beam.
- *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (on all ranks alike) */
+/** Draw this rank's part of a beam that is distributed over the ranks: neighbouring particles, in
+ *  whole blocks. Means, extents, charges and fields are then those of the whole beam, and all ranks
+ *  must call the functions that compute them, as they must call this one. With one rank: the whole
+ *  beam. @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (the same on all ranks) */
 aw_status aw_particles_draw_part(const aw_beam_params *beam, aw_particles **out);
 
 AW_END_DECLS

@@ -7,7 +7,7 @@
 
 #include "src/base/port.h"
 
-/* A direction nearer than this to a plane (cosine) counts as turned back. */
+/* A particle whose direction makes a smaller cosine with the normal counts as turned back. */
 #define AW_GRAZING 1e-9
 
 /* Largest betatron phase of one substep in a quadrupole [rad]. */
@@ -36,7 +36,7 @@ typedef struct aw_field_region {
     double exit_z, exit_x, exit_nz, exit_nx;
 } aw_field_region;
 
-/** Borrowed view of a machine's regions, in the order in which they are met. */
+/** Borrowed view of a lattice's field regions, in the order in which the beam crosses them. */
 typedef struct aw_fields_view {
     const aw_field_region *region;
     int n;
@@ -49,15 +49,15 @@ typedef struct aw_particle {
     int32_t element;
 } aw_particle;
 
-/** What may come of a flight. */
+/** Result of tracking a particle. */
 typedef enum aw_track_status {
     AW_TRACK_OK = 0,
     AW_TRACK_TURNED,
     AW_TRACK_NONFINITE
 } aw_track_status;
 
-/* A particle in flight: place, direction, |p|. Paths are measured in metres, not seconds, since
- * external magnetic fields keep the speed. */
+/* State of a particle while it is tracked: position, direction, |p|. Paths are measured in metres,
+ * not seconds, since external magnetic fields keep the speed. */
 typedef struct aw_track {
     double z, x, uz, ux, p;
 } aw_track;
@@ -174,7 +174,7 @@ AW_FN double aw_track_quadrupole(const aw_field_region *r, double p_ref, aw_trac
     return 0.0;
 }
 
-/** Carry one particle along `path` [m], from region to region. */
+/** Track one particle along `path` [m], from region to region. */
 AW_FN aw_track_status aw_track_along(const aw_fields_view *fields, aw_track *f, int32_t *element,
                                      double path)
 {
@@ -220,8 +220,9 @@ AW_FN aw_track aw_track_begin(const aw_particle *b)
     return f;
 }
 
-/* Write a flight back. A straight flight leaves the momentum's bits alone, for the same rounding
- * at each of many steps would add up; after a turn the direction's length is set to 1 again. */
+/* Write the tracked state back. A straight path leaves the momentum's bits alone, for the same
+ * rounding at each of many steps would add up; after a turn the direction's length is set to 1
+ * again. */
 AW_FN void aw_track_end(const aw_track *f, aw_particle *b)
 {
     const double momentum = f->p * (1.5 - 0.5 * (f->uz * f->uz + f->ux * f->ux));
@@ -232,7 +233,7 @@ AW_FN void aw_track_end(const aw_track *f, aw_particle *b)
     b->px = momentum * f->ux;
 }
 
-/** Carry a particle for a time: cdt is c times it [m]. */
+/** Track a particle for a time; cdt is c times that time [m]. */
 AW_FN aw_track_status aw_particle_track(const aw_fields_view *fields, aw_particle *b, double cdt)
 {
     aw_track f = aw_track_begin(b);
