@@ -16,7 +16,7 @@ aw_status aw_patterns_shape(aw_patterns *patterns, const aw_partition *partition
     patterns->cells = n > 0 ? n - 1 : 0;
     AW_TRY(aw_grow((void **)&patterns->need, &patterns->need_capacity, rows * patterns->cells,
                    sizeof(float)));
-    for (size_t i = 0; i < n; ++i) patterns->edge[i] = partition->box[i].delay;
+    for (size_t i = 0; i < n; ++i) patterns->edge[i] = partition->box[i].r;
     memcpy(patterns->hard, partition->hard, n * sizeof(int));
 done:
     return status;

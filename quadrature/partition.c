@@ -32,27 +32,38 @@ void aw_partition_free(aw_partition *partition)
     aw_free(partition);
 }
 
-/* Radius at which the beam's centre crosses the beginning of piece i of the orbit [m]. */
-static double edge_radius(const aw_history_view *h, int i)
+/* r' at which the beam's centre crosses the beginning of piece i of the orbit [m]. */
+static double edge_at(const aw_history_view *h, int i)
 {
-    return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta;
+    return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta - aw_first_delay(h);
+}
+
+/* Age of the beam at r' = r, in slices, and r' of an age. */
+static double age_at(const aw_history_view *h, double r)
+{
+    return (r + aw_first_delay(h)) / h->cdt;
+}
+
+static double at_age(const aw_history_view *h, double age)
+{
+    return age * h->cdt - aw_first_delay(h);
 }
 
 /* The beam's box at r' = r. */
 static aw_box box_at(const aw_history_view *history, double r)
 {
     aw_retarded f = aw_retarded_at(history, r);
-    return (aw_box){f.delay, f.radius, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
+    return (aw_box){r, f.radius, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
 }
 
 /* Whether r belongs to a stored slice, or to a crossing of a change of curvature by the beam's
  * centre. */
 static int is_hard(const aw_history_view *h, double r)
 {
-    const double slices = r / h->cdt;
+    const double slices = age_at(h, r);
     if (slices < h->n && fabs(slices - rint(slices)) < 1e-9 * (1.0 + slices)) return 1;
     for (int i = 1; i < h->orbit.n; ++i)
-        if (fabs(edge_radius(h, i) - r) <= 1e-9 * r) return 1;
+        if (fabs(edge_at(h, i) - r) <= 1e-9 * r) return 1;
     return 0;
 }
 
@@ -65,7 +76,7 @@ static aw_status partition_add(aw_partition *p, const aw_history_view *history, 
     AW_TRY(aw_grow((void **)&p->middle, &middle, p->n + 1, sizeof *p->middle));
     AW_TRY(aw_grow((void **)&p->hard, &hard, p->n + 1, sizeof *p->hard));
     p->hard[p->n] = is_hard(history, r);
-    if (p->n > 0) p->middle[p->n - 1] = box_at(history, 0.5 * (p->box[p->n - 1].delay + r));
+    if (p->n > 0) p->middle[p->n - 1] = box_at(history, 0.5 * (p->box[p->n - 1].r + r));
     p->box[p->n++] = box_at(history, r);
 done:
     return status;
@@ -96,7 +107,7 @@ double aw_next_edge(const aw_history_view *h, double r)
 {
     double best = HUGE_VAL;
     for (int i = 1; i < h->orbit.n; ++i) {
-        double edge = edge_radius(h, i);
+        double edge = edge_at(h, i);
         if (edge > r * (1.0 + 1e-9) + 1e-12 && edge < best) best = edge;
     }
     return best;
@@ -120,7 +131,7 @@ static double near_step(const aw_history_view *h, double r, double cell)
 static double next_break(const aw_history_view *h, const aw_field_point *p, double r, double cell,
                          double half)
 {
-    const double stored = (h->n - 1) * h->cdt, here = aw_view_geometry_at(h, p, r).lead;
+    const double stored = at_age(h, h->n - 1), here = aw_view_geometry_at(h, p, r).lead;
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
         const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
@@ -129,12 +140,12 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     }
     double next = r + step;
     if (r < stored * (1.0 - 1e-12)) {
-        double begin = rint(r / h->cdt); /* slices passed */
-        if (step >= h->cdt && fabs(r - begin * h->cdt) < 1e-9 * h->cdt) {
+        double begin = rint(age_at(h, r)); /* slices passed */
+        if (step >= h->cdt && fabs(r - at_age(h, begin)) < 1e-9 * h->cdt) {
             double slices = exp2(floor(log2(step / h->cdt + 1e-9)));
-            next = (begin + slices) * h->cdt;
+            next = at_age(h, begin + slices);
         } else {
-            double boundary = (floor(r / h->cdt + 1e-9) + 1.0) * h->cdt;
+            double boundary = at_age(h, floor(age_at(h, r) + 1e-9) + 1.0);
             if (next > boundary * (1.0 - 1e-6)) next = boundary;
         }
         if (next > stored) next = stored;
@@ -166,7 +177,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
     aw_status status = AW_OK;
     const aw_slice *now = &history->slice[0];
     double cell = fmin(now->hs, now->hx), r = 0.0;
-    double usable = history->upstream ? HUGE_VAL : (history->n - 3) * history->cdt;
+    double usable = history->upstream ? HUGE_VAL : at_age(history, history->n - 3);
     partition->n = 0;
     AW_TRY(check_frames(history));
     AW_TRY(partition_add(partition, history, 0.0));
@@ -200,7 +211,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
                           const aw_field_point *p)
 {
     size_t lo = 0, hi = partition->n - 1;
-    if (!has_left(&partition->box[hi], p)) return partition->box[hi].delay;
+    if (!has_left(&partition->box[hi], p)) return partition->box[hi].r;
     while (hi - lo > 1) {
         size_t middle = lo + (hi - lo) / 2;
         if (has_left(&partition->box[middle], p))
@@ -208,7 +219,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
         else
             lo = middle;
     }
-    double a = partition->box[lo].delay, b = partition->box[hi].delay;
+    double a = partition->box[lo].r, b = partition->box[hi].r;
     for (int i = 0; i < 16; ++i) { /* 1e-5 of a step suffices: the moments vanish there */
         double middle = 0.5 * (a + b);
         const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
@@ -247,13 +258,13 @@ size_t aw_partition_regions(const aw_partition *partition, const aw_history_view
     double limit = aw_partition_limit(partition, history, p);
     size_t n = 0;
     int next = beside(&partition->box[0], p, 0.0);
-    for (size_t i = 0; i + 1 < partition->n && partition->box[i].delay < limit; ++i) {
+    for (size_t i = 0; i + 1 < partition->n && partition->box[i].r < limit; ++i) {
         int here = next;
         next = beside(&partition->box[i + 1], p, 0.0);
         if (here != 0 && here == next && here == beside(&partition->middle[i], p, 0.0)) continue;
         aw_region *q = &region[n++];
-        q->a = partition->box[i].delay;
-        q->b = fmin(partition->box[i + 1].delay, limit);
+        q->a = partition->box[i].r;
+        q->b = fmin(partition->box[i + 1].r, limit);
         q->point = index;
         q->known = 0;
     }

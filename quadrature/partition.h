@@ -8,17 +8,17 @@
 
 AW_BEGIN_DECLS
 
-/** The beam's box: the rectangle in which the moments may be non-zero at t - r/c. */
+/** The beam's box: the rectangle in which the moments may be non-zero, at one r'. */
 typedef struct aw_box {
-    double delay, radius;  /* aw_retarded [m] */
+    double r, radius;      /* r' and the radius of its circle (aw_retarded) [m] */
     double z, x;           /* centre [m] */
     double cg, sg;         /* direction of its s axis */
     double half_s, half_x; /* [m] */
 } aw_box;
 
-/** The beam at t - r/c as seen from a point. */
+/** The beam at one r' as seen from a point. */
 typedef struct aw_view_geometry {
-    double lead;   /* lead of the circle over the beam's centre, r - |p - centre| [m] */
+    double lead;   /* lead of the circle over the beam's centre, radius - |p - centre| [m] */
     double reach;  /* half diagonal of the beam's box [m] */
     double extent; /* half extent of the box along the line of sight [m] */
     double across; /* half extent of the box across the line of sight [m] */
@@ -32,13 +32,13 @@ typedef struct aw_view_geometry {
 aw_view_geometry aw_view_geometry_at(const aw_history_view *history, const aw_field_point *p,
                                      double r);
 
-/** The next radius beyond r at which the beam's centre crossed a change of curvature [m]; HUGE_VAL:
+/** The next r' beyond r at which the beam's centre crossed a change of curvature [m]; HUGE_VAL:
  *  there is none. */
 double aw_next_edge(const aw_history_view *history, double r);
 
 /** Break points in r' common to all field points. The arrays are owned. */
 typedef struct aw_partition {
-    aw_box *box;    /* [n] at the break points: delays ascend from box[0].delay = 0 */
+    aw_box *box;    /* [n] at the break points: r' ascends from box[0].r = 0 */
     aw_box *middle; /* [n], n - 1 in use: half way from break point i to the next */
     int *hard;      /* [n]: 1 where the integrand's slope may jump: at slices and element edges */
     size_t n, capacity;

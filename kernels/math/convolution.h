@@ -145,11 +145,12 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
     for (int t = 0; t < inside.nt; ++t) plan.slice[t] = inside.slice[t];
     for (int m = 0; m < AW_RADIAL_NODES; ++m) {
         const double y = cos(AW_PI * (m + 0.5) / AW_RADIAL_NODES);
-        const aw_retarded f = aw_retarded_at(h, 0.5 * reach * (1.0 + y));
+        const double r = 0.5 * reach * (1.0 + y);
+        const aw_retarded f = aw_retarded_at(h, r);
         double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES] = {{0.0}}, T[AW_RADIAL];
         double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2] = {{{0.0}}};
         aw_convolution_at(&plan.now, &f, &plan.middle, value, slope);
-        aw_convolution_radial(reach, f.delay, T);
+        aw_convolution_radial(reach, r, T);
         for (int q = 0; q < AW_RADIAL; ++q) {
             const double share = (q == 0 ? 1.0 : 2.0) / AW_RADIAL_NODES * T[q];
             for (int i = 0; i < AW_CONVOLUTION_SOURCES; ++i) {
@@ -166,8 +167,8 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_fiel
 
 /** The circle of one node in r'. */
 typedef struct aw_ring {
-    double delay, weight; /* [m] */
-    double density;       /* as in aw_arc_nodes */
+    double r, weight; /* r' and its weight [m] */
+    double density;   /* as in aw_arc_nodes */
 } aw_ring;
 
 /** Add the circle of one node to the weights of displacements. The weights of a displacement by
@@ -176,14 +177,15 @@ typedef struct aw_ring {
 AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan,
                                const aw_ring *ring, const int row[2], double (*weights)[AW_RINGS])
 {
-    const aw_retarded f = aw_retarded_at(h, ring->delay);
-    const double r = f.radius;
+    const aw_retarded f = aw_retarded_at(h, ring->r);
+    const double radius = f.radius;
     double T[AW_RADIAL];
     aw_arc arc;
     aw_arc_place(&f, &plan->middle, &arc);
-    aw_convolution_radial(plan->reach, ring->delay, T);
+    aw_convolution_radial(plan->reach, ring->r, T);
     /* One cell beyond the largest displacement, so that the ends of arcs contribute nothing. */
-    const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, r, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
+    const aw_arcs arcs =
+        aw_circle_arcs(arc.u, arc.w, radius, (h->ns + 1) * f.hs, (h->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {
         aw_arc_nodes(&f, &arcs, k, ring->density, &arc);
         double by[AW_RADIAL];
@@ -194,10 +196,10 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
             const double c = next_c, sn = next_s;
             next_c = c * turn_c - sn * turn_s;
             next_s = sn * turn_c + c * turn_s;
-            const double b = (arc.w + r * sn) / f.hx, near_b = floor(b + 0.5);
+            const double b = (arc.w + radius * sn) / f.hx, near_b = floor(b + 0.5);
             const int j = (int)near_b + AW_SPLINE_FIRST + h->nx - 1; /* first row */
             if (j + AW_SPLINE_NODES - 1 < row[0] || j >= row[1]) continue;
-            const double a = (arc.u + r * c) / f.hs, near_a = floor(a + 0.5);
+            const double a = (arc.u + radius * c) / f.hs, near_a = floor(a + 0.5);
             const int i = (int)near_a + AW_SPLINE_FIRST + h->ns - 1;
             double wu[AW_SPLINE_NODES], wv[AW_SPLINE_NODES];
             double du[AW_SPLINE_NODES], dv[AW_SPLINE_NODES];

@@ -4,13 +4,22 @@
 #define AW_KERNELS_MATH_RETARDED_H
 #include "kernels/math/view.h"
 
-/** Radius of the circle, in the plane of the points, on which the sources of one delay lie [m]. For
- *  sources in that plane it is the delay itself. Geometry uses the radius, time the delay; sources
- *  at another height Y would differ here alone (sqrt(delay^2 - Y^2)). */
-AW_FN double aw_circle_radius(const aw_history_view *h, double delay)
+/** The smallest delay of a source [m]: 0 for sources in the plane of the points, |Y| for sources at
+ *  another height Y. The outer variable r' of the quadrature begins at 0 and is the delay less
+ *  this. */
+AW_FN double aw_first_delay(const aw_history_view *h)
 {
     (void)h;
-    return delay;
+    return 0.0;
+}
+
+/** Radius of the circle, in the plane of the points, on which the sources of one r' lie [m]. For
+ *  sources in that plane it is r' itself; for those at another height Y it would be
+ *  sqrt(delay^2 - Y^2). Geometry uses the radius, time the delay. */
+AW_FN double aw_circle_radius(const aw_history_view *h, double r)
+{
+    (void)h;
+    return r;
 }
 
 /** Frame and time weights at t' = t - delay/c.
@@ -46,10 +55,11 @@ AW_FN const aw_slice *aw_slice_at(const aw_history_view *h, int age)
     return &h->slice[age < h->n ? age : h->n - 1];
 }
 
-/** Frame and weights at a delay [m], >= 0. */
-AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double delay)
+/** Frame and weights at r' = r [m], >= 0. */
+AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
 {
     aw_retarded f;
+    const double delay = r + aw_first_delay(h);
     double q = delay / h->cdt;
     int last = h->n - 1, rigid = h->upstream && q >= last;
     int m = rigid ? last : (int)q;
@@ -57,7 +67,7 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double delay)
     double S, x, tilt, dS, dx = 0.0, dtilt = 0.0;
 
     f.delay = delay;
-    f.radius = aw_circle_radius(h, delay);
+    f.radius = aw_circle_radius(h, r);
     f.nt = rigid ? 1 : 3;
     if (!h->upstream && m + 2 > last) f.nt = 0;
     f.w[0] = 0.5 * xi * (xi - 1.0);

@@ -377,7 +377,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
                   .report = report,
                   .border = reach >= AW_BORDER_PART * least ? reach : least,
                   .reach = reach,
-                  .end = partition->box[partition->n - 1].delay,
+                  .end = partition->box[partition->n - 1].r,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 

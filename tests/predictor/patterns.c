@@ -7,12 +7,12 @@
 void patterns_over(aw_patterns *patterns, const double *edge, const int *hard, size_t cells,
                    size_t rows)
 {
-    aw_box box[CELLS_MAX + 1] = {{.delay = 0.0}};
+    aw_box box[CELLS_MAX + 1] = {{.r = 0.0}};
     int all[CELLS_MAX + 1];
     aw_partition partition = {.box = box, .hard = all, .n = cells + 1};
     assert_true(cells <= CELLS_MAX);
     for (size_t i = 0; i <= cells; ++i) {
-        box[i].delay = edge[i];
+        box[i].r = edge[i];
         all[i] = hard ? hard[i] : 1;
     }
     assert_ok(aw_patterns_shape(patterns, &partition, rows));

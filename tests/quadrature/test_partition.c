@@ -126,7 +126,7 @@ static void edges_are_break_points(void **state)
     for (int e = 1; e < 3; ++e) {
         double edge = (0.35 - g.piece[e].S) / g.h.beta, nearest = HUGE_VAL;
         for (size_t i = 0; i < g.partition->n; ++i)
-            nearest = fmin(nearest, fabs(g.partition->box[i].delay - edge));
+            nearest = fmin(nearest, fabs(g.partition->box[i].r - edge));
         assert_close(nearest, 0.0, 0.0, 1e-12); /* rounding of S/beta at 0.35 m */
     }
     stage_close(&g);
@@ -142,8 +142,8 @@ static void regions_respect_slices_where_they_are_stored(void **state)
     (void)state;
     stage_open(&g, GAMMA);
     stage_make(&g);
-    for (size_t i = 0; i + 1 < g.partition->n && g.partition->box[i].delay < stored * 0.999; ++i) {
-        double a = g.partition->box[i].delay / CDT, b = g.partition->box[i + 1].delay / CDT;
+    for (size_t i = 0; i + 1 < g.partition->n && g.partition->box[i].r < stored * 0.999; ++i) {
+        double a = g.partition->box[i].r / CDT, b = g.partition->box[i + 1].r / CDT;
         double edge1 = 0.35 / g.h.beta / CDT, edge2 = 0.10 / g.h.beta / CDT;
         if (floor(a + 1e-6) >= ceil(b - 1e-6) - 1.0) {
             within++;
@@ -215,7 +215,7 @@ static void a_history_as_long_as_the_circle_needs_is_enough(void **state)
     stage_open(&g, 1.5);
     g.h.upstream = 0;
     stage_make(&g);
-    assert_true(g.partition->box[g.partition->n - 1].delay < (SLICES - 3) * CDT);
+    assert_true(g.partition->box[g.partition->n - 1].r < (SLICES - 3) * CDT);
     stage_close(&g);
 }
 
