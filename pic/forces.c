@@ -114,31 +114,64 @@ static void row_gradients(const aw_particle_kernels *kernels, const potentials *
     }
 }
 
-/* Forces at node `at` from its derivatives along the axes of the grid, grad[0] and grad[1].
+/* Derivatives along the lab axes from those along the axes of the grid, grad[0] and grad[1].
  * axis: direction of the grid's s axis */
-static void set_forces(const potentials *v, size_t at, const double grad[2][3],
-                       const double axis[2], const aw_forces *out)
+static void turn_to_lab(const double grad[2][3], const double axis[2], double dz[3], double dx[3])
 {
-    const aw_field_point *p = &v->point[at];
-    const double *I = &v->result[at * AW_RESULTS];
-    double dz[3], dx[3];
     for (int c = 0; c < 3; ++c) {
         dz[c] = axis[0] * grad[0][c] - axis[1] * grad[1][c];
         dx[c] = axis[1] * grad[0][c] + axis[0] * grad[1][c];
     }
+}
+
+/* Force at node `at` from its derivatives along the lab axes. */
+static aw_force force_at(const potentials *v, size_t at, const double dz[3], const double dx[3])
+{
+    const aw_field_point *p = &v->point[at];
+    const double *I = &v->result[at * AW_RESULTS];
     double rate_t = I[AW_DAZ] * p->ct + I[AW_DAX] * p->st;
     double rate_n = -I[AW_DAZ] * p->st + I[AW_DAX] * p->ct;
     double along = I[AW_AZ] * p->ct + I[AW_AX] * p->st;
     double psi_t = dz[0] * p->ct + dx[0] * p->st, psi_n = -dz[0] * p->st + dx[0] * p->ct;
     double fs = -psi_t - rate_t, fx = -psi_n - rate_n;
-    out->Fs[at] = AW_K_COULOMB * fs;
-    out->Fx[at] = AW_K_COULOMB * fx;
-    out->Fs_eff[at] = AW_K_COULOMB * (fs + I[AW_DPHI] / p->beta);
-    out->Fx_eff[at] = AW_K_COULOMB * (fx - p->kappa * p->beta * along);
-    out->Fz_lab[at] = AW_K_COULOMB * (fs * p->ct - fx * p->st);
-    out->Fx_lab[at] = AW_K_COULOMB * (fs * p->st + fx * p->ct);
+    return (aw_force){.s = fs,
+                      .x = fx,
+                      .s_eff = fs + I[AW_DPHI] / p->beta,
+                      .x_eff = fx - p->kappa * p->beta * along};
+}
+
+/* Store the forces at node `at`. */
+static void set_forces(const potentials *v, size_t at, const double grad[2][3],
+                       const double axis[2], const aw_forces *out)
+{
+    const aw_field_point *p = &v->point[at];
+    double dz[3], dx[3];
+    turn_to_lab(grad, axis, dz, dx);
+    const aw_force f = force_at(v, at, dz, dx);
+    out->Fs[at] = AW_K_COULOMB * f.s;
+    out->Fx[at] = AW_K_COULOMB * f.x;
+    out->Fs_eff[at] = AW_K_COULOMB * f.s_eff;
+    out->Fx_eff[at] = AW_K_COULOMB * f.x_eff;
+    out->Fz_lab[at] = AW_K_COULOMB * (f.s * p->ct - f.x * p->st);
+    out->Fx_lab[at] = AW_K_COULOMB * (f.s * p->st + f.x * p->ct);
     out->cBy[at] = AW_K_COULOMB * (dz[2] - dx[1]);
     out->theta[at] = p->theta;
+}
+
+aw_force aw_force_from_potentials(const aw_grid_view *grid, const aw_field_point *point,
+                                  const double *result, int i, int j)
+{
+    const potentials v = {grid, point, result};
+    const double axis[2] = {cos(grid->theta), sin(grid->theta)};
+    double grad[2][3], dz[3], dx[3];
+    gradients(&v, i, j, grad[0], grad[1]);
+    turn_to_lab(grad, axis, dz, dx);
+    aw_force f = force_at(&v, (size_t)j * (size_t)grid->ns + (size_t)i, dz, dx);
+    f.s *= AW_K_COULOMB;
+    f.x *= AW_K_COULOMB;
+    f.s_eff *= AW_K_COULOMB;
+    f.x_eff *= AW_K_COULOMB;
+    return f;
 }
 
 /* Forces of the patch whose first node is (i0, j0). */

@@ -15,6 +15,11 @@ typedef struct aw_forces {
     double *Fs, *Fx, *Fs_eff, *Fx_eff, *Fz_lab, *Fx_lab, *cBy, *theta;
 } aw_forces;
 
+/** The force at one node [eV/m]: components as in aw_forces. */
+typedef struct aw_force {
+    double s, x, s_eff, x_eff;
+} aw_force;
+
 /** Forces from the solver's results on the nodes of a grid.
  *  F/q = -grad(phi - v.A) - dA/dt, where v is constant under the gradient: for the gradient at node
  *  p, psi of a neighbour q is corrected by (v_q - v_p).A_q, which is small and exact. Gradients are
@@ -25,6 +30,11 @@ typedef struct aw_forces {
  *  @param[in] result  [nx][ns][AW_RESULTS] (quadrature/rules/results.h) */
 void aw_forces_from_potentials(const aw_grid_view *grid, const aw_field_point *point,
                                const double *result, const aw_forces *out);
+
+/** The same at node (i, j) alone. Only the results at that node and at those of its two windows
+ *  (aw_slope_weights, along s and along x) are read. */
+aw_force aw_force_from_potentials(const aw_grid_view *grid, const aw_field_point *point,
+                                  const double *result, int i, int j);
 
 AW_END_DECLS
 #endif

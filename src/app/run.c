@@ -20,6 +20,7 @@
 #include "src/output/progress.h"
 #include "src/output/report.h"
 #include "src/simulation/diag.h"
+#include "src/simulation/force_error.h"
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
@@ -52,8 +53,9 @@ typedef struct run {
     size_t next_at; /* index of the first config->at_m not yet reached */
     long meshes;    /* mesh files written */
 
-    double worst;     /* largest error estimate of all solves, relative to the scales; or NaN */
-    int table_kind;   /* what aw_summary_forces returned for `table` */
+    double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
+    double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
+    int table_kind;                        /* what aw_summary_forces returned for `table` */
     char table[2048]; /* forces at the last mesh step in a bend, or else at the last mesh step */
 } run;
 
@@ -108,6 +110,18 @@ done:
     return status;
 }
 
+/* The larger number; a NaN stays. */
+static double larger(double a, double b) { return isnan(a) || a >= b ? a : b; }
+
+static void record_force_error(run *r)
+{
+    const aw_simulation *sim = r->sim;
+    r->F_s = larger(r->F_s, sim->F_s_largest);
+    r->F_x = larger(r->F_x, sim->F_x_largest);
+    r->F_s_error = larger(r->F_s_error, sim->force_error.s);
+    r->F_x_error = larger(r->F_x_error, sim->force_error.x);
+}
+
 static aw_status one_step(run *r)
 {
     const aw_config *config = r->config;
@@ -118,7 +132,9 @@ static aw_status one_step(run *r)
     AW_TRY(aw_simulation_deposit(sim));
     if (solve_due(r, meshes)) {
         AW_TRY(aw_simulation_solve(sim));
-        if (!(sim->report.error <= r->worst) && !isnan(r->worst)) r->worst = sim->report.error;
+        r->worst = larger(r->worst, sim->report.error);
+        if (meshes || sim->step % AW_FORCE_ERROR_EVERY == 0) AW_TRY(aw_simulation_force_error(sim));
+        if (sim->force_error_known) record_force_error(r);
     }
     AW_TRY(aw_simulation_synchronise(sim));
     AW_TRY(output_step(r, meshes));
@@ -173,6 +189,10 @@ static void finish(run *r, double seconds)
             "scales (requested: %.2g)",
             sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s", r->config->directory,
             r->worst, r->config->tolerance);
+    if (r->F_s > 0.0 && r->F_x > 0.0)
+        aw_info("forces: largest error estimate %.2g of the largest F_z and %.2g of the largest "
+                "F_x (%.3g and %.3g eV/m), from the quadrature alone",
+                r->F_s_error / r->F_s, r->F_x_error / r->F_x, r->F_s, r->F_x);
     aw_info("memory: predicted %.0f MiB, peak %.0f MiB", predicted / 1048576.0,
             (double)aw_memory_peak() / 1048576.0);
     if (r->table_kind > 0) aw_info("%s", r->table);

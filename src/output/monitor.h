@@ -30,7 +30,8 @@ const char *aw_part_name(aw_part part);
  *  - evaluations: of the integrand, a whole number
  *  - error_estimate: the worst of a point, in the solver's scales
  *  - error_sampled: the worst of the points that the solver recomputed, where it does that
- *  - fell_back: 1: the solver left the step to another one; 0: it did not */
+ *  - fell_back: 1: the solver left the step to another one; 0: it did not
+ *  - F_s_error, F_x_error: estimated largest errors of the forces, where they are measured */
 #define AW_MONITOR_COLUMNS(X)                                       \
     X(time, "time_s")                                               \
     X(s_ref, "s_ref_m")                                             \
@@ -48,7 +49,9 @@ const char *aw_part_name(aw_part part);
     X(evaluations, "evaluations")                                   \
     X(error_estimate, "error_estimate")                             \
     X(error_sampled, "error_sampled")                               \
-    X(fell_back, "fell_back")
+    X(fell_back, "fell_back")                                       \
+    X(F_s_error, "F_s_error_eV_per_m")                              \
+    X(F_x_error, "F_x_error_eV_per_m")
 
 #define AW_MONITOR_MEMBER_(member, name) double member;
 

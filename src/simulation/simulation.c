@@ -148,7 +148,7 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     aw_simulation_command(sim, AW_COMMAND_DEPOSIT);
     void *cells = aw_history_cells(sim->history);
     memset(sim->seconds, 0, sizeof sim->seconds);
-    sim->solved = 0;
+    sim->solved = sim->force_error_known = 0;
     if (!cells)
         status = aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step);
     AW_TRY(aw_particles_agree(sim->particles, status));
@@ -319,6 +319,10 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->F_s_peak = sim->force_stats.peak_s;
     row->F_x_mean = sim->force_stats.mean_n;
     row->F_x_peak = sim->force_stats.peak_n;
+    if (sim->force_error_known) {
+        row->F_s_error = sim->force_error.s;
+        row->F_x_error = sim->force_error.x;
+    }
     row->evaluations = (double)sim->report.work.evaluations;
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;

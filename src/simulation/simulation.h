@@ -36,17 +36,21 @@ typedef struct aw_simulation {
     double *Fz, *Fx;       /* [particles]: self-force along the lab axes [eV/m] */
     aw_gather *gather;
     aw_gather_stats
-        force_stats;          /* self-force over the particles, along design tangent and normal */
-    long step;                /* current step of the particles */
-    double S_ref;             /* arc length of the reference centre [m] */
-    double charge;            /* deposited at this step [C] */
-    int fit_grid;             /* 1: fit the grid to the particles in rigid motion, too */
-    int solved;               /* 1: potentials, forces, Fz, Fx, force_stats are of this step */
-    int is_root;              /* 1: rank 0 of several; the workers await its commands (ranks.h) */
-    aw_particles *gathered;   /* of all ranks, from the last aw_simulation_particles; or NULL */
-    int half_kick_pending;    /* 1: the half kick that ends the last step is pending */
-    aw_report report;         /* of the last solve */
-    double seconds[AW_PARTS]; /* of this step */
+        force_stats;        /* self-force over the particles, along design tangent and normal */
+    long step;              /* current step of the particles */
+    double S_ref;           /* arc length of the reference centre [m] */
+    double charge;          /* deposited at this step [C] */
+    int fit_grid;           /* 1: fit the grid to the particles in rigid motion, too */
+    int solved;             /* 1: potentials, forces, Fz, Fx, force_stats are of this step */
+    int is_root;            /* 1: rank 0 of several; the workers await its commands (ranks.h) */
+    aw_particles *gathered; /* of all ranks, from the last aw_simulation_particles; or NULL */
+    int half_kick_pending;  /* 1: the half kick that ends the last step is pending */
+    aw_report report;       /* of the last solve */
+    aw_force force_error;   /* estimated largest errors of this step's forces [eV/m], */
+    int force_error_known;  /* if they were measured (force_error.h), */
+    double F_s_largest, F_x_largest; /* and the largest magnitudes on the grid then [eV/m] */
+    uint64_t force_places;           /* places taken from the sequence for that, in all steps */
+    double seconds[AW_PARTS];        /* of this step */
 } aw_simulation;
 
 /** Draw the beam, place it on the design orbit, and allocate all workspaces. The beam is at step 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/solvers/at_points.h"
 #include "src/solvers/projection_constants.h"
 
 void aw_sample_free(aw_sample *sample)
@@ -21,11 +22,8 @@ size_t aw_sample_draw(aw_sample *sample, const aw_problem *problem, int stratum)
 {
     const size_t columns = problem->columns, rows = problem->points / columns;
     for (;;) {
-        /* Additive recurrence of the plastic number (Roberts' R2 sequence). */
-        const double k = (double)(sample->drawn++ % 1000000);
-        double u = 0.5 + 0.7548776662466927 * k, w = 0.5 + 0.5698402909980532 * k;
-        u -= floor(u);
-        w -= floor(w);
+        double u, w;
+        aw_spread_pair(sample->drawn++, &u, &w);
         const int rim = fmin(fmin(u, 1.0 - u), fmin(w, 1.0 - w)) < AW_RIM_WIDTH;
         if (rim != (stratum == AW_RIM)) continue;
         return (size_t)(u * (double)rows) * columns + (size_t)(w * (double)columns);

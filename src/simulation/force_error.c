@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/simulation/force_error.h"
+
+#include <math.h>
+
+#include "kernels/math/slope.h"
+#include "src/base/timer.h"
+#include "src/simulation/ranks.h"
+#include "src/solvers/at_points.h"
+
+/* Nodes at which forces are compared: spread over the core of the grid, and the two where |F_s| and
+ * |F_x| are largest. */
+enum { SPREAD = 8, PLACES = SPREAD + 2 };
+/* Nodes of the windows along both axes of all places. */
+enum { STENCIL = 2 * AW_SLOPE_NODES - 1, POINTS = PLACES * STENCIL };
+
+/* Part of the grid's nodes at either end of each axis that is not in the core: few particles. */
+#define AW_FORCE_RIM 0.125
+/* Tolerance and inner nodes of the reference, over those of the solver. At equal tolerances
+ * `projection` is often more accurate than an adaptive rule: a reference that is not far better than
+ * the tolerance would show its own error (with 0.2, 36 times the true one of F_x at a first step). */
+#define AW_FORCE_TOLERANCE 0.05
+#define AW_FORCE_DENSITY 2.0
+
+/* A node of the grid. */
+typedef struct place {
+    int i, j;
+} place;
+
+static size_t index_of(const aw_grid_view *grid, int i, int j)
+{
+    return (size_t)j * (size_t)grid->ns + (size_t)i;
+}
+
+/* The node where |value| is largest. */
+static place largest(const aw_grid_view *grid, const double *value)
+{
+    const size_t nodes = (size_t)grid->ns * (size_t)grid->nx;
+    size_t at = 0;
+    for (size_t k = 1; k < nodes; ++k)
+        if (fabs(value[k]) > fabs(value[at])) at = k;
+    return (place){(int)(at % (size_t)grid->ns), (int)(at / (size_t)grid->ns)};
+}
+
+static void choose_places(aw_simulation *sim, place out[PLACES])
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    for (int k = 0; k < SPREAD; ++k) {
+        double u, w;
+        aw_spread_pair(sim->force_places++, &u, &w);
+        u = AW_FORCE_RIM + (1.0 - 2.0 * AW_FORCE_RIM) * u;
+        w = AW_FORCE_RIM + (1.0 - 2.0 * AW_FORCE_RIM) * w;
+        out[k] = (place){(int)(u * grid->ns), (int)(w * grid->nx)};
+    }
+    out[SPREAD] = largest(grid, sim->forces.Fs);
+    out[SPREAD + 1] = largest(grid, sim->forces.Fx);
+}
+
+/* Append a node to a list that does not hold it yet. @return the new length */
+static size_t list_node(size_t node, size_t *list, size_t n)
+{
+    for (size_t k = 0; k < n; ++k)
+        if (list[k] == node) return n;
+    list[n] = node;
+    return n + 1;
+}
+
+/* List the nodes of the windows of all places. @return their number */
+static size_t list_windows(const aw_grid_view *grid, const place at[PLACES], size_t list[POINTS])
+{
+    size_t n = 0;
+    for (int k = 0; k < PLACES; ++k) {
+        int first_s, first_x;
+        aw_slope_weights(at[k].i, grid->ns, &first_s);
+        aw_slope_weights(at[k].j, grid->nx, &first_x);
+        for (int m = 0; m < AW_SLOPE_NODES; ++m) {
+            n = list_node(index_of(grid, first_s + m, at[k].j), list, n);
+            n = list_node(index_of(grid, at[k].i, first_x + m), list, n);
+        }
+    }
+    return n;
+}
+
+/* Exchange the grid's results at n nodes with those of the reference. */
+static void exchange(double *result, const size_t *node, size_t n, double (*reference)[AW_RESULTS])
+{
+    for (size_t i = 0; i < n; ++i)
+        for (unsigned k = 0; k < AW_RESULTS; ++k) {
+            double *at = &result[node[i] * AW_RESULTS + k];
+            const double own = *at;
+            *at = reference[i][k];
+            reference[i][k] = own;
+        }
+}
+
+/* Sums over the places that have a reference. */
+typedef struct sums {
+    double square, max;
+} sums;
+
+static void add_error(double difference, sums *to)
+{
+    to->square += difference * difference;
+    to->max = fmax(to->max, fabs(difference));
+}
+
+static double likely_largest(const sums *of, double peak, double n)
+{
+    return n > 0.0 ? fmax(of->max, peak * sqrt(of->square / n)) : (double)NAN;
+}
+
+/* Estimates from the forces of the run and those of the reference, whose results are in the windows
+ * of the places; places where the reference did not converge are left out. */
+static aw_force estimate(const aw_simulation *sim, const place at[PLACES])
+{
+    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_forces *own = &sim->forces;
+    sums s = {0}, x = {0}, s_eff = {0}, x_eff = {0};
+    double n = 0.0;
+    for (int k = 0; k < PLACES; ++k) {
+        const size_t node = index_of(grid, at[k].i, at[k].j);
+        const aw_force f =
+            aw_force_from_potentials(grid, sim->point, sim->result, at[k].i, at[k].j);
+        if (!isfinite(f.s + f.x + f.s_eff + f.x_eff)) continue;
+        add_error(own->Fs[node] - f.s, &s);
+        add_error(own->Fx[node] - f.x, &x);
+        add_error(own->Fs_eff[node] - f.s_eff, &s_eff);
+        add_error(own->Fx_eff[node] - f.x_eff, &x_eff);
+        n += 1.0;
+    }
+    return (aw_force){.s = likely_largest(&s, AW_FORCE_PEAK_S, n),
+                      .x = likely_largest(&x, AW_FORCE_PEAK_X, n),
+                      .s_eff = likely_largest(&s_eff, AW_FORCE_PEAK_S, n),
+                      .x_eff = likely_largest(&x_eff, AW_FORCE_PEAK_X, n)};
+}
+
+aw_status aw_simulation_force_error(aw_simulation *sim)
+{
+    aw_status status = AW_OK;
+    place at[PLACES];
+    size_t node[POINTS];
+    double reference[POINTS][AW_RESULTS];
+    const aw_grid_view *grid = &sim->frame.grid;
+    const double begin = aw_now();
+    aw_simulation_command(sim, AW_COMMAND_FORCE_ERROR);
+    const aw_problem problem =
+        aw_simulation_problem(sim, sim->point, sim->nodes, sim->config->tolerance);
+    choose_places(sim, at);
+    const size_t n = list_windows(grid, at, node);
+    const aw_at_points wanted = {.point = node,
+                                 .n = n,
+                                 .tolerance = AW_FORCE_TOLERANCE * problem.tolerance,
+                                 .density = AW_FORCE_DENSITY,
+                                 .I = reference};
+    AW_TRY(aw_solver_at_points(sim->solver, &problem, &wanted));
+    exchange(sim->result, node, n, reference);
+    sim->force_error = estimate(sim, at);
+    exchange(sim->result, node, n, reference);
+    sim->F_s_largest = fabs(sim->forces.Fs[index_of(grid, at[SPREAD].i, at[SPREAD].j)]);
+    sim->F_x_largest = fabs(sim->forces.Fx[index_of(grid, at[SPREAD + 1].i, at[SPREAD + 1].j)]);
+    sim->force_error_known = 1;
+    sim->seconds[AW_PART_FORCES] += aw_now() - begin;
+done:
+    return status;
+}
