@@ -16,9 +16,9 @@ enum { STENCIL = 2 * AW_SLOPE_NODES - 1, POINTS = PLACES * STENCIL };
 
 /* Part of the grid's nodes at either end of each axis that is not in the core: few particles. */
 #define AW_FORCE_RIM 0.125
-/* Tolerance and inner nodes of the reference, over those of the solver. At equal tolerances
- * `projection` is often more accurate than an adaptive rule: a reference that is not far better than
- * the tolerance would show its own error (with 0.2, 36 times the true one of F_x at a first step). */
+/* Tolerance and inner nodes of the reference, over those of the solver. `projection` is often more
+ * accurate than an adaptive rule with the same tolerance, and a reference that is not far better
+ * would show its own error (with 0.2, 36 times the true one of F_x at a first step). */
 #define AW_FORCE_TOLERANCE 0.05
 #define AW_FORCE_DENSITY 2.0
 

@@ -17,8 +17,8 @@ AW_BEGIN_DECLS
  *  about four solutions of the LCLS bend by `projection`, at 64 x 64. */
 enum { AW_FORCE_ERROR_EVERY = 64 };
 
-/** Largest error on the grid over the rms: 5 to 8 (F_s) and 3 to 4, seldom 7 (F_x), with `adaptive`,
- *  `two-phase`, `predictive` and `projection` in the LCLS bend; errors of F_s are large in patches,
+/** Largest error on the grid over the rms: 5 to 8 (F_s) and 3 to 4, seldom 7 (F_x), with four
+ *  strategies in the LCLS bend; errors of F_s are large in patches,
  *  where the partition of r' does not suit the points. */
 #define AW_FORCE_PEAK_S 6.0
 #define AW_FORCE_PEAK_X 4.0
