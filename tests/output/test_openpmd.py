@@ -203,7 +203,7 @@ class Run(unittest.TestCase):
         gamma = 5e9 / 510998.95
         for step in (0, self.last):
             group, row = ParticleGroup(str(self.path_of(step))), self.rows[step]
-            # A cov divides by N - 1 (5e-5). p_x = p x' also has the chirp's spread of 0.7 %: it adds
+            # cov divides by N - 1 (5e-5). p_x = p x' also has the chirp's spread of 0.7 %: it adds
             # (1 + alpha^2) sigma^2/2 = 2e-4 of the emittance.
             np.testing.assert_allclose(group["norm_emit_x"] / np.sqrt(gamma**2 - 1),
                                        float(row["emittance_x_m"]), rtol=1e-3)
