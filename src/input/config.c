@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pic/distribution.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/config_set.h"
@@ -93,7 +94,7 @@ static void refuse_beam_file(reader *r)
     if (file)
         aw_yaml_key_error(&r->errors, file,
                           "beams from a file are not built yet "
-                          "(expected distribution: gaussian)");
+                          "(expected distribution: " AW_DISTRIBUTION_TEXT ")");
 }
 
 static void read_grid(reader *r)

@@ -145,6 +145,10 @@ expect 0 '' run run.yaml -o places --set output.every=0 --set output.at_m='[0.04
 files places '2 3 5' '2 3 5'
 expect 0 '' run run.yaml -o cycle --set output.every=1 --set output.particles_every=3 --steps 4
 files cycle '0 1 2 3 4' '0 3 4'
+
+# A sharp cut leaves particles further out than cutoff_sigma rms sizes, and the grid holds them.
+expect 0 '' run run.yaml -o cut --set motion=rigid --set beam.cutoff_sigma=1 --steps 2
+expect 2 "'0.05' is below 0.1" run run.yaml -o cut --set beam.cutoff_sigma=0.05
 expect 0 '' run out/resolved.yaml -o again
 expect 2 'not empty' run run.yaml
 expect 0 '' run run.yaml --force
