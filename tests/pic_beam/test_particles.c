@@ -140,8 +140,8 @@ static void the_cut_holds_and_is_reached(void **state)
     aw_particles_free(p);
 }
 
-/* Variance of the deviates by the midpoint rule. Its derivative grows to r 2 body/phi(c) at a cut c,
- * so the error is at most h^2/24 of 2e7 for c = 5. */
+/* Variance of the deviates by the midpoint rule: the slope of g^2 in u reaches 2 reach/phi(c) at a
+ * cut c, 7e6 for c = 5, and the error is h^2/12 of that, 6e-7. */
 static double deviate_variance(double cutoff)
 {
     const aw_cut_normal normal = aw_cut_normal_of(cutoff);
