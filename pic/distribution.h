@@ -9,28 +9,40 @@ AW_BEGIN_DECLS
 /* Coordinates of a particle: s, x, x', delta. */
 enum { AW_BEAM_DIMENSIONS = 4 };
 
-/** A Gaussian that is cut at `cutoff` standard deviations. */
+/** A Gaussian that is cut at `cutoff` of its standard deviations, and scaled so that what is left
+ *  has rms 1. */
 typedef struct aw_cut_normal {
     double cutoff;
     double tail, body; /* probability below the cut; between the cuts */
+    double scale;      /* standard deviation before the cut, > 1 */
+    double reach;      /* largest deviate: cutoff scale */
 } aw_cut_normal;
 
-/** Where to cut. */
+/** Where to cut, > 0. */
 aw_cut_normal aw_cut_normal_of(double cutoff);
 
-/** Normal deviate from a uniform number, 0 < u < 1; exactly odd about u = 1/2. */
+/** Deviate of rms 1 from a uniform number, 0 < u < 1; exactly odd about u = 1/2. */
 double aw_cut_normal_deviate(const aw_cut_normal *normal, double u);
 
-/** A distribution: a row of the table in distribution.c. */
+/** One row per distribution, in the order of the table, the choices of the run file and all
+ *  messages: FIRST or NEXT(function in distribution.c, name in run files). */
+#define AW_DISTRIBUTION_LIST(FIRST, NEXT) FIRST(gaussian, "gaussian")
+
+#define AW_DISTRIBUTION_NAME(function, name) name
+#define AW_DISTRIBUTION_BAR_NAME(function, name) "|" name
+#define AW_DISTRIBUTION_OR_NAME(function, name) " or " name
+
+/** String literals "a|b|..": the choices of the key beam.distribution; and "a or b ..". */
+#define AW_DISTRIBUTION_NAMES AW_DISTRIBUTION_LIST(AW_DISTRIBUTION_NAME, AW_DISTRIBUTION_BAR_NAME)
+#define AW_DISTRIBUTION_TEXT AW_DISTRIBUTION_LIST(AW_DISTRIBUTION_NAME, AW_DISTRIBUTION_OR_NAME)
+
+/** A distribution: a row of AW_DISTRIBUTION_LIST. */
 typedef struct aw_distribution {
     const char *name; /* as in the run file */
-    /** Normalised coordinates (mean 0, rms 1 but for the cut) from uniform numbers. */
+    /** Normalised coordinates (mean 0, rms 1, at most normal->reach) from uniform numbers. */
     void (*normalise)(const aw_cut_normal *normal, const double u[AW_BEAM_DIMENSIONS],
                       double g[AW_BEAM_DIMENSIONS]);
 } aw_distribution;
-
-/** Names in the order of the table, as the run file's keys want them ("a|b|c"). */
-#define AW_DISTRIBUTION_NAMES "gaussian"
 
 /** The i-th distribution; NULL past the last. */
 const aw_distribution *aw_distribution_list(int i);

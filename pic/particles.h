@@ -34,8 +34,9 @@ typedef struct aw_beam_params {
     size_t particles;
     uint64_t seed;
     int quiet;              /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
-    int distribution;       /* which row of the table in pic/distribution.c */
-    double cutoff_sigma;    /* every normalised coordinate is cut there, > 0 */
+    int distribution;       /* which row of AW_DISTRIBUTION_LIST */
+    double cutoff_sigma;    /* every normalised coordinate is a Gaussian cut there, > 0; all rms
+                             * values below are those after the cut */
     double sigma_s;         /* rms length, > 0 */
     double sigma_x;         /* rms width, > 0; of a beam given by emittance: sqrt(emittance beta) */
     double emittance;       /* geometric [m rad], 0: no angles */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "pic/distribution.h"
 #include "pic/push.h"
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
@@ -73,12 +74,13 @@ void bench_close(bench *b)
 void bench_run(bench *b, double S)
 {
     const bench_params *p = &b->params;
+    const double reach = aw_cut_normal_of(CUTOFF).reach;
     for (; b->step * p->cdt <= S + 1e-9; ++b->step) {
         double at = b->step * p->cdt, charge;
         void *cells = aw_history_cells(b->history);
         assert_non_null(cells);
         assert_ok(aw_push_rigid(b->lattice, b->particles, p->gamma, at));
-        aw_frame_rigid(&b->frame, &b->lattice->orbit, at, CUTOFF * p->sigma_s, CUTOFF * p->sigma_x);
+        aw_frame_rigid(&b->frame, &b->lattice->orbit, at, reach * p->sigma_s, reach * p->sigma_x);
         assert_ok(aw_deposit_run(b->deposit, b->particles, &b->frame, p->single, cells, &charge));
         aw_history_push(b->history, &b->frame);
     }

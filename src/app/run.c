@@ -49,9 +49,9 @@ typedef struct run {
     aw_diag *diag;
     aw_monitor *monitor;
     aw_progress progress;
-    char *text;     /* resolved input, owned */
-    size_t next_at; /* index of the first config->at_m not yet reached */
-    long meshes;    /* mesh files written */
+    char *text;                        /* resolved input, owned */
+    size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
+    long meshes;                       /* mesh files written */
 
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
     double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
@@ -63,17 +63,28 @@ typedef struct run {
  * users count with, so a thousandth of a step may be missing. */
 static int reached(const run *r, double S) { return r->sim->S_ref >= S - 1e-3 * r->config->step_m; }
 
-/* Does this step write meshes? */
-static int mesh_due(run *r)
+/* Has one of n places, or several, been reached since the last step? *next: the first that has
+ * not. */
+static int place_reached(const run *r, const double *place, size_t n, size_t *next)
+{
+    const size_t before = *next;
+    while (*next < n && reached(r, place[*next])) ++*next;
+    return *next > before;
+}
+
+/* What this step writes. openPMD-viewer reads the list of species from the first file of a series,
+ * and the last one has particles. */
+static void output_due(run *r, int *meshes, int *particles)
 {
     const aw_config *config = r->config;
-    int due = r->sim->step == r->sim->plan.steps;
-    if (config->every > 0 && r->sim->step % config->every == 0) due = 1;
-    while (r->next_at < config->at_n && reached(r, config->at_m[r->next_at])) {
-        due = 1;
-        r->next_at++;
-    }
-    return due;
+    const long step = r->sim->step;
+    const int last = step == r->sim->plan.steps;
+    *particles = last || (config->particles_every > 0 && step % config->particles_every == 0);
+    *particles |=
+        place_reached(r, config->particles_at_m, config->particles_at_n, &r->next_particles_at);
+    *meshes = *particles || (config->every > 0 && step % config->every == 0);
+    *meshes |= place_reached(r, config->at_m, config->at_n, &r->next_at);
+    if (*meshes && r->meshes == 0) *particles = 1;
 }
 
 static int solve_due(const run *r, int meshes)
@@ -83,16 +94,13 @@ static int solve_due(const run *r, int meshes)
     return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
 }
 
-static aw_status output_step(run *r, int meshes)
+static aw_status output_step(run *r, int meshes, int particles)
 {
     const aw_config *config = r->config;
     aw_simulation *sim = r->sim;
     aw_status status = AW_OK;
     aw_monitor_row row;
     double begin = aw_now();
-    /* openPMD-viewer reads the list of species from the first file of a series. */
-    int particles = config->particles_every > 0 &&
-                    (sim->step % config->particles_every == 0 || (meshes && r->meshes == 0));
     if (meshes) {
         AW_TRY(aw_diag_write(r->diag, sim, config->directory, particles));
         r->meshes++;
@@ -124,11 +132,10 @@ static void record_force_error(run *r)
 
 static aw_status one_step(run *r)
 {
-    const aw_config *config = r->config;
     aw_simulation *sim = r->sim;
     aw_status status = AW_OK;
-    int meshes = mesh_due(r);
-    if (config->particles_every > 0 && sim->step % config->particles_every == 0) meshes = 1;
+    int meshes = 0, particles = 0;
+    output_due(r, &meshes, &particles);
     AW_TRY(aw_simulation_deposit(sim));
     if (solve_due(r, meshes)) {
         AW_TRY(aw_simulation_solve(sim));
@@ -137,7 +144,7 @@ static aw_status one_step(run *r)
         if (sim->force_error_known) record_force_error(r);
     }
     AW_TRY(aw_simulation_synchronise(sim));
-    AW_TRY(output_step(r, meshes));
+    AW_TRY(output_step(r, meshes, particles));
 done:
     return status;
 }

@@ -28,7 +28,7 @@ aw_status aw_bench_beam_shape(int beam, aw_simulation *sim)
     const aw_config *config = sim->config;
     const aw_beam_params *params = &config->beam;
     aw_particles *p = sim->particles;
-    const double cell = 2.0 * params->cutoff_sigma * params->sigma_s / (config->grid[0] - 1);
+    const double cell = 2.0 * sim->reach * params->sigma_s / (config->grid[0] - 1);
     const double k = 2.0 * AW_PI / (AW_MODULATION_CELLS * cell);
     const double c = cos(AW_TILTED_ANGLE), s = sin(AW_TILTED_ANGLE);
     if (beam == AW_BENCH_ROUND) return AW_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pic/distribution.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/config_set.h"
@@ -93,7 +94,7 @@ static void refuse_beam_file(reader *r)
     if (file)
         aw_yaml_key_error(&r->errors, file,
                           "beams from a file are not built yet "
-                          "(expected distribution: gaussian)");
+                          "(expected distribution: " AW_DISTRIBUTION_TEXT ")");
 }
 
 static void read_grid(reader *r)
@@ -183,13 +184,14 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* length < 0: there is no lattice to compare with */
-static aw_status read_at(reader *r, double length)
+/* A list of arc lengths; length < 0: there is no lattice to compare with. */
+static aw_status read_places(reader *r, const char *key, double length, double **places,
+                             size_t *n_places)
 {
-    const aw_field *field = aw_field_find("output.at_m");
+    const aw_field *field = aw_field_find(key);
     const aw_yaml_node *node = aw_field_node(r->root, field);
     char shown[AW_YAML_SHOW];
-    aw_config *config = r->config;
+    size_t n = 0;
     if (!node) return AW_OK;
     if (node->kind != AW_YAML_LIST || node->n > AT_MAX) {
         aw_yaml_error(&r->errors, node, "%s%s (expected %s)", aw_yaml_show(node, shown),
@@ -198,8 +200,8 @@ static aw_status read_at(reader *r, double length)
                       field->expected);
         return AW_OK;
     }
-    config->at_m = aw_alloc((size_t)node->n, sizeof *config->at_m);
-    if (!config->at_m) return AW_ERR_NOMEM;
+    double *at = *places = aw_alloc((size_t)node->n, sizeof *at);
+    if (!at) return AW_ERR_NOMEM;
     for (const aw_yaml_node *c = node->first; c; c = c->next) {
         double s = 0.0;
         if (!aw_yaml_number(&r->errors, c, field->expected, &s)) continue;
@@ -209,9 +211,10 @@ static aw_status read_at(reader *r, double length)
         else if (length >= 0.0 && !(s >= 0.0 && s <= length * (1.0 + 1e-12)))
             aw_yaml_error(&r->errors, c, "%s is outside the lattice (expected 0 to %.10g m)",
                           aw_yaml_show(c, shown), length);
-        config->at_m[config->at_n++] = s;
+        at[n++] = s;
     }
-    qsort(config->at_m, config->at_n, sizeof *config->at_m, by_value);
+    qsort(at, n, sizeof *at, by_value);
+    *n_places = n;
     return AW_OK;
 }
 
@@ -239,7 +242,10 @@ static aw_status read_machine(reader *r)
         status = AW_OK;
     }
     if (have) check_upstream(r, element, n);
-    AW_TRY(read_at(r, have ? total_length(element, n) : -1.0));
+    const double length = have ? total_length(element, n) : -1.0;
+    AW_TRY(read_places(r, "output.at_m", length, &config->at_m, &config->at_n));
+    AW_TRY(read_places(r, "output.particles_at_m", length, &config->particles_at_m,
+                       &config->particles_at_n));
     if (!have || aw_input_count(&r->errors)) goto done;
     if (!r->gamma_given) config->beam.gamma = gamma_ref;
     AW_TRY(aw_lattice_new(element, n, gamma_ref, config->upstream, &config->lattice));
@@ -315,6 +321,7 @@ void aw_config_free(aw_config *config)
     free(config->lattice_path);
     free(config->directory);
     aw_free(config->at_m);
+    aw_free(config->particles_at_m);
     aw_lattice_free(config->lattice);
     free(config);
 }

@@ -47,7 +47,9 @@ typedef struct aw_config {
     int every;          /* steps between mesh files; 0: only at_m and the last step */
     double *at_m;       /* mesh files also at the first step at or beyond these arc lengths [m] */
     size_t at_n;
-    int particles_every; /* steps between particle outputs; 0: none */
+    int particles_every;    /* steps between particle outputs; 0: none of these */
+    double *particles_at_m; /* particles also at the first step at or beyond these [m] */
+    size_t particles_at_n;
     aw_lattice *lattice; /* owned */
 } aw_config;
 

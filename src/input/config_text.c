@@ -55,13 +55,13 @@ static void put_word(FILE *out, const char *words, int position)
     fprintf(out, "%.*s\n", (int)strcspn(words, "|"), words);
 }
 
-static void put_at(FILE *out, const aw_field *field, const aw_config *config)
+static void put_places(FILE *out, const aw_field *field, const double *at, size_t n)
 {
     put_key(out, field);
     fputc('[', out);
-    for (size_t i = 0; i < config->at_n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
         fputs(i == 0 ? "" : i % 8 ? ", " : ",\n         ", out);
-        put_double(out, config->at_m[i]);
+        put_double(out, at[i]);
     }
     fputs("]\n", out);
 }
@@ -101,7 +101,9 @@ static void put_special(FILE *out, const aw_field *field, const aw_config *confi
     else if (strcmp(leaf, "grid") == 0)
         fprintf(out, "  grid: [%d, %d]\n", config->grid[0], config->grid[1]);
     else if (strcmp(leaf, "at_m") == 0)
-        put_at(out, field, config);
+        put_places(out, field, config->at_m, config->at_n);
+    else if (strcmp(leaf, "particles_at_m") == 0)
+        put_places(out, field, config->particles_at_m, config->particles_at_n);
 }
 
 static void put_field(FILE *out, const aw_field *field, const aw_config *config)

@@ -30,6 +30,12 @@ static void check(aw_h5 *h5, herr_t code, const char *what, const char *name)
     if (code < 0) fail(h5, what, name);
 }
 
+size_t aw_h5_array_bytes(size_t items)
+{
+    /* the last chunk of an array of several is stored whole */
+    return 8 * (items > CHUNK_ITEMS ? items + CHUNK_ITEMS : items);
+}
+
 void aw_h5_begin(aw_h5 *h5, const char *path, size_t expected)
 {
     memset(h5, 0, sizeof *h5);

@@ -25,6 +25,9 @@ typedef struct aw_h5 {
 /** Begin an empty file in memory. @param[in] expected  rough size in bytes, to allocate once. */
 void aw_h5_begin(aw_h5 *h5, const char *path, size_t expected);
 
+/** Bytes that an array of `items` numbers takes in a file, at most. */
+size_t aw_h5_array_bytes(size_t items);
+
 /** Close the file and give its bytes: *image is malloc'd for the caller to free, NULL on error.
  *  Must be called after aw_h5_begin, whatever happened. The bytes depend on what was written alone
  *  (no time stamps). @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (printed). */

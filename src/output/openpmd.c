@@ -31,6 +31,13 @@ static const struct {
     {"F_eff", 2, 1.0, {1, 1, -2, 0, 0, 0, 0}, AW_E},
 };
 
+int aw_mesh_components(const char *name)
+{
+    for (size_t i = 0; i < sizeof MESHES / sizeof *MESHES; ++i)
+        if (strcmp(name, MESHES[i].name) == 0) return MESHES[i].ncomp;
+    return 0;
+}
+
 aw_status aw_mesh_describe(const char *name, const double *z, const double *x, aw_mesh *mesh)
 {
     for (size_t i = 0; i < sizeof MESHES / sizeof *MESHES; ++i) {
@@ -83,15 +90,15 @@ static void rotation(double theta, double matrix[9])
     memcpy(matrix, m, sizeof m);
 }
 
-void aw_attr_frame(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot)
+void aw_attr_frame(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot, const aw_axes *axes,
+                   double design)
 {
-    const aw_grid_view *frame = &snapshot->frame;
-    const double origin[3] = {frame->x, 0.0, frame->z};
+    const double origin[3] = {axes->x, 0.0, axes->z};
     double matrix[9];
     aw_h5_attr_doubles(h5, object, "frameOrigin", 3, origin);
-    rotation(frame->theta, matrix);
+    rotation(axes->theta, matrix);
     aw_h5_attr_doubles(h5, object, "frameRotation", 9, matrix);
-    rotation(frame->theta - frame->tilt, matrix);
+    rotation(design, matrix);
     aw_h5_attr_doubles(h5, object, "designRotation", 9, matrix);
     aw_h5_attr_double(h5, object, "s_ref", snapshot->s_ref);
     aw_h5_attr_double(h5, object, "t_ref", snapshot->t_ref);
@@ -107,6 +114,7 @@ static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot
 {
     static const char *const axes[2] = {"x", "z"};
     const aw_grid_view *frame = &snapshot->frame;
+    const aw_axes grid = {.z = frame->z, .x = frame->x, .theta = frame->theta};
     const double spacing[2] = {frame->hx, frame->hs};
     const double offset[2] = {-0.5 * (frame->nx - 1) * frame->hx,
                               -0.5 * (frame->ns - 1) * frame->hs};
@@ -122,7 +130,7 @@ static void mesh_attributes(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot
     if (mesh->ncomp == 2)
         aw_h5_attr_text(h5, object, "componentAxes",
                         "z: design tangent, x: design normal, at each node's own arc length");
-    aw_attr_frame(h5, object, snapshot);
+    aw_attr_frame(h5, object, snapshot, &grid, frame->theta - frame->tilt);
 }
 
 /* One array of a mesh; `scratch` holds nx ns numbers. The caller closes the dataset. */
@@ -239,6 +247,7 @@ static int species_is_whole(const aw_species *p)
 static aw_status snapshot_check(const char *path, const aw_snapshot *s)
 {
     const aw_grid_view *f = &s->frame;
+    const aw_species none = {.n = 0}, *p = s->species ? s->species : &none;
     if (!path || !*path) return aw_error(AW_ERR_ARG, "an openPMD file wants a path");
     if (s->step < 0 || !s->software || !s->version)
         return aw_error(AW_ERR_ARG, "%s: step, software or version is missing", path);
@@ -249,8 +258,9 @@ static aw_status snapshot_check(const char *path, const aw_snapshot *s)
             return aw_error(AW_ERR_ARG, "%s: mesh %zu is incomplete", path, i);
     if (s->species && !species_is_whole(s->species))
         return aw_error(AW_ERR_ARG, "%s: the particles are incomplete", path);
-    const double number[] = {s->time, s->dt, s->s_ref, s->t_ref, s->gamma_ref, s->kappa_ref,
-                             f->z,    f->x,  f->theta, f->tilt,  f->hs,        f->hx};
+    const double number[] = {
+        s->time,  s->dt,   s->s_ref, s->t_ref, s->gamma_ref, s->kappa_ref, f->z,          f->x,
+        f->theta, f->tilt, f->hs,    f->hx,    p->axes.z,    p->axes.x,    p->axes.theta, p->time};
     for (size_t i = 0; i < sizeof number / sizeof *number; ++i)
         if (!isfinite(number[i]))
             return aw_error(AW_ERR_NONFINITE,
@@ -263,10 +273,10 @@ static aw_status snapshot_check(const char *path, const aw_snapshot *s)
 /* Bytes of data, a little more than they take: the file is then allocated once. */
 static size_t size_expected(const aw_snapshot *s)
 {
-    size_t arrays = 0;
-    for (size_t i = 0; i < s->meshes; ++i) arrays += (size_t)s->mesh[i].ncomp;
-    size_t bytes = s->meshes ? arrays * (size_t)s->frame.nx * (size_t)s->frame.ns * 8 : 0;
-    if (s->species) bytes += s->species->n * 5 * 8;
+    const size_t nodes = (size_t)s->frame.nx * (size_t)s->frame.ns;
+    size_t bytes = s->species ? 5 * aw_h5_array_bytes(s->species->n) : 0;
+    for (size_t i = 0; i < s->meshes; ++i)
+        bytes += (size_t)s->mesh[i].ncomp * aw_h5_array_bytes(nodes);
     return bytes + bytes / 64;
 }
 

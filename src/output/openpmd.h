@@ -3,10 +3,13 @@
  *
  * Layout and type rules: the openPMD standard 1.1.0 with its ED-PIC extension
  * (github.com/openPMD/openPMD-standard), and what openPMD-beamphysics asks of a species.
- * Fields and particles lie in the frame of the moving grid: x across, z along, y up. Its
- * `frameRotation` (row-major) and `frameOrigin` take a position to the lab:
+ * Fields lie in the frame of the moving grid, which is tilted with the bunch: z along it, x across,
+ * y up. Particles lie in the design frame: the origin is the point of the design orbit at s_ref, z
+ * the tangent and x the normal there, for all particles at one time.
+ * `frameOrigin` and `frameRotation` (row-major) of a mesh or species take its positions to the lab:
  * r_lab = frameOrigin + frameRotation r.
- * `designRotation` does the same for the design tangent (z) and normal (x) at the centre. */
+ * `designRotation` is the same matrix for the design tangent (z) and normal (x): of the grid at its
+ * centre, of the species at s_ref, where it equals `frameRotation`. */
 #ifndef AW_OUTPUT_OPENPMD_H
 #define AW_OUTPUT_OPENPMD_H
 #include <stddef.h>
@@ -29,11 +32,17 @@ typedef struct aw_mesh {
     double unit_SI;           /* (number in the file) * unit_SI is in SI */
 } aw_mesh;
 
-/** Macro-particles of the species `electron`, in the frame of the grid; arrays borrowed, [n]. */
+/** Axes in the lab: origin [m] and direction of z [rad]. */
+typedef struct aw_axes {
+    double z, x, theta;
+} aw_axes;
+
+/** Macro-particles of the species `electron`, along axes of their own; arrays borrowed, [n]. */
 typedef struct aw_species {
     size_t n;              /* >= 1 */
-    const double *x, *z;   /* from the centre of the grid, across and along it [m] */
-    const double *px, *pz; /* momentum of one electron [kg m/s] */
+    aw_axes axes;          /* point, tangent and normal of the design orbit at s_ref */
+    const double *x, *z;   /* from the origin of the axes [m] */
+    const double *px, *pz; /* momentum of one electron [kg m/s], along the axes */
     const uint64_t *id;    /* unique and the same in every file */
     double charge;         /* of one macro-particle [C], a magnitude */
     double time;           /* at which x, z, px, pz hold [s] */
@@ -68,6 +77,9 @@ typedef struct aw_snapshot {
  *  @param[in] x  the component along the design normal; NULL for a scalar
  *  @return AW_OK, AW_ERR_ARG (unknown name, a component missing or too many: message). */
 aw_status aw_mesh_describe(const char *name, const double *z, const double *x, aw_mesh *mesh);
+
+/** Number of components of a mesh of ours: 1 scalar, 2 vector; 0 if there is none of that name. */
+int aw_mesh_components(const char *name);
 
 /** `time` as openPMD writes dates, in UTC. */
 void aw_openpmd_date(time_t time, char date[32]);

@@ -151,7 +151,7 @@ static void species_attributes(aw_h5 *h5, hid_t group, const aw_snapshot *snapsh
     aw_h5_attr_int64(h5, group, "numParticles", (int64_t)species->n);
     aw_h5_attr_double(h5, group, "totalCharge", species->charge * (double)species->n);
     aw_h5_attr_double(h5, group, "chargeUnitSI", 1.0);
-    aw_attr_frame(h5, group, snapshot);
+    aw_attr_frame(h5, group, snapshot, &species->axes, species->axes.theta);
 }
 
 void aw_species_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot)

@@ -11,8 +11,11 @@ AW_BEGIN_DECLS
 void aw_attr_dimension(aw_h5 *h5, hid_t object, double length, double mass, double time,
                        double current);
 
-/** frameOrigin, frameRotation, designRotation, s_ref, t_ref, gamma_ref, kappa_ref. */
-void aw_attr_frame(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot);
+/** frameOrigin, frameRotation, designRotation, s_ref, t_ref, gamma_ref, kappa_ref.
+ *  @param[in] axes    of the positions in `object`
+ *  @param[in] design  direction of the design tangent at their origin [rad] */
+void aw_attr_frame(aw_h5 *h5, hid_t object, const aw_snapshot *snapshot, const aw_axes *axes,
+                   double design);
 
 /** The group `electron` under `parent` (particlesPath): ED-PIC and beamphysics records.
  *  Errors are kept in h5->status. */

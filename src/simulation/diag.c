@@ -44,23 +44,23 @@ static void vector_potential(const node *n, double out[2])
 static void psi(const node *n, double out[2]) { out[0] = AW_K_COULOMB * n->I[AW_PSI]; }
 
 /* The mesh records: each is filled node by node, or is an array of forces that there is already.
- * Signs and units: src/output/openpmd.c. */
+ * Components, signs and units: src/output/openpmd.c. */
 static const struct {
     const char *name;
-    int components;
     void (*fill)(const node *n, double out[2]);
     size_t z, x; /* without `fill`: offsets of the arrays in aw_forces */
-} records[] = {{"rho", 1, rho, 0, 0},
-               {"J", 2, current, 0, 0},
-               {"phi", 1, phi, 0, 0},
-               {"A", 2, vector_potential, 0, 0},
-               {"psi", 1, psi, 0, 0},
-               {"F", 2, NULL, offsetof(aw_forces, Fs), offsetof(aw_forces, Fx)},
-               {"F_eff", 2, NULL, offsetof(aw_forces, Fs_eff), offsetof(aw_forces, Fx_eff)}};
+} records[] = {{"rho", rho, 0, 0},
+               {"J", current, 0, 0},
+               {"phi", phi, 0, 0},
+               {"A", vector_potential, 0, 0},
+               {"psi", psi, 0, 0},
+               {"F", NULL, offsetof(aw_forces, Fs), offsetof(aw_forces, Fx)},
+               {"F_eff", NULL, offsetof(aw_forces, Fs_eff), offsetof(aw_forces, Fx_eff)}};
 enum { RECORDS = sizeof records / sizeof records[0] };
 
 struct aw_diag {
     const char *input;
+    int components[RECORDS];
     double *mesh[RECORDS][2];          /* [nodes] each; NULL where nothing is filled */
     double *particle[PARTICLE_ARRAYS]; /* [particles] each, made at the first use */
     uint64_t *id;
@@ -72,12 +72,14 @@ aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out
     *out = NULL;
     if (!d) return AW_ERR_NOMEM;
     d->input = input;
-    for (int i = 0; i < RECORDS; ++i)
-        for (int k = 0; records[i].fill && k < records[i].components; ++k)
+    for (int i = 0; i < RECORDS; ++i) {
+        d->components[i] = aw_mesh_components(records[i].name);
+        for (int k = 0; records[i].fill && k < d->components[i]; ++k)
             if (!(d->mesh[i][k] = aw_alloc(sim->nodes, sizeof(double)))) {
                 aw_diag_free(d);
                 return AW_ERR_NOMEM;
             }
+    }
     *out = d;
     return AW_OK;
 }
@@ -98,7 +100,7 @@ static void fill_node(aw_diag *d, const node *n, size_t at)
         double value[2];
         if (!records[i].fill) continue;
         records[i].fill(n, value);
-        for (int k = 0; k < records[i].components; ++k) d->mesh[i][k][at] = value[k];
+        for (int k = 0; k < d->components[i]; ++k) d->mesh[i][k][at] = value[k];
     }
 }
 
@@ -136,35 +138,35 @@ static aw_status describe_meshes(const aw_diag *d, const aw_forces *forces, aw_m
         const int filled = records[i].fill != NULL;
         const double *z = filled ? d->mesh[i][0] : forces_at(forces, records[i].z);
         const double *x = filled ? d->mesh[i][1] : forces_at(forces, records[i].x);
-        AW_TRY(
-            aw_mesh_describe(records[i].name, z, records[i].components > 1 ? x : NULL, &mesh[i]));
+        AW_TRY(aw_mesh_describe(records[i].name, z, d->components[i] > 1 ? x : NULL, &mesh[i]));
     }
 done:
     return status;
 }
 
-/* Particles in the axes of the grid. */
+/* Particles along the design tangent and normal at S_ref, from the point of the orbit there. */
 static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *species)
 {
     const aw_particles *p;
     aw_status status = AW_OK;
     AW_TRY(aw_simulation_particles(sim, &p));
-    const aw_grid_view *g = &sim->frame.grid;
-    const double c = cos(g->theta), s = sin(g->theta), unit = AW_ME * AW_C;
+    const aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref);
+    const double unit = AW_ME * AW_C;
     for (int k = 0; k < PARTICLE_ARRAYS; ++k)
         if (!d->particle[k] && !(d->particle[k] = aw_alloc(p->n, sizeof(double))))
             AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
     if (!d->id && !(d->id = aw_alloc(p->n, sizeof *d->id)))
         AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
     for (size_t i = 0; i < p->n; ++i) {
-        double dz = p->z[i] - g->z, dx = p->x[i] - g->x;
-        d->particle[P_Z][i] = dz * c + dx * s;
-        d->particle[P_X][i] = -dz * s + dx * c;
-        d->particle[P_PZ][i] = unit * (p->pz[i] * c + p->px[i] * s);
-        d->particle[P_PX][i] = unit * (-p->pz[i] * s + p->px[i] * c);
+        double dz = p->z[i] - at.z, dx = p->x[i] - at.x;
+        d->particle[P_Z][i] = dz * at.ct + dx * at.st;
+        d->particle[P_X][i] = -dz * at.st + dx * at.ct;
+        d->particle[P_PZ][i] = unit * (p->pz[i] * at.ct + p->px[i] * at.st);
+        d->particle[P_PX][i] = unit * (-p->pz[i] * at.st + p->px[i] * at.ct);
         d->id[i] = i + 1;
     }
     *species = (aw_species){.n = p->n,
+                            .axes = {.z = at.z, .x = at.x, .theta = at.theta},
                             .x = d->particle[P_X],
                             .z = d->particle[P_Z],
                             .px = d->particle[P_PX],

@@ -23,6 +23,9 @@
 /* Regions in the solver's lists per point of a block and per node along the longer side: predicts
  * the peaks of the LCLS bend with 64, 96 and 128 nodes within 10 %. */
 #define AW_LISTED_REGIONS ((size_t)8)
+/* Per particle while a file of particles is written: five numbers for the file, its image in HDF5,
+ * and the copy that is stored. */
+#define AW_WRITTEN_BYTES ((size_t)15 * sizeof(double))
 /* Arrays of access patterns of `predictive`, and the workspace of a tile. */
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
@@ -128,7 +131,7 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
-    size_t per_particle = 9 * sizeof(double) + sizeof(int32_t);
+    size_t per_particle = 9 * sizeof(double) + sizeof(int32_t) + AW_WRITTEN_BYTES;
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
     size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */

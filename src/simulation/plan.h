@@ -17,7 +17,7 @@ typedef struct aw_plan {
     double overtaking;       /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
     double radius;           /* of the sharpest bend [m]; 0 without bends */
     double derbenev;         /* sigma_x / (R sigma_s^2)^(1/3); 0 without bends */
-    double cells_s, cells_x; /* grid cells per sigma at the start */
+    double cells_s, cells_x; /* grid cells per sigma (of the uncut Gaussian) at the start */
     double per_cell;         /* macro-particles per cell */
     size_t history_bytes, other_bytes; /* memory at the end of the run, estimated */
 } aw_plan;

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "pic/distribution.h"
 #include "pic/push.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -64,6 +65,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     *out = NULL;
     if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
     sim->config = config;
+    sim->reach = aw_cut_normal_of(config->beam.cutoff_sigma).reach;
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_plan_make(config, &sim->plan);
     aw_device_params device = {.variant = variant,
@@ -153,8 +155,8 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
         status = aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step);
     AW_TRY(aw_particles_agree(sim->particles, status));
     if (config->motion == AW_MOTION_RIGID && !sim->fit_grid)
-        aw_frame_rigid(&sim->frame, orbit, sim->S_ref, beam->cutoff_sigma * beam->sigma_s,
-                       beam->cutoff_sigma * beam->sigma_x);
+        aw_frame_rigid(&sim->frame, orbit, sim->S_ref, sim->reach * beam->sigma_s,
+                       sim->reach * beam->sigma_x);
     else
         AW_TRY(aw_frame_fit(&sim->frame, orbit, sim->particles, sim->S_ref));
     AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,

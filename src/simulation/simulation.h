@@ -21,6 +21,7 @@ typedef struct aw_simulation {
     const aw_config *config; /* borrowed */
     aw_plan plan;
     aw_particles *particles;
+    double reach; /* of the drawn beam from its centre, in rms sizes */
     aw_frame frame;
     aw_deposit *deposit;
     aw_history *history;

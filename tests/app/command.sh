@@ -129,6 +129,26 @@ for file in resolved.yaml run.log monitor.csv diag/arcwake_00000000.h5 diag/arcw
     [ -s "out/$file" ] || complain "out/$file is missing after a run"
 done
 [ "$(grep -c '^[0-9]' out/monitor.csv)" -eq 6 ] || complain "monitor.csv has not 6 rows"
+
+# files DIRECTORY STEPS WITH: mesh files are of these steps, and particles are in these.
+files() {
+    found=$(cd "$1/diag" && for file in *.h5; do echo "$file"; done | tr -d -c '0-9\n' |
+        sed 's/^0*\(.\)5$/\1/' | tr '\n' ' ')
+    [ "$found" = "$2 " ] || complain "$1 has files of the steps $found, expected $2"
+    found=$(cd "$1/diag" && grep -l -a speciesType -- *.h5 | tr -d -c '0-9\n' |
+        sed 's/^0*\(.\)5$/\1/' | tr '\n' ' ')
+    [ "$found" = "$3 " ] || complain "$1 has particles of the steps $found, expected $3"
+}
+files out '0 2 4 5' '0 5'
+expect 0 '' run run.yaml -o places --set output.every=0 --set output.at_m='[0.04]' \
+    --set output.particles_at_m='[0.05, 0.045]'
+files places '2 3 5' '2 3 5'
+expect 0 '' run run.yaml -o cycle --set output.every=1 --set output.particles_every=3 --steps 4
+files cycle '0 1 2 3 4' '0 3 4'
+
+# A sharp cut leaves particles further out than cutoff_sigma rms sizes, and the grid holds them.
+expect 0 '' run run.yaml -o cut --set motion=rigid --set beam.cutoff_sigma=1 --steps 2
+expect 2 "'0.05' is below 0.1" run run.yaml -o cut --set beam.cutoff_sigma=0.05
 expect 0 '' run out/resolved.yaml -o again
 expect 2 'not empty' run run.yaml
 expect 0 '' run run.yaml --force

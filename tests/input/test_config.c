@@ -84,6 +84,20 @@ static void defaults_are_those_of_the_manual(void **state)
     assert_int_equal(c->every, 10);
     assert_int_equal(c->particles_every, 0);
     assert_int_equal(c->at_n, 0);
+    assert_int_equal(c->particles_at_n, 0);
+    aw_config_free(c);
+}
+
+static void particles_have_a_list_of_places_of_their_own(void **state)
+{
+    (void)state;
+    aw_config *c =
+        read_text(replaced(good_run, "particles_every: 40", "particles_at_m: [6.0, 0.0, 0.3]"));
+    assert_int_equal(c->particles_at_n, 3);
+    assert_true(c->particles_at_m[0] == 0.0 && c->particles_at_m[1] == 0.3 &&
+                c->particles_at_m[2] == 6.0); /* in order */
+    assert_int_equal(c->at_n, 2);
+    assert_int_equal(c->particles_every, 0);
     aw_config_free(c);
 }
 
@@ -176,6 +190,9 @@ static void values_out_of_range_are_refused(void **state)
     refused_run("[0.5, 0.2]", "[-0.1]",
                 "run.yaml:29:10: output.at_m[1]: '-0.1' is outside the lattice (expected 0 to "
                 "6.00006584 m)");
+    refused_run("particles_every: 40", "particles_at_m: [0.5, 6.01]",
+                "run.yaml:30:25: output.particles_at_m[2]: '6.01' is outside the lattice (expected "
+                "0 to 6.00006584 m)");
 }
 
 static void wrong_types_and_texts_are_refused(void **state)
@@ -207,6 +224,9 @@ static void wrong_types_and_texts_are_refused(void **state)
                 "run.yaml:29:9: output.at_m: '0.5' is not a list (expected a "
                 "list of arc lengths in m within the lattice, e.g. [0.2, "
                 "0.5])");
+    refused_run("particles_every: 40", "particles_at_m: 0.5",
+                "run.yaml:30:19: output.particles_at_m: '0.5' is not a list (expected a list of "
+                "arc lengths in m within the lattice, e.g. [0.2, 0.5])");
     refused_run("motion: rigid", "motion: frozen",
                 "run.yaml:15:9: motion: 'frozen' is not known (expected self-consistent, rigid or "
                 "external)");
@@ -280,7 +300,7 @@ static void missing_and_unknown_keys_are_named(void **state)
                 "numerics.step_m?)");
     refused_run("every: 20", "colour: red",
                 "run.yaml:28:3: output.colour: unknown key (expected one of: directory, every, "
-                "at_m, particles_every, checkpoint_every)");
+                "at_m, particles_every, particles_at_m, checkpoint_every)");
     refused_run("  seed: 7", "  gamma: 7",
                 "run.yaml:7:3: beam.gamma: this key was given before, at "
                 "line 5, column 3 (expected once)");
@@ -403,6 +423,10 @@ static void assert_same(const aw_config *a, const aw_config *b)
     assert_int_equal(a->particles_every, b->particles_every);
     assert_int_equal(a->at_n, b->at_n);
     if (a->at_n) assert_memory_equal(a->at_m, b->at_m, a->at_n * sizeof *a->at_m);
+    assert_int_equal(a->particles_at_n, b->particles_at_n);
+    if (a->particles_at_n)
+        assert_memory_equal(a->particles_at_m, b->particles_at_m,
+                            a->particles_at_n * sizeof *a->particles_at_m);
     assert_true(a->lattice->gamma_ref == b->lattice->gamma_ref);
     assert_int_equal(a->lattice->n, b->lattice->n);
 }
@@ -420,6 +444,8 @@ static void the_text_reads_back_to_the_same_bits(void **state)
         {"motion: rigid", "motion: external"},
         {"[0.5, 0.2]", "[0.1, 0.2, 0.3, 0.7, 1e-300, 0, 1.1, 2.2, 3.3, 4.4, 5.0000000000000009]"},
         {"upstream: drift", "upstream: steady"},
+        {"particles_every: 40",
+         "particles_at_m: [0.1, 0.2, 0.3, 0.7, 1e-300, 0, 1.1, 2.2, 3.3, 5.0000000000000009]"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof variant / sizeof variant[0]; ++i) {
@@ -466,6 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_arrives),
         cmocka_unit_test(defaults_are_those_of_the_manual),
+        cmocka_unit_test(particles_have_a_list_of_places_of_their_own),
         cmocka_unit_test(energy_and_emittance_are_alternatives),
         cmocka_unit_test(the_energy_may_differ_with_a_warning),
         cmocka_unit_test(values_out_of_range_are_refused),

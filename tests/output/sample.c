@@ -12,6 +12,7 @@
 #define CHARGE 1e-9  /* of the bunch [C] */
 #define RADIUS 25.13 /* of the bend [m] */
 #define DT 6.67e-11  /* [s] */
+#define OFFSET 1e-5  /* of the grid's centre from the design orbit [m] */
 
 /* A Gaussian charge density, and fields made of it that are good for telling arrays apart. */
 static void fill_meshes(sample *s)
@@ -36,7 +37,7 @@ static void fill_meshes(sample *s)
 
 static void fill_particles(sample *s)
 {
-    const double p = 1e4 * AW_ME * AW_C;
+    const double p = 1e4 * AW_ME * AW_C, turned = s->snapshot.s_ref / RADIUS;
     for (int i = 0; i < SAMPLE_N; ++i) {
         double a = 0.1 * i, r = SIGMA * sqrt((i + 0.5) / SAMPLE_N);
         s->x[i] = r * cos(a);
@@ -45,14 +46,16 @@ static void fill_particles(sample *s)
         s->pz[i] = p * (1.0 + 1e-4 * cos(3.0 * a));
         s->id[i] = (uint64_t)i;
     }
-    s->species = (aw_species){.n = SAMPLE_N,
-                              .x = s->x,
-                              .z = s->z,
-                              .px = s->px,
-                              .pz = s->pz,
-                              .id = s->id,
-                              .charge = CHARGE / SAMPLE_N,
-                              .time = s->snapshot.time};
+    s->species = (aw_species){
+        .n = SAMPLE_N,
+        .axes = {.z = RADIUS * sin(turned), .x = -RADIUS * (1.0 - cos(turned)), .theta = -turned},
+        .x = s->x,
+        .z = s->z,
+        .px = s->px,
+        .pz = s->pz,
+        .id = s->id,
+        .charge = CHARGE / SAMPLE_N,
+        .time = s->snapshot.time};
 }
 
 void sample_fill(sample *s, long step)
@@ -70,10 +73,10 @@ void sample_fill(sample *s, long step)
                                           .nx = SAMPLE_NX,
                                           .hs = 1e-5,
                                           .hx = 2e-5,
-                                          .z = RADIUS * sin(path / RADIUS),
-                                          .x = -RADIUS * (1.0 - cos(path / RADIUS)),
+                                          .z = (RADIUS + OFFSET) * sin(path / RADIUS),
+                                          .x = (RADIUS + OFFSET) * cos(path / RADIUS) - RADIUS,
                                           .S = path,
-                                          .offset = 0.0,
+                                          .offset = OFFSET,
                                           .theta = 0.1 - path / RADIUS,
                                           .tilt = 0.1},
                                 .software = "arcwake",

@@ -223,18 +223,27 @@ static void frame_is_on_every_mesh_and_on_the_species(void **state)
 {
     fixture *f = *state;
     const aw_snapshot *s = &f->s.snapshot;
-    const char *const object[] = {"/data/12/meshes/rho", "/data/12/meshes/F",
-                                  "/data/12/meshes/F_eff", "/data/12/particles/electron"};
-    const double origin[3] = {s->frame.x, 0.0, s->frame.z};
+    /* sample.c tilts the grid by 0.1 rad against the design tangent -S/R and shifts it off the
+     * design orbit, on which the particles' axes lie */
+    const double grid[3] = {s->frame.x, 0.0, s->frame.z}, tangent = -0.24 / 25.13;
+    const double orbit[3] = {s->species->axes.x, 0.0, s->species->axes.z};
+    const struct {
+        const char *name;
+        const double *origin;
+        double theta;
+    } object[] = {{"/data/12/meshes/rho", grid, s->frame.theta},
+                  {"/data/12/meshes/F", grid, s->frame.theta},
+                  {"/data/12/meshes/F_eff", grid, s->frame.theta},
+                  {"/data/12/particles/electron", orbit, tangent}};
+    assert_true(fabs(grid[0] - orbit[0]) > 9e-6);
     for (size_t i = 0; i < sizeof object / sizeof *object; ++i) {
-        assert_attr_doubles(f, object[i], "frameOrigin", 3, origin);
-        assert_attr_double(f, object[i], "s_ref", 0.24);
-        assert_attr_double(f, object[i], "t_ref", s->t_ref);
-        assert_attr_double(f, object[i], "gamma_ref", 1e4);
-        assert_attr_double(f, object[i], "kappa_ref", 1.0 / 25.13);
-        assert_rotation(f, object[i], "frameRotation", s->frame.theta);
-        /* sample.c tilts the frame by 0.1 rad against the design tangent -S/R */
-        assert_rotation(f, object[i], "designRotation", -0.24 / 25.13);
+        assert_attr_doubles(f, object[i].name, "frameOrigin", 3, object[i].origin);
+        assert_attr_double(f, object[i].name, "s_ref", 0.24);
+        assert_attr_double(f, object[i].name, "t_ref", s->t_ref);
+        assert_attr_double(f, object[i].name, "gamma_ref", 1e4);
+        assert_attr_double(f, object[i].name, "kappa_ref", 1.0 / 25.13);
+        assert_rotation(f, object[i].name, "frameRotation", object[i].theta);
+        assert_rotation(f, object[i].name, "designRotation", tangent);
     }
 }
 

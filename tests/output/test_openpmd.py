@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Our openPMD files in the validator, openPMD-viewer and openPMD-beamphysics.
 
-usage: test_openpmd.py DIRECTORY   (of python.c; the numbers expected here are those of sample.c)
+usage: test_openpmd.py DIRECTORY   (of python.c; the numbers expected here are those of sample.c;
+                                    $AW_ARCWAKE is the program)
 """
+import csv
 import os
 import subprocess
 import sys
@@ -20,6 +22,8 @@ except ImportError as problem:
     print(f"skipped: {problem} (tools/requirements-test.txt lists what is needed)")
     sys.exit(77)
 
+ARCWAKE = os.environ["AW_ARCWAKE"]
+ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = Path(sys.argv[1]).absolute()
 DIAG = DIRECTORY / "diag"
 STEPS = (20, 40)
@@ -148,18 +152,109 @@ class BeamPhysics(unittest.TestCase):
 
 class Frame(unittest.TestCase):
     def test_lab_positions_follow_the_orbit(self):
-        """frameOrigin lies on a circle of radius R in the lab, and designRotation is along it."""
+        """frameOrigin lies on a circle of radius R in the lab, and the axes are along it."""
         with h5py.File(file_of(40), "r") as file:
             attrs = file["/data/40/particles/electron"].attrs
             origin, tangent = attrs["frameOrigin"], attrs["designRotation"].reshape(3, 3)[:, 2]
             radius = 1 / attrs["kappa_ref"]
             rotation = attrs["frameRotation"].reshape(3, 3)
+            design = attrs["designRotation"].reshape(3, 3)
         # the bend's centre is at (x, z) = (-R, 0); the tangent is normal to the radius
         np.testing.assert_allclose(np.hypot(origin[0] + radius, origin[2]), radius, rtol=1e-14)
         self.assertAlmostEqual((origin[0] + radius) * tangent[0] + origin[2] * tangent[2], 0,
                                delta=1e-13)
+        np.testing.assert_array_equal(rotation, design)
         np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-15)
         self.assertAlmostEqual(np.linalg.det(rotation), 1.0, delta=1e-15)
+
+
+class Run(unittest.TestCase):
+    """A run through a compressor: 200 um become 20 um, and the grid is tilted at both ends."""
+
+    @classmethod
+    def setUpClass(cls):
+        lattice = (ROOT / "inputs" / "zeuthen_chicane.pals.yaml").read_text()
+        bend = "          - b1:\n"
+        # The whole bunch starts in a straight line.
+        longer = lattice.replace(bend, "          - d0: {kind: Drift, length: 0.1}\n" + bend)
+        assert longer != lattice
+        (DIRECTORY / "compressor.pals.yaml").write_text(longer)
+        settings = ["lattice=" + str(DIRECTORY / "compressor.pals.yaml"), "motion=external",
+                    "beam.particles=20000", "numerics.grid=[16, 16]", "numerics.step_m=0.1",
+                    "numerics.tolerance=1e-3", "output.at_m=[0.4]", "output.every=0",
+                    "output.particles_every=0", "output.particles_at_m=[0, 6]"]
+        command = [ARCWAKE, "run", ROOT / "inputs" / "zeuthen_chicane.yaml", "--solver",
+                   "two-phase", "--threads", "1", "-o", "compressor"]
+        for setting in settings:
+            command += ["--set", setting]
+        environment = dict(os.environ, AW_PYTHON="/bin/false", ARCWAKE_TUNING="none")
+        done = subprocess.run(command, capture_output=True, text=True, cwd=DIRECTORY, check=False,
+                              env=environment)
+        assert done.returncode == 0, done.stderr
+        with open(DIRECTORY / "compressor" / "monitor.csv", newline="", encoding="ascii") as file:
+            cls.rows = {int(row["step"]): row for row in csv.DictReader(file)}
+        cls.last = max(cls.rows)
+        cls.steps = (0, 60, cls.last)  # at S = 0, at 6 m, and the last
+
+    def path_of(self, step):
+        return DIRECTORY / "compressor" / "diag" / f"arcwake_{step:08d}.h5"
+
+    def test_beamphysics_gives_our_own_bunch_parameters(self):
+        gamma = 5e9 / 510998.95
+        for step in (0, self.last):
+            group, row = ParticleGroup(str(self.path_of(step))), self.rows[step]
+            # cov divides by N - 1 (5e-5). p_x = p x' also has the chirp's spread of 0.7 %: it adds
+            # (1 + alpha^2) sigma^2/2 = 2e-4 of the emittance.
+            np.testing.assert_allclose(group["norm_emit_x"] / np.sqrt(gamma**2 - 1),
+                                       float(row["emittance_x_m"]), rtol=1e-3)
+            # Positions are rounded in the lab, 15 m from its origin.
+            np.testing.assert_allclose(group["sigma_z"], float(row["sigma_s_m"]), rtol=1e-9)
+            np.testing.assert_allclose(group["sigma_x"], float(row["sigma_x_m"]), rtol=1e-9)
+            np.testing.assert_allclose(group["charge"], float(row["charge_C"]), rtol=1e-12)
+            # energy_eV is the mean of the distribution; a sample errs by -36/m of its mean s.
+            self.assertAlmostEqual(group["mean_energy"] / 5e9, 1, delta=36 * 200e-6 * 1e-3)
+            self.assertLess(abs(group["mean_px"]), 1e-3 * group["sigma_px"] + 1)
+        first, last = (ParticleGroup(str(self.path_of(step))) for step in (0, self.last))
+        self.assertLess(last["sigma_z"], 0.11 * first["sigma_z"])
+        self.assertLess(last["sigma_z"], last["sigma_x"])
+
+    def test_particles_lie_on_the_tilted_mesh(self):
+        """Both frames lead to the same place in the lab, also at a large tilt (6 m)."""
+        for step in self.steps:
+            with h5py.File(self.path_of(step)) as file:
+                rho = file[f"data/{step}/meshes/rho"]
+                species = file[f"data/{step}/particles/electron"]
+                mesh, axes = rho.attrs, species.attrs
+                turn = mesh["frameRotation"].reshape(3, 3).T
+                r = np.stack([species["position/x"][:], np.zeros(20000), species["position/z"][:]])
+                r = turn @ ((axes["frameOrigin"] - mesh["frameOrigin"])[:, None]
+                            + axes["frameRotation"].reshape(3, 3) @ r)
+                spacing, density, n = mesh["gridSpacing"], rho[:], np.array(rho.shape)
+            half = 0.5 * (n - 1) * spacing
+            for axis, along in ((0, r[0]), (1, r[2])):
+                self.assertLess(np.abs(along).max(), half[axis])
+                place = (np.arange(n[axis]) - 0.5 * (n[axis] - 1)) * spacing[axis]
+                charge = density.sum(axis=1 - axis) / density.sum()
+                # Quadratic B-splines are exact in the mean and add h^2/4 to the variance; the sums
+                # over nodes err as rounding.
+                mean = (charge * place).sum()
+                self.assertAlmostEqual(mean / spacing[axis], along.mean() / spacing[axis],
+                                       delta=1e-6)
+                variance = (charge * (place - mean)**2).sum() / spacing[axis]**2
+                self.assertAlmostEqual(variance, along.var() / spacing[axis]**2 + 0.25, delta=1e-6)
+
+    def test_the_last_step_and_the_listed_places_have_particles(self):
+        found = {}
+        for path in sorted((DIRECTORY / "compressor" / "diag").iterdir()):
+            with h5py.File(path) as file:
+                found[int(path.stem[-8:])] = "particlesPath" in file.attrs
+        # 0.4 m is at_m
+        self.assertEqual(found, {0: True, 4: False, 60: True, self.last: True})
+        series = OpenPMDTimeSeries(str(DIRECTORY / "compressor" / "diag"), backend="h5py")
+        self.assertEqual(series.avail_species, ["electron"])
+        errors, words = validate(self.path_of(self.last))
+        self.assertEqual(errors, 0, words)
+        self.assertIn("0 Errors and 0 Warnings", words)
 
 
 if __name__ == "__main__":

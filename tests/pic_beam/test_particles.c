@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "pic/distribution.h"
 #include "pic/particles.h"
 #include "pic/philox.h"
 #include "tests/assert_close.h"
@@ -73,10 +74,11 @@ static moments moments_of(const double *a, const double *b, size_t n)
 }
 
 /* Every second moment that was asked for, to `tol` relative to its scale. */
-static void check_moments(int quiet, double tol)
+static void check_moments(int quiet, double tol, double cutoff)
 {
     const size_t n = 100000;
     aw_beam_params beam = beam_of(n, quiet);
+    beam.cutoff_sigma = cutoff;
     aw_particles *p = draw(&beam);
     double *slope = test_malloc(n * sizeof *slope), *delta = test_malloc(n * sizeof *delta);
     double spread = beam.energy_spread, emittance = beam.emittance;
@@ -111,14 +113,14 @@ static void check_moments(int quiet, double tol)
 static void random_beam_has_its_moments(void **state)
 {
     (void)state;
-    check_moments(0, 0.014); /* 4.5 standard errors 1/sqrt(N) = 0.0032 of a mean */
+    check_moments(0, 0.014, 5.0); /* 4.5 standard errors 1/sqrt(N) = 0.0032 of a mean */
 }
 
 static void quiet_beam_has_its_moments_ten_times_closer(void **state)
 {
     (void)state;
     /* the sequence errs as log(N)^4/N at worst; a random start would pass with odds of 1e-12 */
-    check_moments(1, 1e-3);
+    check_moments(1, 1e-3, 5.0);
 }
 
 static void the_cut_holds_and_is_reached(void **state)
@@ -130,9 +132,44 @@ static void the_cut_holds_and_is_reached(void **state)
     beam.cutoff_sigma = 2.0;
     p = draw(&beam);
     for (size_t i = 0; i < p->n; ++i) most = fmax(most, fabs(p->s0[i]) / beam.sigma_s);
-    assert_true(most <= 2.0);
-    assert_true(most > 1.999); /* density there is 0.11 a sigma: 23 of 2e5 within 0.001 */
+    /* 2/sqrt(1 - 4 phi(2)/erf(sqrt(2))): the rms is that of the cut Gaussian; 1e-15 of rounding */
+    assert_close(aw_cut_normal_of(2.0).reach, 2.273694469, 1e-9, 0.0);
+    assert_true(most <= aw_cut_normal_of(2.0).reach * (1.0 + 1e-15));
+    /* density there is 0.11 a sigma: 23 of 2e5 within 0.001 */
+    assert_true(most > 0.9995 * aw_cut_normal_of(2.0).reach);
     aw_particles_free(p);
+}
+
+/* Variance of the deviates by the midpoint rule: the slope of g^2 in u reaches 2 reach/phi(c) at a
+ * cut c, 7e6 for c = 5, and the error is h^2/12 of that, 6e-7. */
+static double deviate_variance(double cutoff)
+{
+    const aw_cut_normal normal = aw_cut_normal_of(cutoff);
+    const int n = 1000000;
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        const double g = aw_cut_normal_deviate(&normal, (i + 0.5) / n);
+        sum += g * g / n;
+    }
+    return sum;
+}
+
+static void deviates_have_rms_one_whatever_the_cut(void **state)
+{
+    static const double cutoff[] = {0.1, 1.0, 2.0, 3.0, 5.0}, scale_of_3 = 1.013604198;
+    (void)state;
+    /* the cut at 5 takes 1.5e-5 of the variance away */
+    for (int k = 0; k < 5; ++k) assert_close(deviate_variance(cutoff[k]), 1.0, 2e-6, 0.0);
+    assert_close(aw_cut_normal_of(3.0).scale, scale_of_3, 1e-9, 0.0);
+    assert_close(aw_cut_normal_of(20.0).scale, 1.0, 1e-15, 0.0);      /* nothing is cut */
+    assert_close(aw_cut_normal_of(1e-4).reach, sqrt(3.0), 1e-8, 0.0); /* uniform, to c^2/15 */
+}
+
+static void every_rms_is_that_of_the_run_file_whatever_the_cut(void **state)
+{
+    static const double cutoff[] = {2.0, 3.0, 5.0};
+    (void)state;
+    for (int k = 0; k < 3; ++k) check_moments(1, 1e-3, cutoff[k]); /* as below; uncorrected: 0.12 */
 }
 
 static void particle_i_depends_on_the_seed_and_i_alone(void **state)
@@ -183,7 +220,7 @@ static void one_particle_is_a_beam(void **state)
         aw_particles *p = draw(&beam);
         assert_int_equal(p->n, 1);
         assert_close(p->charge, 1e-9, 0.0, 0.0);
-        assert_true(fabs(p->s0[0]) <= 5.0 * beam.sigma_s && p->pz[0] > 0.0);
+        assert_true(fabs(p->s0[0]) <= 5.001 * beam.sigma_s && p->pz[0] > 0.0);
         aw_particles_free(p);
     }
 }
@@ -231,6 +268,8 @@ int main(void)
         cmocka_unit_test(random_beam_has_its_moments),
         cmocka_unit_test(quiet_beam_has_its_moments_ten_times_closer),
         cmocka_unit_test(the_cut_holds_and_is_reached),
+        cmocka_unit_test(deviates_have_rms_one_whatever_the_cut),
+        cmocka_unit_test(every_rms_is_that_of_the_run_file_whatever_the_cut),
         cmocka_unit_test(particle_i_depends_on_the_seed_and_i_alone),
         cmocka_unit_test(the_draw_has_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(one_particle_is_a_beam),
