@@ -51,6 +51,7 @@ aw_status aw_mesh_describe(const char *name, const double *z, const double *x, a
         mesh->component[1] = "x";
         mesh->data[0] = z;
         mesh->data[1] = x;
+        mesh->error[0] = mesh->error[1] = (double)NAN;
         mesh->scale = MESHES[i].sign;
         memcpy(mesh->unit_dimension, MESHES[i].dimension, sizeof mesh->unit_dimension);
         mesh->unit_SI = MESHES[i].unit_SI;
@@ -146,6 +147,8 @@ static hid_t mesh_component(aw_h5 *h5, hid_t parent, const aw_grid_view *frame, 
     hid_t set = aw_h5_doubles(h5, parent, name, 2, dims, scratch);
     aw_h5_attr_double(h5, set, "unitSI", mesh->unit_SI);
     aw_h5_attr_doubles(h5, set, "position", 2, on_node);
+    if (isfinite(mesh->error[i]))
+        aw_h5_attr_double(h5, set, "estimatedError", fabs(mesh->scale) * mesh->error[i]);
     return set;
 }
 

@@ -27,6 +27,7 @@ typedef struct aw_mesh {
     int ncomp;                /* 1 scalar, 2 vector */
     const char *component[2]; /* of a vector: "z" (design tangent) and "x" (design normal) */
     const double *data[2];    /* borrowed; [nx][ns], s fastest */
+    double error[2];          /* estimated largest error of data[i]; NaN: not known */
     double scale;             /* the file gets scale * data */
     double unit_dimension[7]; /* powers of L, M, T, I, theta, N, J */
     double unit_SI;           /* (number in the file) * unit_SI is in SI */
@@ -73,6 +74,7 @@ typedef struct aw_snapshot {
  *  these:
  *    rho [C/m^2], J [A/m] (z, x), phi [V], A [V s/m] (z, x), psi [V]: negated;
  *    F, F_eff (z, x): in eV/m on one beam particle, unitSI = e.
+ *  Its errors are not known; the caller may set them.
  *  @param[in] z  the scalar, or the component along the design tangent; borrowed, [nx][ns]
  *  @param[in] x  the component along the design normal; NULL for a scalar
  *  @return AW_OK, AW_ERR_ARG (unknown name, a component missing or too many: message). */

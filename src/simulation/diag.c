@@ -43,19 +43,29 @@ static void vector_potential(const node *n, double out[2])
 
 static void psi(const node *n, double out[2]) { out[0] = AW_K_COULOMB * n->I[AW_PSI]; }
 
-/* The mesh records: each is filled node by node, or is an array of forces that there is already.
+/* The mesh records: each is filled node by node, or is an array of forces that there is already,
+ * with an estimate of its error.
  * Components, signs and units: src/output/openpmd.c. */
 static const struct {
     const char *name;
     void (*fill)(const node *n, double out[2]);
-    size_t z, x; /* without `fill`: offsets of the arrays in aw_forces */
-} records[] = {{"rho", rho, 0, 0},
-               {"J", current, 0, 0},
-               {"phi", phi, 0, 0},
-               {"A", vector_potential, 0, 0},
-               {"psi", psi, 0, 0},
-               {"F", NULL, offsetof(aw_forces, Fs), offsetof(aw_forces, Fx)},
-               {"F_eff", NULL, offsetof(aw_forces, Fs_eff), offsetof(aw_forces, Fx_eff)}};
+    size_t z, x;             /* without `fill`: offsets of the arrays in aw_forces, */
+    size_t error_z, error_x; /* and of their errors in aw_force */
+} records[] = {{.name = "rho", .fill = rho},
+               {.name = "J", .fill = current},
+               {.name = "phi", .fill = phi},
+               {.name = "A", .fill = vector_potential},
+               {.name = "psi", .fill = psi},
+               {.name = "F",
+                .z = offsetof(aw_forces, Fs),
+                .x = offsetof(aw_forces, Fx),
+                .error_z = offsetof(aw_force, s),
+                .error_x = offsetof(aw_force, x)},
+               {.name = "F_eff",
+                .z = offsetof(aw_forces, Fs_eff),
+                .x = offsetof(aw_forces, Fx_eff),
+                .error_z = offsetof(aw_force, s_eff),
+                .error_x = offsetof(aw_force, x_eff)}};
 enum { RECORDS = sizeof records / sizeof records[0] };
 
 struct aw_diag {
@@ -131,14 +141,24 @@ static const double *forces_at(const aw_forces *forces, size_t offset)
     return *(double *const *)(const void *)((const char *)forces + offset);
 }
 
-static aw_status describe_meshes(const aw_diag *d, const aw_forces *forces, aw_mesh mesh[RECORDS])
+/* A number of an aw_force at an offset. */
+static double error_at(const aw_force *force, size_t offset)
 {
+    return *(const double *)(const void *)((const char *)force + offset);
+}
+
+static aw_status describe_meshes(const aw_diag *d, const aw_simulation *sim, aw_mesh mesh[RECORDS])
+{
+    const aw_forces *forces = &sim->forces;
     aw_status status = AW_OK;
     for (int i = 0; i < RECORDS; ++i) {
         const int filled = records[i].fill != NULL;
         const double *z = filled ? d->mesh[i][0] : forces_at(forces, records[i].z);
         const double *x = filled ? d->mesh[i][1] : forces_at(forces, records[i].x);
         AW_TRY(aw_mesh_describe(records[i].name, z, d->components[i] > 1 ? x : NULL, &mesh[i]));
+        if (filled || !sim->force_error_known) continue;
+        mesh[i].error[0] = error_at(&sim->force_error, records[i].error_z);
+        mesh[i].error[1] = error_at(&sim->force_error, records[i].error_x);
     }
 done:
     return status;
@@ -186,7 +206,7 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
     aw_mesh mesh[RECORDS];
     aw_species species;
     fill_meshes(d, sim);
-    AW_TRY(describe_meshes(d, &sim->forces, mesh));
+    AW_TRY(describe_meshes(d, sim, mesh));
     if (particles) AW_TRY(fill_particles(d, sim, &species));
     aw_openpmd_date(time(NULL), date);
     aw_snapshot snapshot = {.step = sim->step,

@@ -96,5 +96,6 @@ void sample_fill(sample *s, long step)
     assert_ok(aw_mesh_describe("A", s->phi, s->psi, &s->mesh[3]));
     assert_ok(aw_mesh_describe("psi", s->psi, NULL, &s->mesh[4]));
     assert_ok(aw_mesh_describe("F", s->Fz, s->Fx, &s->mesh[5]));
+    s->mesh[5].error[0] = SAMPLE_F_ERROR; /* that of F_x is not known */
     assert_ok(aw_mesh_describe("F_eff", s->Fx, s->Fz, &s->mesh[6]));
 }

@@ -6,6 +6,9 @@
 
 enum { SAMPLE_NS = 40, SAMPLE_NX = 24, SAMPLE_N = 500, SAMPLE_MESHES = 7 };
 
+/* Estimated error of F_z in the sample [eV/m]. */
+#define SAMPLE_F_ERROR 12.5
+
 /** A Gaussian bunch in a bend, and the arrays that its snapshot borrows. */
 typedef struct sample {
     double rho[SAMPLE_NX * SAMPLE_NS], Jz[SAMPLE_NX * SAMPLE_NS], Jx[SAMPLE_NX * SAMPLE_NS];

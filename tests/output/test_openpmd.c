@@ -170,6 +170,14 @@ static void meshes_carry_our_numbers_with_the_electrons_sign(void **state)
     }
 }
 
+static void a_force_has_an_error_where_it_is_known(void **state)
+{
+    fixture *f = *state;
+    assert_attr_double(f, "/data/12/meshes/F/z", "estimatedError", SAMPLE_F_ERROR);
+    assert_int_equal(
+        H5Aexists_by_name(f->file, "/data/12/meshes/F/x", "estimatedError", H5P_DEFAULT), 0);
+}
+
 static void every_mesh_has_its_unit_and_the_grid(void **state)
 {
     fixture *f = *state;
@@ -472,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_WRITTEN(root_says_version_extension_and_where_things_are),
         TEST_WRITTEN(meshes_carry_our_numbers_with_the_electrons_sign),
+        TEST_WRITTEN(a_force_has_an_error_where_it_is_known),
         TEST_WRITTEN(every_mesh_has_its_unit_and_the_grid),
         TEST_WRITTEN(frame_is_on_every_mesh_and_on_the_species),
         TEST_WRITTEN(particles_have_the_records_of_both_conventions),
