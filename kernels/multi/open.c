@@ -200,6 +200,12 @@ aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_de
     out->state = NULL;
     if (aw_comm_size() > 1) AW_TRY(check_ranks(params));
     status = strcmp(spec, "auto") == 0 ? open_best(params, out) : open_spec(spec, params, out);
+    const aw_status own = status;
+    status = aw_comm_agree(own); /* or ranks with a device would wait for those without */
+    if (status != AW_OK && own == AW_OK) {
+        aw_device_close(out);
+        out->ops = NULL;
+    }
 done:
     return status;
 }

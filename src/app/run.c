@@ -21,6 +21,7 @@
 #include "src/output/report.h"
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
+#include "src/simulation/ranks.h"
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
@@ -233,25 +234,56 @@ static void warn_of_threads(const aw_config *config)
         aw_info("%d ranks share the particles and the potentials", aw_comm_size());
 }
 
+/* Read options and input, and make the plan. What was made is freed by the caller, also after an
+ * error. */
+static aw_status read_input(int argc, char **argv, aw_options *options, aw_config **config,
+                            aw_plan *plan)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_options_read(argc, argv, options));
+    aw_log_quiet(options->quiet);
+    AW_TRY(aw_options_config(options, config));
+    aw_tuning_load(&(*config)->tuning);
+    aw_plan_make(*config, plan);
+    AW_TRY(aw_plan_check(*config, plan));
+done:
+    return status;
+}
+
+/* The resolved input, and what options add to it: ranks must agree on both. Free the text. */
+static char *text_for_ranks(const run *r)
+{
+    const size_t size = strlen(r->text) + 80;
+    char *text = malloc(size);
+    if (text) snprintf(text, size, "%s%ld %d", r->text, r->config->steps, r->config->solve_every);
+    return text;
+}
+
+/* Set up the simulation, on all ranks. */
+static aw_status set_up(run *r, aw_status status)
+{
+    char *text = NULL;
+    if (status == AW_OK && !(r->text = aw_config_text(r->config))) status = AW_ERR_NOMEM;
+    if (status == AW_OK && !(text = text_for_ranks(r))) status = AW_ERR_NOMEM;
+    if (status == AW_ERR_NOMEM) aw_error(status, "out of memory");
+    status = aw_ranks_agree(text, status);
+    free(text);
+    if (status != AW_OK) return status;
+    status = aw_simulation_new(r->config, NULL, 1, &r->sim);
+    return aw_simulation_ranks_begin(r->sim, status);
+}
+
 static aw_status run_command(int argc, char **argv)
 {
     static aw_options options; /* too large for the stack; a process runs one command */
     aw_status status = AW_OK;
     aw_config *config = NULL;
     run r = {0};
-    double begin = aw_now();
-    AW_TRY(aw_options_read(argc, argv, &options));
-    aw_log_quiet(options.quiet);
-    AW_TRY(aw_options_config(&options, &config));
-    aw_tuning_load(&config->tuning);
-    r.config = config;
     aw_plan plan;
-    aw_plan_make(config, &plan);
-    AW_TRY(aw_plan_check(config, &plan));
-    r.text = aw_config_text(config);
-    if (!r.text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
-    status = aw_simulation_new(config, NULL, 1, &r.sim);
-    AW_TRY(aw_simulation_ranks_begin(r.sim, status));
+    double begin = aw_now();
+    status = read_input(argc, argv, &options, &config, &plan);
+    r.config = config;
+    AW_TRY(set_up(&r, status));
     if (aw_comm_rank() > 0) {
         work_for_root(r.sim);
         goto done;

@@ -10,6 +10,9 @@
 static FILE *log_file;
 static int log_quiet, log_muted;
 static char log_last[256]; /* line last printed by aw_info_once */
+static long log_errors;
+static char log_stored[4096]; /* errors that were muted, as lines */
+static size_t log_stored_end;
 
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list args)
 {
@@ -32,9 +35,33 @@ static void print_line(FILE *stream, const char *prefix, const char *format, va_
     }
 }
 
+/* Store an error that is muted; one that does not fit is lost. */
+static void store(const char *format, va_list args)
+{
+    char *to = log_stored + log_stored_end;
+    const size_t space = sizeof log_stored - log_stored_end;
+    va_list copy;
+    va_copy(copy, args);
+    const int n = vsnprintf(to, space, format, copy);
+    va_end(copy);
+    if (n < 0 || (size_t)n + 2 > space) {
+        *to = '\0';
+        return;
+    }
+    to[n] = '\n';
+    to[n + 1] = '\0';
+    log_stored_end += (size_t)n + 1;
+}
+
 aw_status aw_error(aw_status status, const char *format, ...)
 {
     va_list args;
+    log_errors++;
+    if (log_muted) {
+        va_start(args, format);
+        store(format, args);
+        va_end(args);
+    }
     va_start(args, format);
     print_line(stderr, "arcwake: error: ", format, args);
     va_end(args);
@@ -72,6 +99,20 @@ void aw_info_once(const char *format, ...)
 void aw_log_quiet(int quiet) { log_quiet = quiet; }
 
 void aw_log_mute(int mute) { log_muted = mute; }
+
+void aw_log_show_muted(void)
+{
+    for (char *line = log_stored; *line;) {
+        char *end = strchr(line, '\n');
+        *end = '\0';
+        fprintf(stderr, "arcwake: error: %s\n", line);
+        line = end + 1;
+    }
+    log_stored[0] = '\0';
+    log_stored_end = 0;
+}
+
+long aw_log_errors(void) { return log_errors; }
 
 aw_status aw_log_open(const char *path)
 {

@@ -28,8 +28,13 @@ void aw_info_once(const char *format, ...) AW_PRINTF(1, 2);
 /** quiet = 1: aw_info prints to the log file only, not on the terminal. */
 void aw_log_quiet(int quiet);
 
-/** mute = 1: no message is printed on the terminal, for ranks whose messages rank 0 prints, too. */
+/** mute = 1: no message is printed on the terminal, for ranks whose messages rank 0 prints, too. The
+ *  first errors are stored; aw_log_show_muted prints them, for a rank that alone has them. */
 void aw_log_mute(int mute);
+void aw_log_show_muted(void);
+
+/** Number of errors so far, printed or not. */
+long aw_log_errors(void);
 
 /** Copy all further messages to the file at `path`, which is overwritten; a log file that is open
  *  is closed. @return AW_OK or AW_ERR_IO (message). */

@@ -7,6 +7,7 @@
 
 #include "pic/distribution.h"
 #include "pic/push.h"
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -80,7 +81,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
                                  .upstream_cut = sim->plan.upstream_cut,
                                  .slices = (size_t)sim->plan.steps + 1};
     AW_TRY(aw_device_open(config->device, &device, &sim->device));
-    AW_TRY(aw_solver_new(config->solver, &sim->device, &sim->solver));
+    AW_TRY(aw_comm_agree(aw_solver_new(config->solver, &sim->device, &sim->solver)));
     apply_forecast(config, sim->solver);
     AW_TRY(place_beam(sim, distributed));
     AW_TRY(allocate_arrays(sim));

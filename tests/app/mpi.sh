@@ -105,6 +105,38 @@ same host offloaded 1e-9
 "$mpiexec" -n 2 "$arcwake" run run.yaml -o tight --set numerics.tolerance=1e-12 >stdout 2>stderr &&
     complain "a tolerance out of reach passed"
 grep -q 'raise numerics.tolerance' stderr || complain "no remedy is named: $(cat stderr)"
+# An error of one rank ends all of them, with its status and its message. odd N OPTIONS: rank N gets
+# the options, the others do not; an endless wait would end with 124.
+cat >odd.sh <<'END'
+#!/bin/sh
+odd=$1
+shift
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = "$odd" ] || set -- run run.yaml -o odd --threads 1
+exec "$ARCWAKE" "$@"
+END
+chmod +x odd.sh
+ARCWAKE=$arcwake
+export ARCWAKE
+odd() {
+    want=$1
+    words=$2
+    shift 2
+    timeout 60 "$mpiexec" --bind-to none -n 3 ./odd.sh "$@" >stdout 2>stderr
+    code=$?
+    [ $code -eq "$want" ] || complain "odd $*: exit $code, not $want: $(cat stderr)"
+    [ "$(grep '^arcwake: error: ' stderr | grep -c -e "$words")" -eq 1 ] ||
+        complain "odd $*: not one line with '$words': $(cat stderr)"
+    [ ! -e odd ] || complain "odd $*: an output directory was made"
+}
+for rank in 0 2; do
+    odd 2 'no-such.yaml' $rank run no-such.yaml -o odd --threads 1
+    odd 2 "--steps: 'none'" $rank run run.yaml -o odd --threads 1 --steps none
+done
+odd 2 'rank 2 has another input' 2 run run.yaml -o odd --threads 1 --set beam.charge_C=2e-9
+odd 2 'rank 1 has another input' 1 run run.yaml -o odd --threads 1 --steps 3
+odd 2 'rank 2 has another input' 2 run run.yaml -o odd --threads 1 --device manycore
+grep -q 'same files' stderr || complain "no remedy: $(cat stderr)"
+
 "$mpiexec" -n 2 --bind-to core "$arcwake" run run.yaml -o bound --threads 2 --steps 1 \
     >stdout 2>stderr || complain "ranks bound to a core: $(cat stderr)"
 grep -q 'has 2 threads and may use 1 CPU' stderr ||
