@@ -40,8 +40,9 @@ aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **
         }
     }
     aw_particles_free(p);
-    return aw_error(AW_ERR_NOMEM, "no memory for %zu particles (%.3g MiB)", n,
-                    (double)n * (7.0 * sizeof(double) + sizeof(int32_t)) / 1048576.0);
+    aw_error(AW_ERR_NOMEM, "no memory for %zu particles (%.3g MiB)", n,
+             (double)n * (7.0 * sizeof(double) + sizeof(int32_t)) / 1048576.0);
+    return AW_ERR_NOMEM;
 }
 
 void aw_particles_free(aw_particles *particles)
@@ -241,15 +242,18 @@ aw_status aw_particles_draw_part(const aw_beam_params *beam, aw_particles **out)
     const size_t first = aw_chunk_begin(beam->particles, ranks, rank);
     const size_t n = aw_chunk_begin(beam->particles, ranks, rank + 1) - first;
     size_t bad = 0;
-    aw_status status = aw_comm_agree(draw_some(beam, first, n, out, &bad));
-    if (status == AW_OK) {
+    aw_particles *part = NULL;
+    *out = NULL;
+    aw_status status = aw_comm_agree(draw_some(beam, first, n, &part, &bad));
+    if (status == AW_OK && part) {
         double all = (double)bad;
         aw_comm_sum(&all, 1);
-        (*out)->distributed = ranks > 1;
+        part->distributed = ranks > 1;
         status = check_drawn((size_t)all, beam->particles);
     }
-    if (status == AW_OK) return AW_OK;
-    aw_particles_free(*out);
-    *out = NULL;
+    if (status == AW_OK)
+        *out = part;
+    else
+        aw_particles_free(part);
     return status;
 }

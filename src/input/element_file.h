@@ -40,8 +40,8 @@ void aw_pals_known(aw_input_errors *errors, const aw_extensions *extensions,
 /** Parameter of an element; with `group`, inside that group. NULL when it is not given. */
 const aw_yaml_node *aw_spec_get(const aw_spec *spec, const char *group, const char *key);
 
-/** Read Drift, Bend (SBend, RBend), Quadrupole or Marker.
- *  @param[in] kind  the kind's name, which aw_element_kind_known knows, and no BeginningEle
+/** Read an element of one of the kinds in docs/input.md.
+ *  @param[in] kind  name of the kind; one that is not known, and BeginningEle, is a problem
  *  @return 1 and *out, or 0 with the problems noted. */
 int aw_element_read(const aw_element_reader *reader, const aw_spec *spec, const char *kind,
                     aw_element *out);
