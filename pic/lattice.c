@@ -21,7 +21,7 @@
 #define AW_CLEARANCE 0.01
 #define AW_EDGE_MAX 1.0
 
-/* A stretch of one field: elements merged, markers and empty drifts dropped. */
+/* A stretch of one field: adjacent elements merged, those of zero length left out. */
 typedef struct aw_span {
     aw_element e; /* length, angle and e2 are those of the merged elements together */
     size_t first; /* index of the first of them */
@@ -77,8 +77,8 @@ static int quadrupole_continues(const aw_span *a, const aw_span *b)
     return same(a->e.k1, b->e.k1);
 }
 
-/* What the lattice needs to know of a kind of element; what its field does to a particle is in
- * pic/particle/track.h. NULL: nothing to check, no field, always merged. */
+/* How the lattice treats each kind of element; its field is in pic/particle/track.h. NULL: nothing
+ * to check, no field, always merged. */
 static const struct {
     /* besides what holds for all kinds */
     aw_status (*check)(const aw_element *e, size_t i, aw_lattice_problem *problem);
@@ -98,7 +98,7 @@ static aw_status check_element(const aw_element *e, size_t i, aw_lattice_problem
     return kinds[e->kind].check ? kinds[e->kind].check(e, i, problem) : AW_OK;
 }
 
-/* An element without a field is a drift of its length, whatever its numbers. */
+/* An element without a field becomes a drift of its length. */
 static aw_span span_of(const aw_element *e)
 {
     aw_span s = {.e = {.kind = AW_DRIFT, .length = e->length}};
@@ -107,7 +107,7 @@ static aw_span span_of(const aw_element *e)
     return s;
 }
 
-/* Whether `b` only continues `a` (no field, or edge of a field, between them). */
+/* 1 if `b` continues `a`: the same field, and no edge between them. */
 static int continues(const aw_span *a, const aw_span *b)
 {
     if (a->e.kind != b->e.kind) return 0;
@@ -134,7 +134,7 @@ static aw_status append(aw_span *span, size_t *n, const aw_span *s, aw_lattice_p
     return AW_OK;
 }
 
-/* Elements to spans: merged, with a drift before (unless steady) and behind, S filled. */
+/* Merge the elements into spans, with a drift upstream (unless steady) and downstream; fill S. */
 static aw_status make_spans(const aw_element *element, size_t n, aw_upstream upstream,
                             aw_span *span, size_t *count, aw_lattice_problem *problem)
 {
@@ -165,7 +165,7 @@ done:
     return status;
 }
 
-/* Point of the orbit `d` further along an arc. */
+/* Point of the orbit at a distance `d` further along an arc. */
 static aw_orbit_piece advance(const aw_orbit_piece *p, double kappa, double d)
 {
     aw_orbit_piece q = *p;
@@ -201,7 +201,7 @@ static int parts_of(const aw_span *s)
     return s->e.kind == AW_BEND ? (int)ceil(fabs(s->e.angle) / AW_REGION_ANGLE) : 1;
 }
 
-/* Direction of the normal of the plane between two spans: it belongs to the bend. */
+/* Direction of the normal of the plane between two spans: that of the bend's edge, if one bends. */
 static double plane_direction(const aw_span *a, const aw_span *b, double theta)
 {
     if (a->e.kind == AW_BEND) return theta + a->e.e2;

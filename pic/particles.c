@@ -15,7 +15,7 @@
 
 /* Streams of the generator, so that no two uses share a number. */
 enum { STREAM_PARTICLE = 0, STREAM_SHIFT = 1 };
-/* Points of the (sequential) Sobol sequence that are made at a time. */
+/* Points of the (sequential) Sobol sequence generated at once. */
 #define AW_CHUNK 65536
 /* GSL's Sobol sequence has 2^30 - 1 points. */
 #define AW_SOBOL_MAX ((size_t)1073741823)
@@ -91,7 +91,7 @@ static aw_status check_beam(const aw_beam_params *b)
     return AW_OK;
 }
 
-/* Constants of the draw of a beam. */
+/* Constants while a beam is drawn. */
 typedef struct aw_draw {
     const aw_beam_params *beam;
     const aw_distribution *distribution;
@@ -138,7 +138,7 @@ static int place(const aw_draw *d, const double u[AW_BEAM_DIMENSIONS], size_t i,
 
 static double modulo_one(double v)
 {
-    const double edge = 0x1p-53; /* 0 would be a deviate at the very cut */
+    const double edge = 0x1p-53; /* 0 would put the particle at the cutoff */
     return fmax(v >= 1.0 ? v - 1.0 : v, edge);
 }
 
@@ -165,7 +165,7 @@ static aw_status draw_quiet(const aw_draw *d, aw_particles *p, size_t *bad_out)
         status = aw_error(AW_ERR_NOMEM, "no memory for the quiet sequence");
         goto done;
     }
-    for (size_t i = 0; i < p->first; ++i) { /* other ranks' particles */
+    for (size_t i = 0; i < p->first; ++i) { /* skip the particles of other ranks */
         double none[AW_BEAM_DIMENSIONS];
         gsl_qrng_get(sobol, none);
     }
@@ -191,7 +191,7 @@ done:
     return status;
 }
 
-/* Particles first .. first + n - 1 of the beam; *bad: how many have no valid energy. */
+/* Draw particles first .. first + n - 1 of the beam; *bad counts those without a valid energy. */
 static aw_status draw_some(const aw_beam_params *beam, size_t first, size_t n, aw_particles **out,
                            size_t *bad)
 {

@@ -56,7 +56,7 @@ const char *const *aw_bend_words(size_t *n)
 
 static int agree(double a, double b) { return fabs(a - b) <= AGREE * fmax(fabs(a), fabs(b)); }
 
-/* Take `value` as the one of its set; a second one must say the same. */
+/* Take the value of a quantity; if another key has given it before, the two must agree. */
 static int take(const aw_element_reader *r, given *set, const aw_yaml_node *node, double value)
 {
     if (set->node && !agree(set->value, value)) {
@@ -89,9 +89,9 @@ static const aw_yaml_node *bend_get(const aw_spec *spec, const char *key)
     return aw_spec_get(spec, strcmp(key, "length") == 0 ? NULL : "BendP", key);
 }
 
-/* Parameter i of n that say the same thing, NULL if it is not given. pals_schema writes all of
- * them, with 0 for those that were not given: a zero beside another value, or behind another
- * zero, counts as such. */
+/* Parameter i of n that define the same quantity; NULL if it is not given. pals_schema writes 0 for
+ * parameters that were not given, so a zero beside another value, or after another zero, counts as
+ * not given. */
 static const aw_yaml_node *one_of(const aw_spec *spec, const char *const *names, int n, int i)
 {
     const aw_yaml_node *node = bend_get(spec, names[i]);
@@ -164,7 +164,7 @@ static int read_length(const aw_element_reader *r, const aw_spec *spec, geometry
     return good;
 }
 
-/* Arc length for a length and an angle; not positive when no arc has them. */
+/* Arc length from a length and an angle; not positive if no arc has both. */
 static double arc_of(length_kind kind, double length, double angle)
 {
     if (kind == CHORD) return fabs(angle) < 2.0 * AW_PI ? length / aw_sinc(0.5 * angle) : -1.0;
@@ -172,7 +172,7 @@ static double arc_of(length_kind kind, double length, double angle)
     return length;
 }
 
-/* Angle for a length and a curvature; NaN when the circle is too small for that length. */
+/* Angle from a length and a curvature; NaN if the circle is too small for the length. */
 static double angle_of(length_kind kind, double length, double curvature)
 {
     if (kind == CHORD) return 2.0 * asin(0.5 * curvature * length);

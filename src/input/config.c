@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run file and its lattice become a configuration; every problem is printed, then it returns. */
+/* Read a run file and its lattice into a configuration, and print all problems in them. */
 #include "src/input/config.h"
 
 #include <math.h>
@@ -185,7 +185,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* length < 0: there is no lattice to compare with */
+/* length < 0: the length of the lattice is not known */
 static aw_status read_at(reader *r, double length)
 {
     const aw_field *field = aw_field_find("output.at_m");
@@ -254,7 +254,7 @@ static aw_status make_machine(reader *r, const aw_lattice_input *input)
     return AW_OK;
 }
 
-/* The lattice, what of the run file depends on it, and the machine if nothing was wrong. */
+/* The lattice, the keys of the run file that depend on it, and the machine. */
 static aw_status read_machine(reader *r)
 {
     aw_status status = AW_OK;
@@ -264,7 +264,8 @@ static aw_status read_machine(reader *r)
     AW_TRY(read_lattice(r, &input, &have));
     if (have) check_upstream(r, input.element, input.n);
     AW_TRY(read_at(r, have ? total_length(&input) : -1.0));
-    if (!have || aw_input_count(&r->errors)) goto done;
+    /* a problem of the orbit is told together with all others; that of `steady` is known by now */
+    if (!have || (aw_input_count(&r->errors) && config->upstream == AW_UPSTREAM_STEADY)) goto done;
     if (!r->gamma_given) config->beam.gamma = input.gamma_ref;
     AW_TRY(make_machine(r, &input));
     config->lattice_eV = input.energy;

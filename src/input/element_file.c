@@ -94,7 +94,7 @@ static void check_keys(const aw_element_reader *r, const aw_spec *spec, const ch
             aw_pals_known(r->errors, &r->extensions, spec->node[i], words, n);
 }
 
-/* The keys of one group wherever the element or what it inherits has it. */
+/* Check the keys of a group in the element and in all that it inherits. */
 static int check_group(const aw_element_reader *r, const aw_spec *spec, const char *group,
                        const char *const *words, size_t n)
 {

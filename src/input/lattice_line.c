@@ -18,7 +18,7 @@ struct aw_line_item {
     const aw_yaml_node *node; /* key of the table; NULL: free */
     item_kind kind;
     long count;                /* of `repeat`; negative: in reverse order */
-    const aw_yaml_node *place; /* blamed for the item as a whole */
+    const aw_yaml_node *place; /* where problems of the whole item are reported */
     const aw_yaml_node *line;  /* of a LINE: its list */
     aw_element *element;       /* of an ELEMENT; owned */
 };
