@@ -3,6 +3,8 @@
 #include "pic/lattice.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/log.h"
@@ -19,9 +21,10 @@
 #define AW_CLEARANCE 0.01
 #define AW_EDGE_MAX 1.0
 
-/* A stretch of one field: elements merged, markers and empty drifts dropped. */
+/* A stretch of one field: adjacent elements merged, those of zero length left out. */
 typedef struct aw_span {
-    aw_element e; /* length, angle and e2 are those of all that was merged */
+    aw_element e; /* length, angle and e2 are those of the merged elements together */
+    size_t first; /* index of the first of them */
     double S;
 } aw_span;
 
@@ -32,28 +35,33 @@ static double span_kappa(const aw_span *s)
 
 static int same(double a, double b) { return fabs(a - b) <= AW_SAME * fmax(fabs(a), fabs(b)); }
 
-static aw_status check_bend(const aw_element *e, size_t i)
+/* Note what is wrong with element i. @return AW_ERR_ARG */
+AW_PRINTF(3, 4)
+static aw_status refuse(aw_lattice_problem *problem, size_t i, const char *format, ...)
 {
-    if (!(e->length > 0.0))
-        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a bend of zero length", i, e->name);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof problem->text, format, args);
+    va_end(args);
+    problem->element = i;
+    return AW_ERR_ARG;
+}
+
+static aw_status check_bend(const aw_element *e, size_t i, aw_lattice_problem *problem)
+{
+    if (!(e->length > 0.0)) return refuse(problem, i, "a bend of zero length");
     if (fabs(e->angle) > 2.0 * AW_PI)
-        return aw_error(AW_ERR_ARG,
-                        "lattice element %zu (%s): angle %g is more than a full turn "
-                        "(expected radians)",
-                        i, e->name, e->angle);
+        return refuse(problem, i, "angle %g is more than a full turn (expected radians)", e->angle);
     if (fabs(e->e1) > AW_EDGE_MAX || fabs(e->e2) > AW_EDGE_MAX)
-        return aw_error(AW_ERR_ARG,
-                        "lattice element %zu (%s): edge angles %g, %g (expected "
-                        "radians, at most %g)",
-                        i, e->name, e->e1, e->e2, AW_EDGE_MAX);
+        return refuse(problem, i, "edge angles %g, %g (expected radians, at most %g)", e->e1, e->e2,
+                      AW_EDGE_MAX);
     return AW_OK;
 }
 
-static aw_status check_marker(const aw_element *e, size_t i)
+static aw_status check_marker(const aw_element *e, size_t i, aw_lattice_problem *problem)
 {
     if (!(e->length > 0.0)) return AW_OK;
-    return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a marker has no length (got %g m)", i,
-                    e->name, e->length);
+    return refuse(problem, i, "a marker has no length (got %g m)", e->length);
 }
 
 static int bends(const aw_element *e) { return e->angle != 0.0; }
@@ -69,10 +77,11 @@ static int quadrupole_continues(const aw_span *a, const aw_span *b)
     return same(a->e.k1, b->e.k1);
 }
 
-/* What the lattice needs to know of a kind of element; what its field does to a particle is in
- * pic/particle/track.h. NULL: nothing to check, no field, always merged. */
+/* How the lattice treats each kind of element; its field is in pic/particle/track.h. NULL: nothing
+ * to check, no field, always merged. */
 static const struct {
-    aw_status (*check)(const aw_element *e, size_t i);    /* besides what holds for all */
+    /* besides what holds for all kinds */
+    aw_status (*check)(const aw_element *e, size_t i, aw_lattice_problem *problem);
     int (*acts)(const aw_element *e);                     /* 0: it has no field, and is a drift */
     int (*continues)(const aw_span *a, const aw_span *b); /* whether b only continues a */
 } kinds[] = {[AW_DRIFT] = {NULL, NULL, NULL},
@@ -80,18 +89,16 @@ static const struct {
              [AW_QUADRUPOLE] = {NULL, focuses, quadrupole_continues},
              [AW_MARKER] = {check_marker, NULL, NULL}};
 
-static aw_status check_element(const aw_element *e, size_t i)
+static aw_status check_element(const aw_element *e, size_t i, aw_lattice_problem *problem)
 {
     if (!isfinite(e->length) || !isfinite(e->angle) || !isfinite(e->e1) || !isfinite(e->e2) ||
         !isfinite(e->k1))
-        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): a number is not finite", i, e->name);
-    if (e->length < 0.0)
-        return aw_error(AW_ERR_ARG, "lattice element %zu (%s): length %g m (expected >= 0)", i,
-                        e->name, e->length);
-    return kinds[e->kind].check ? kinds[e->kind].check(e, i) : AW_OK;
+        return refuse(problem, i, "a number is not finite");
+    if (e->length < 0.0) return refuse(problem, i, "length %g m (expected >= 0)", e->length);
+    return kinds[e->kind].check ? kinds[e->kind].check(e, i, problem) : AW_OK;
 }
 
-/* An element without a field is a drift of its length, whatever its numbers. */
+/* An element without a field becomes a drift of its length. */
 static aw_span span_of(const aw_element *e)
 {
     aw_span s = {.e = {.kind = AW_DRIFT, .length = e->length}};
@@ -100,7 +107,7 @@ static aw_span span_of(const aw_element *e)
     return s;
 }
 
-/* Whether `b` only continues `a` (no field, or edge of a field, between them). */
+/* 1 if `b` continues `a`: the same field, and no edge between them. */
 static int continues(const aw_span *a, const aw_span *b)
 {
     if (a->e.kind != b->e.kind) return 0;
@@ -108,7 +115,7 @@ static int continues(const aw_span *a, const aw_span *b)
 }
 
 /* Two bends that touch share one plane, which is possible only if their edges agree. */
-static aw_status append(aw_span *span, size_t *n, const aw_span *s)
+static aw_status append(aw_span *span, size_t *n, const aw_span *s, aw_lattice_problem *problem)
 {
     aw_span *last = *n ? &span[*n - 1] : NULL;
     if (last && continues(last, s)) {
@@ -119,45 +126,46 @@ static aw_status append(aw_span *span, size_t *n, const aw_span *s)
     }
     if (last && last->e.kind == AW_BEND && s->e.kind == AW_BEND &&
         fabs(last->e.e2 + s->e.e1) > AW_SAME)
-        return aw_error(AW_ERR_ARG,
-                        "lattice: bends %s and %s touch, but their edges cross on the "
-                        "orbit (e2 = %g, e1 = %g; expected e1 = -e2, or a drift between)",
-                        last->e.name, s->e.name, last->e.e2, s->e.e1);
+        return refuse(problem, s->first,
+                      "bends %s and %s touch, but their edges cross on the orbit (e2 = %g, e1 = "
+                      "%g; expected e1 = -e2, or a drift between)",
+                      last->e.name, s->e.name, last->e.e2, s->e.e1);
     span[(*n)++] = *s;
     return AW_OK;
 }
 
-/* Elements to spans: merged, with a drift before (unless steady) and behind, S filled. */
+/* Merge the elements into spans, with a drift upstream (unless steady) and downstream; fill S. */
 static aw_status make_spans(const aw_element *element, size_t n, aw_upstream upstream,
-                            aw_span *span, size_t *count)
+                            aw_span *span, size_t *count, aw_lattice_problem *problem)
 {
     aw_status status = AW_OK;
-    const aw_span drift = {.e = {.kind = AW_DRIFT, .name = "the outside"}};
+    const aw_span drift = {.e = {.kind = AW_DRIFT, .name = "the outside"}, .first = n};
     double S = 0.0;
     size_t first = upstream == AW_UPSTREAM_STEADY ? 0 : 1;
     *count = 0;
     if (first) span[(*count)++] = drift;
     for (size_t i = 0; i < n; ++i) {
-        AW_TRY(check_element(&element[i], i));
+        AW_TRY(check_element(&element[i], i, problem));
         if (element[i].length == 0.0) continue;
         aw_span s = span_of(&element[i]);
-        AW_TRY(append(span, count, &s));
+        s.first = i;
+        AW_TRY(append(span, count, &s, problem));
     }
     if (!first && (*count == 0 || span[0].e.kind != AW_BEND))
-        return aw_error(AW_ERR_ARG,
-                        "lattice: upstream 'steady' continues a leading bend backwards, "
-                        "but the first element is no bend (use upstream 'drift')");
-    AW_TRY(append(span, count, &drift));
+        return refuse(problem, n,
+                      "upstream 'steady' continues a leading bend backwards, but the first element "
+                      "is no bend (use upstream 'drift')");
+    AW_TRY(append(span, count, &drift, problem));
     for (size_t i = 0; i < *count; ++i) {
         span[i].S = S;
         S += span[i].e.length;
     }
-    if (!(S > 0.0)) return aw_error(AW_ERR_ARG, "lattice: no element has a length");
+    if (!(S > 0.0)) return refuse(problem, n, "no element has a length");
 done:
     return status;
 }
 
-/* Point of the orbit `d` further along an arc. */
+/* Point of the orbit at a distance `d` further along an arc. */
 static aw_orbit_piece advance(const aw_orbit_piece *p, double kappa, double d)
 {
     aw_orbit_piece q = *p;
@@ -193,7 +201,7 @@ static int parts_of(const aw_span *s)
     return s->e.kind == AW_BEND ? (int)ceil(fabs(s->e.angle) / AW_REGION_ANGLE) : 1;
 }
 
-/* Direction of the normal of the plane between two spans: it belongs to the bend. */
+/* Direction of the normal of the plane between two spans: that of the bend's edge, if one bends. */
 static double plane_direction(const aw_span *a, const aw_span *b, double theta)
 {
     if (a->e.kind == AW_BEND) return theta + a->e.e2;
@@ -246,47 +254,59 @@ static double meeting_distance(const aw_field_region *m, const aw_field_region *
     return fmin(from_m, from_n);
 }
 
-static aw_status check_planes(const aw_lattice *lat)
+/* Index of the first element of the span that region r is a part of. */
+static size_t element_of(const aw_span *span, int r)
+{
+    while (r >= parts_of(span)) r -= parts_of(span++);
+    return span->first;
+}
+
+static aw_status check_planes(const aw_lattice *lat, const aw_span *span,
+                              aw_lattice_problem *problem)
 {
     for (int r = 1; r + 1 < lat->regions; ++r) {
         const aw_field_region *a = &lat->region[r - 1], *b = &lat->region[r];
         double distance = meeting_distance(a, b);
         if (!(distance > AW_CLEARANCE))
-            return aw_error(AW_ERR_ARG,
-                            "lattice: the edges at S = %g m and %g m cross %.3g m from "
-                            "the orbit, inside the beam pipe (expected > %g m: smaller edge angles "
-                            "or more distance)",
-                            b->S, b->S + b->length, distance, AW_CLEARANCE);
+            return refuse(problem, element_of(span, r),
+                          "the edges at S = %g m and %g m cross %.3g m from the orbit, inside the "
+                          "beam pipe (expected > %g m: smaller edge angles or more distance)",
+                          b->S, b->S + b->length, distance, AW_CLEARANCE);
     }
     return AW_OK;
 }
 
-aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
-                         aw_upstream upstream, aw_lattice **out)
+/* Arrays for `n` elements in `count` spans. */
+static aw_status make_arrays(aw_lattice *lat, size_t n, const aw_span *span, size_t count)
+{
+    size_t regions = 0;
+    for (size_t i = 0; i < count; ++i) regions += (size_t)parts_of(&span[i]);
+    lat->element = aw_alloc(n, sizeof *lat->element);
+    lat->region = aw_alloc(regions, sizeof *lat->region);
+    lat->piece = aw_alloc(count, sizeof *lat->piece);
+    if (lat->element && lat->region && lat->piece) return AW_OK;
+    return aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
+}
+
+aw_status aw_lattice_try(const aw_element *element, size_t n, double gamma_ref,
+                         aw_upstream upstream, aw_lattice_problem *problem, aw_lattice **out)
 {
     aw_status status = AW_OK;
     aw_lattice *lat = NULL;
     aw_span *span = NULL;
-    size_t count = 0, regions = 0;
+    size_t count = 0;
 
     *out = NULL;
     if (!(gamma_ref > 1.0) || !isfinite(gamma_ref))
-        return aw_error(AW_ERR_ARG, "lattice: reference gamma %g (expected > 1)", gamma_ref);
+        return refuse(problem, n, "reference gamma %g (expected > 1)", gamma_ref);
     lat = aw_alloc(1, sizeof *lat);
     span = aw_alloc(n + 2, sizeof *span);
     if (!lat || !span) {
         status = aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
         goto done;
     }
-    AW_TRY(make_spans(element, n, upstream, span, &count));
-    for (size_t i = 0; i < count; ++i) regions += (size_t)parts_of(&span[i]);
-    lat->element = aw_alloc(n, sizeof *lat->element);
-    lat->region = aw_alloc(regions, sizeof *lat->region);
-    lat->piece = aw_alloc(count, sizeof *lat->piece);
-    if (!lat->element || !lat->region || !lat->piece) {
-        status = aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
-        goto done;
-    }
+    AW_TRY(make_spans(element, n, upstream, span, &count, problem));
+    AW_TRY(make_arrays(lat, n, span, count));
     memcpy(lat->element, element, n * sizeof *element);
     lat->n = n;
     lat->gamma_ref = gamma_ref;
@@ -294,13 +314,24 @@ aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
     lat->length = span[count - 1].S + span[count - 1].e.length;
     make_pieces(span, count, lat);
     make_regions(span, count, lat);
-    AW_TRY(check_planes(lat));
+    AW_TRY(check_planes(lat, span, problem));
     *out = lat;
     lat = NULL;
 done:
     aw_free(span);
     aw_lattice_free(lat);
     return status;
+}
+
+aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
+                         aw_upstream upstream, aw_lattice **out)
+{
+    aw_lattice_problem problem = {0};
+    aw_status status = aw_lattice_try(element, n, gamma_ref, upstream, &problem, out);
+    if (status != AW_ERR_ARG) return status;
+    if (problem.element == n) return aw_error(AW_ERR_ARG, "lattice: %s", problem.text);
+    return aw_error(AW_ERR_ARG, "lattice element %zu (%s): %s", problem.element,
+                    element[problem.element].name, problem.text);
 }
 
 void aw_lattice_free(aw_lattice *lattice)

@@ -10,8 +10,8 @@
 
 AW_BEGIN_DECLS
 
-/** Owned by whoever called aw_lattice_new. The first and last regions are drifts that extend to
- *  infinity; regions of neighbouring bends of equal curvature with no edge between are merged. */
+/** Owned by the caller of aw_lattice_new. The first and last regions are drifts that extend to
+ *  infinity; neighbouring bends of equal curvature without an edge between them are merged. */
 typedef struct aw_lattice {
     size_t n;
     aw_element *element;
@@ -24,15 +24,27 @@ typedef struct aw_lattice {
     aw_orbit_view orbit; /* borrows piece */
 } aw_lattice;
 
-/** Where the bunch came from before the start. */
+/** Path of the bunch upstream of the lattice: straight, or the circle of the first bend. */
 typedef enum aw_upstream { AW_UPSTREAM_DRIFT, AW_UPSTREAM_STEADY } aw_upstream;
+
+/** Why a lattice is refused. */
+typedef struct aw_lattice_problem {
+    size_t element; /* index of the element to blame; n: the lattice as a whole */
+    char text[400];
+} aw_lattice_problem;
 
 /** Build the orbit and the regions; S = 0 at the first element's entrance, heading along +z.
  *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend
- *  (markers aside). Elements are copied. Splitting an element changes nothing.
- *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_ARG (no length; steady without a leading bend: message). */
+ *  (markers aside). Elements are copied. An element cut in two gives the same lattice.
+ *  @return AW_OK; AW_ERR_NOMEM; AW_ERR_ARG (printed): no length, a number that is not finite,
+ *          planes that cross within the beam pipe, steady without a leading bend. */
 aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
                          aw_upstream upstream, aw_lattice **out);
+
+/** The same, but the reason of AW_ERR_ARG goes to `problem` and is not printed: for a reader that
+ *  knows the place of each element in a file. */
+aw_status aw_lattice_try(const aw_element *element, size_t n, double gamma_ref,
+                         aw_upstream upstream, aw_lattice_problem *problem, aw_lattice **out);
 void aw_lattice_free(aw_lattice *lattice);
 
 /** Its regions, borrowed. */

@@ -15,7 +15,7 @@
 
 /* Streams of the generator, so that no two uses share a number. */
 enum { STREAM_PARTICLE = 0, STREAM_SHIFT = 1 };
-/* Points of the (sequential) Sobol sequence that are made at a time. */
+/* Points of the (sequential) Sobol sequence generated at once. */
 #define AW_CHUNK 65536
 /* GSL's Sobol sequence has 2^30 - 1 points. */
 #define AW_SOBOL_MAX ((size_t)1073741823)
@@ -40,8 +40,9 @@ aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **
         }
     }
     aw_particles_free(p);
-    return aw_error(AW_ERR_NOMEM, "no memory for %zu particles (%.3g MiB)", n,
-                    (double)n * (7.0 * sizeof(double) + sizeof(int32_t)) / 1048576.0);
+    aw_error(AW_ERR_NOMEM, "no memory for %zu particles (%.3g MiB)", n,
+             (double)n * (7.0 * sizeof(double) + sizeof(int32_t)) / 1048576.0);
+    return AW_ERR_NOMEM;
 }
 
 void aw_particles_free(aw_particles *particles)
@@ -90,7 +91,7 @@ static aw_status check_beam(const aw_beam_params *b)
     return AW_OK;
 }
 
-/* Constants of the draw of a beam. */
+/* Constants while a beam is drawn. */
 typedef struct aw_draw {
     const aw_beam_params *beam;
     const aw_distribution *distribution;
@@ -137,7 +138,7 @@ static int place(const aw_draw *d, const double u[AW_BEAM_DIMENSIONS], size_t i,
 
 static double modulo_one(double v)
 {
-    const double edge = 0x1p-53; /* 0 would be a deviate at the very cut */
+    const double edge = 0x1p-53; /* 0 would put the particle at the cutoff */
     return fmax(v >= 1.0 ? v - 1.0 : v, edge);
 }
 
@@ -164,7 +165,7 @@ static aw_status draw_quiet(const aw_draw *d, aw_particles *p, size_t *bad_out)
         status = aw_error(AW_ERR_NOMEM, "no memory for the quiet sequence");
         goto done;
     }
-    for (size_t i = 0; i < p->first; ++i) { /* other ranks' particles */
+    for (size_t i = 0; i < p->first; ++i) { /* skip the particles of other ranks */
         double none[AW_BEAM_DIMENSIONS];
         gsl_qrng_get(sobol, none);
     }
@@ -190,7 +191,7 @@ done:
     return status;
 }
 
-/* Particles first .. first + n - 1 of the beam; *bad: how many have no valid energy. */
+/* Draw particles first .. first + n - 1 of the beam; *bad counts those without a valid energy. */
 static aw_status draw_some(const aw_beam_params *beam, size_t first, size_t n, aw_particles **out,
                            size_t *bad)
 {
@@ -241,15 +242,18 @@ aw_status aw_particles_draw_part(const aw_beam_params *beam, aw_particles **out)
     const size_t first = aw_chunk_begin(beam->particles, ranks, rank);
     const size_t n = aw_chunk_begin(beam->particles, ranks, rank + 1) - first;
     size_t bad = 0;
-    aw_status status = aw_comm_agree(draw_some(beam, first, n, out, &bad));
-    if (status == AW_OK) {
+    aw_particles *part = NULL;
+    *out = NULL;
+    aw_status status = aw_comm_agree(draw_some(beam, first, n, &part, &bad));
+    if (status == AW_OK && part) {
         double all = (double)bad;
         aw_comm_sum(&all, 1);
-        (*out)->distributed = ranks > 1;
+        part->distributed = ranks > 1;
         status = check_drawn((size_t)all, beam->particles);
     }
-    if (status == AW_OK) return AW_OK;
-    aw_particles_free(*out);
-    *out = NULL;
+    if (status == AW_OK)
+        *out = part;
+    else
+        aw_particles_free(part);
     return status;
 }

@@ -205,6 +205,8 @@ def read_input(path):
         if not text or text.startswith("#") or text == "---":
             continue
         sections = [one for one in sections if one[0] < indent or text.startswith("- ")]
+        if indent and sections and sections[0][1] == "lattice":
+            continue  # too long for a table
         if text.startswith("- "):
             key, value = ".".join(name for _, name in sections), text[2:]
             values[key] = f"{values[key]}, {value}" if values.get(key) else value

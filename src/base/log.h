@@ -28,8 +28,8 @@ void aw_info_once(const char *format, ...) AW_PRINTF(1, 2);
 /** quiet = 1: aw_info prints to the log file only, not on the terminal. */
 void aw_log_quiet(int quiet);
 
-/** mute = 1: no message is printed on the terminal, for ranks whose messages rank 0 prints, too. The
- *  first errors are stored; aw_log_show_muted prints them, for a rank that alone has them. */
+/** mute = 1: no message is printed on the terminal, for ranks whose messages rank 0 prints, too.
+ *  The first errors are stored; aw_log_show_muted prints them, for a rank that alone has them. */
 void aw_log_mute(int mute);
 void aw_log_show_muted(void);
 

@@ -44,16 +44,19 @@ const char *const *aw_bend_words(size_t *n)
                                         "multipole_geometry",
                                         "edge1_int",
                                         "edge2_int",
+                                        "edge_int1",
+                                        "edge_int2",
                                         "h1",
                                         "h2",
-                                        "tilt_ref"};
+                                        "tilt_ref",
+                                        "L_sagitta"};
     *n = sizeof words / sizeof words[0];
     return words;
 }
 
 static int agree(double a, double b) { return fabs(a - b) <= AGREE * fmax(fabs(a), fabs(b)); }
 
-/* Take `value` as the one of its set; a second one must say the same. */
+/* Take the value of a quantity; if another key has given it before, the two must agree. */
 static int take(const aw_element_reader *r, given *set, const aw_yaml_node *node, double value)
 {
     if (set->node && !agree(set->value, value)) {
@@ -80,37 +83,56 @@ static int positive(const aw_element_reader *r, const aw_yaml_node *node, double
     return 0;
 }
 
+/* A key of BendP, or `length` of the element itself. */
+static const aw_yaml_node *bend_get(const aw_spec *spec, const char *key)
+{
+    return aw_spec_get(spec, strcmp(key, "length") == 0 ? NULL : "BendP", key);
+}
+
+/* Parameter i of n that define the same quantity; NULL if it is not given. pals_schema writes 0 for
+ * parameters that were not given, so a zero beside another value, or after another zero, counts as
+ * not given. */
+static const aw_yaml_node *one_of(const aw_spec *spec, const char *const *names, int n, int i)
+{
+    const aw_yaml_node *node = bend_get(spec, names[i]);
+    if (!node || !aw_yaml_is_zero(node)) return node;
+    for (int k = 0; k < n; ++k) {
+        const aw_yaml_node *other = k == i ? NULL : bend_get(spec, names[k]);
+        if (other && (k < i || !aw_yaml_is_zero(other))) return NULL;
+    }
+    return node;
+}
+
+/* Curvature from the value of g_ref, a radius or a field. */
+static int curvature_of(const aw_element_reader *r, int of, const aw_yaml_node *node,
+                        double *curvature)
+{
+    static const char *const expected[] = {"a curvature in 1/m, e.g. 0.1",
+                                           "a radius in m, e.g. 25.13", "a field in T, e.g. -0.5"};
+    double value = 0.0;
+    if (!aw_yaml_number(r->errors, node, expected[of], &value)) return 0;
+    *curvature = of == 0 ? value : of == 1 ? 1.0 / value : aw_strength_of_field(value, r->pc);
+    if (of == 2 || isfinite(*curvature)) return 1;
+    aw_yaml_error(r->errors, node, "a radius of zero (expected %s)", expected[1]);
+    return 0;
+}
+
 static int read_curvature(const aw_element_reader *r, const aw_spec *spec, geometry *g)
 {
-    static const char *const radius[] = {"radius_ref", "rho_ref"}, *const field[] = {
-                                                                       "Bn0_ref", "bend_field_ref"};
-    const aw_yaml_node *node = aw_spec_get(spec, "BendP", "g_ref");
-    given *out = &g->curvature;
-    double value = 0.0;
+    static const char *const names[] = {"g_ref", "radius_ref", "rho_ref", "Bn0_ref",
+                                        "bend_field_ref"};
+    static const int of[] = {0, 1, 1, 2, 2};
     int good = 1;
-    if (node)
-        good = aw_yaml_number(r->errors, node, "a curvature in 1/m, e.g. 0.1", &value) &&
-               take(r, out, node, value);
-    for (int i = 0; i < 2; ++i) {
-        node = aw_spec_get(spec, "BendP", radius[i]);
+    for (int i = 0; i < 5; ++i) {
+        const aw_yaml_node *node = one_of(spec, names, 5, i);
+        double value = 0.0;
         if (!node) continue;
-        if (!aw_yaml_number(r->errors, node, "a radius in m, e.g. 25.13", &value))
+        if (!curvature_of(r, of[i], node, &value))
             good = 0;
-        else if (!isfinite(1.0 / value)) {
-            aw_yaml_error(r->errors, node, "a radius of zero (expected a radius in m, e.g. 25.13)");
-            good = 0;
-        } else
-            good &= take(r, out, node, 1.0 / value);
-    }
-    for (int i = 0; i < 2; ++i) {
-        node = aw_spec_get(spec, "BendP", field[i]);
-        if (!node) continue;
-        if (!aw_yaml_number(r->errors, node, "a field in T, e.g. -0.5", &value))
-            good = 0;
-        else if (r->pc > 0.0)
-            good &= take(r, out, node, aw_strength_of_field(value, r->pc));
-        else
+        else if (of[i] == 2 && !(r->pc > 0.0))
             g->unknown = 1;
+        else
+            good &= take(r, &g->curvature, node, value);
     }
     return good;
 }
@@ -120,7 +142,7 @@ static int read_length(const aw_element_reader *r, const aw_spec *spec, geometry
     static const char *const names[] = {"length", "L_chord", "L_rectangle"};
     int good = 1;
     for (int i = 0; i < 3; ++i) {
-        const aw_yaml_node *node = aw_spec_get(spec, i ? "BendP" : NULL, names[i]);
+        const aw_yaml_node *node = one_of(spec, names, 3, i);
         double value = 0.0;
         if (!node) continue;
         if (!aw_yaml_number(r->errors, node, "a length in m, e.g. 0.5", &value) ||
@@ -142,7 +164,7 @@ static int read_length(const aw_element_reader *r, const aw_spec *spec, geometry
     return good;
 }
 
-/* Arc length for a length and an angle; not positive when no arc has them. */
+/* Arc length from a length and an angle; not positive if no arc has both. */
 static double arc_of(length_kind kind, double length, double angle)
 {
     if (kind == CHORD) return fabs(angle) < 2.0 * AW_PI ? length / aw_sinc(0.5 * angle) : -1.0;
@@ -150,7 +172,7 @@ static double arc_of(length_kind kind, double length, double angle)
     return length;
 }
 
-/* Angle for a length and a curvature; NaN when the circle is too small for that length. */
+/* Angle from a length and a curvature; NaN if the circle is too small for the length. */
 static double angle_of(length_kind kind, double length, double curvature)
 {
     if (kind == CHORD) return 2.0 * asin(0.5 * curvature * length);
@@ -158,18 +180,30 @@ static double angle_of(length_kind kind, double length, double curvature)
     return curvature * length;
 }
 
+static const char *key_of(const given *g) { return g->node ? g->node->key : "length"; }
+
 static int disagree(const aw_element_reader *r, const geometry *g, double angle)
 {
     aw_yaml_error(r->errors, g->angle.node,
                   "disagrees with '%s' and '%s', which give %.10g rad (expected any two of "
                   "curvature, length and angle)",
-                  g->curvature.node->key, g->length.node->key, angle);
+                  key_of(&g->curvature), key_of(&g->length), angle);
     return 0;
 }
 
+static int not_defined(const aw_element_reader *r, const aw_spec *spec)
+{
+    aw_yaml_key_error(r->errors, spec->place,
+                      "the bend is not defined (expected two of: g_ref "
+                      "or radius_ref; length or L_chord; angle_ref)");
+    return 0;
+}
+
+/* Arc and angle from two of length, angle and curvature; a length alone is that of a drift. */
 static int solve(const aw_element_reader *r, const aw_spec *spec, const geometry *g, double *arc,
                  double *angle)
 {
+    const given *first = &g->length, *second = g->angle.node ? &g->angle : &g->curvature;
     *angle = g->angle.node ? g->angle.value : 0.0;
     if (g->length.node && (g->angle.node || !g->curvature.node)) {
         *arc = arc_of(g->kind, g->length.value, *angle);
@@ -177,20 +211,17 @@ static int solve(const aw_element_reader *r, const aw_spec *spec, const geometry
         *angle = angle_of(g->kind, g->length.value, g->curvature.value);
         *arc = g->kind == ARC || *angle == 0.0 ? g->length.value : *angle / g->curvature.value;
     } else if (g->angle.node && g->curvature.node) {
+        first = &g->angle;
+        second = &g->curvature;
         *arc = g->angle.value / g->curvature.value;
     } else {
-        aw_yaml_key_error(r->errors, spec->place,
-                          "the bend is not defined (expected two of: g_ref "
-                          "or radius_ref; length or L_chord; angle_ref)");
-        return 0;
+        return not_defined(r, spec);
     }
     if (!(isfinite(*arc) && isfinite(*angle) && *arc > 0.0)) {
         aw_yaml_key_error(r->errors, spec->place,
                           "no bend has this '%s' and this '%s' (expected the same sign of angle "
                           "and radius, and a length that fits the circle)",
-                          g->length.node ? g->length.node->key : g->angle.node->key,
-                          g->length.node && g->angle.node ? g->angle.node->key
-                                                          : g->curvature.node->key);
+                          key_of(first), key_of(second));
         return 0;
     }
     if (fabs(*angle) > 2.0 * AW_PI) {
@@ -200,10 +231,9 @@ static int solve(const aw_element_reader *r, const aw_spec *spec, const geometry
                           *angle);
         return 0;
     }
-    if (g->length.node && g->angle.node && g->curvature.node) {
-        double want = g->curvature.value * *arc;
-        if (!agree(want, *angle)) return disagree(r, g, want);
-    }
+    double want = g->curvature.value * *arc;
+    if (g->length.node && g->angle.node && g->curvature.node && !agree(want, *angle))
+        return disagree(r, g, want);
     return 1;
 }
 
@@ -243,34 +273,37 @@ static int read_faces(const aw_element_reader *r, const aw_spec *spec, int recta
 static int read_face(const aw_element_reader *r, const aw_spec *spec, int exit, double turn,
                      int parallel, double *e)
 {
-    const char *name = exit ? "e2" : "e1";
-    const aw_yaml_node *node = aw_spec_get(spec, "BendP", name);
-    const aw_yaml_node *rect = aw_spec_get(spec, "BendP", exit ? "e2_rect" : "e1_rect");
+    static const char *const names[2][3] = {{"e1", "e1_rect", "e1"}, {"e2", "e2_rect", "e2"}};
+    const char *const *preferred = names[exit] + parallel; /* of two zeros the first counts */
+    const aw_yaml_node *first = one_of(spec, preferred, 2, 0);
+    const aw_yaml_node *second = one_of(spec, preferred, 2, 1);
+    const aw_yaml_node *node = first ? first : second;
     char shown[AW_YAML_SHOW];
     double value = 0.0;
     *e = parallel ? turn : 0.0;
-    if (node && rect) {
-        aw_yaml_key_error(r->errors, rect,
+    if (first && second) {
+        aw_yaml_key_error(r->errors, second,
                           "'%s' is given as well, at line %d (expected one of the "
                           "two)",
-                          name, node->key_line);
+                          first->key, first->key_line);
         return 0;
     }
-    if (!node && !rect) return 1;
-    if (!aw_yaml_number(r->errors, node ? node : rect, "an angle in rad, e.g. 0.05", &value))
-        return 0;
-    *e = node ? value : value + turn;
+    if (!node) return 1;
+    if (!aw_yaml_number(r->errors, node, "an angle in rad, e.g. 0.05", &value)) return 0;
+    *e = node->key[2] == '\0' ? value : value + turn;
     if (fabs(*e) <= FACE_MAX) return 1;
-    aw_yaml_error(r->errors, node ? node : rect,
+    aw_yaml_error(r->errors, node,
                   "%s turns the face by more than %g rad (expected an angle in rad, e.g. 0.05)",
-                  aw_yaml_show(node ? node : rect, shown), FACE_MAX);
+                  aw_yaml_show(node, shown), FACE_MAX);
     return 0;
 }
 
-/* Fringe lengths, curved faces, rolls: known to PALS, not to this program. */
+/* Fringe integrals, curved faces, rolls, which this program does not model, and the sagitta, which
+ * follows from the rest. */
 static int check_absent(const aw_element_reader *r, const aw_spec *spec)
 {
-    static const char *const names[] = {"edge1_int", "edge2_int", "h1", "h2", "tilt_ref"};
+    static const char *const names[] = {"edge1_int", "edge2_int", "edge_int1", "edge_int2",
+                                        "h1",        "h2",        "tilt_ref",  "L_sagitta"};
     const aw_yaml_node *follows = aw_spec_get(spec, "BendP", "Kn0_from_g_ref");
     int good = 1, flag = 1;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {

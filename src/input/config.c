@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run file and its lattice become a configuration; every problem is printed, then it returns. */
+/* Read a run file and its lattice into a configuration, and print all problems in them. */
 #include "src/input/config.h"
 
 #include <math.h>
@@ -140,6 +140,7 @@ static void read_checkpoint(reader *r)
         aw_yaml_error(&r->errors, node, "checkpoints are not built yet (expected 0)");
 }
 
+/* Where the lattice is a mapping there is no path; read_machine reads it. */
 static aw_status lattice_path(reader *r)
 {
     const aw_field *field = aw_field_find("lattice");
@@ -148,6 +149,7 @@ static aw_status lattice_path(reader *r)
         aw_field_missing(&r->errors, r->root, field);
         return AW_OK;
     }
+    if (node->kind == AW_YAML_MAP) return AW_OK;
     const char *text = aw_yaml_text(&r->errors, node, field->expected);
     if (!text) return AW_OK;
     const char *path = r->config->path, *slash = strrchr(path, '/');
@@ -218,40 +220,66 @@ static aw_status read_places(reader *r, const char *key, double length, double *
     return AW_OK;
 }
 
-static double total_length(const aw_element *element, size_t n)
+static double total_length(const aw_lattice_input *input)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < n; ++i) sum += element[i].length;
+    for (size_t i = 0; i < input->n; ++i) sum += input->element[i].length;
     return sum;
 }
 
-/* The lattice file, what of the run file depends on it, and the machine when nothing was wrong. */
+/* The elements of the lattice; *have is 1 if they are complete. */
+static aw_status read_lattice(reader *r, aw_lattice_input *input, int *have)
+{
+    const aw_yaml_node *node = node_of(r, "lattice");
+    aw_status status = AW_ERR_INPUT;
+    if (r->config->lattice_path)
+        status = aw_lattice_file_read(r->config->lattice_path, node, &r->errors, input);
+    else if (node && node->kind == AW_YAML_MAP)
+        status = aw_lattice_tree_read(node, &r->errors, input);
+    *have = status == AW_OK;
+    return status == AW_ERR_INPUT ? AW_OK : status;
+}
+
+/* The machine; a problem is noted at the element to blame. */
+static aw_status make_machine(reader *r, const aw_lattice_input *input)
+{
+    aw_config *config = r->config;
+    aw_lattice_problem problem = {0};
+    aw_status status = aw_lattice_try(input->element, input->n, input->gamma_ref, config->upstream,
+                                      &problem, &config->lattice);
+    if (status != AW_ERR_ARG) return status;
+    size_t i = problem.element;
+    if (i < input->n)
+        aw_input_add(&r->errors, input->file, input->place[i].line, input->place[i].column,
+                     "%s: %s", input->element[i].name, problem.text);
+    else
+        aw_input_add(&r->errors, input->file, 0, 0, "%s: %s", input->name, problem.text);
+    return AW_OK;
+}
+
+/* The lattice, the keys of the run file that depend on it, and the machine. */
 static aw_status read_machine(reader *r)
 {
     aw_status status = AW_OK;
     aw_config *config = r->config;
-    aw_element *element = NULL;
-    size_t n = 0;
-    double gamma_ref = 0.0;
+    aw_lattice_input input = {0};
     int have = 0;
-    if (config->lattice_path) {
-        status = aw_lattice_file_read(config->lattice_path, node_of(r, "lattice"), &r->errors,
-                                      &element, &n, &gamma_ref);
-        if (status != AW_OK && status != AW_ERR_INPUT) return status;
-        have = status == AW_OK;
-        status = AW_OK;
-    }
-    if (have) check_upstream(r, element, n);
-    const double length = have ? total_length(element, n) : -1.0;
+    AW_TRY(read_lattice(r, &input, &have));
+    if (have) check_upstream(r, input.element, input.n);
+    const double length = have ? total_length(&input) : -1.0;
     AW_TRY(read_places(r, "output.at_m", length, &config->at_m, &config->at_n));
     AW_TRY(read_places(r, "output.particles_at_m", length, &config->particles_at_m,
                        &config->particles_at_n));
-    if (!have || aw_input_count(&r->errors)) goto done;
-    if (!r->gamma_given) config->beam.gamma = gamma_ref;
-    AW_TRY(aw_lattice_new(element, n, gamma_ref, config->upstream, &config->lattice));
+    /* a problem of the orbit is told together with all others; that of `steady` is known by now */
+    if (!have || (aw_input_count(&r->errors) && config->upstream == AW_UPSTREAM_STEADY)) goto done;
+    if (!r->gamma_given) config->beam.gamma = input.gamma_ref;
+    AW_TRY(make_machine(r, &input));
+    config->lattice_eV = input.energy;
+    config->lattice_name = input.name;
+    input.name = NULL;
 done:
-    aw_free(element);
-    return status == AW_ERR_ARG ? AW_ERR_INPUT : status;
+    aw_lattice_input_free(&input);
+    return status;
 }
 
 static void compare_energies(const aw_config *config)
@@ -319,6 +347,7 @@ void aw_config_free(aw_config *config)
     free(config->title);
     free(config->path);
     free(config->lattice_path);
+    free(config->lattice_name);
     free(config->directory);
     aw_free(config->at_m);
     aw_free(config->particles_at_m);

@@ -22,7 +22,9 @@ typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_E
 typedef struct aw_config {
     char *title;
     char *path;         /* of the run file, as given */
-    char *lattice_path; /* resolved relative to the run file */
+    char *lattice_path; /* resolved relative to the run file; NULL: the lattice stands in it */
+    char *lattice_name; /* of the Lattice in use */
+    double lattice_eV;  /* reference energy as the lattice gives it, gamma_ref to rounding */
     aw_beam_params beam;
     aw_motion motion;
     int grid[2];   /* points along s, x */
@@ -61,8 +63,9 @@ typedef struct aw_config {
 aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out);
 void aw_config_free(aw_config *config);
 
-/** The resolved input as YAML text that aw_config_read accepts (with the path of the lattice): a
- *  malloc'd string, to be freed with free(); NULL if out of memory. */
+/** The resolved input as YAML text, with the lattice in it: aw_config_read makes the same
+ *  configuration of it, bit by bit, without another file. A malloc'd string, to be freed with
+ *  free(); NULL if out of memory. */
 char *aw_config_text(const aw_config *config);
 
 AW_END_DECLS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A configuration back to the text of a run file; read again it gives the same bits. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ static void put_key(FILE *out, const aw_field *field)
     fprintf(out, "%s%s: ", leaf == field->key ? "" : "  ", leaf);
 }
 
-/* The fewest digits that read back as the same double. */
+/* The fewest digits that read back as the same double, with a point: to YAML 1.1, as PyYAML reads
+ * it, 1e-09 is a text and 1.0e-09 a number. */
 static void put_double(FILE *out, double value)
 {
     char text[40];
@@ -35,7 +37,9 @@ static void put_double(FILE *out, double value)
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    fputs(text, out);
+    const size_t mantissa = strcspn(text, "e");
+    const char *point = strchr(text, '.') ? "" : ".0";
+    fprintf(out, "%.*s%s%s", (int)mantissa, text, point, text + mantissa);
 }
 
 static void put_number(FILE *out, const aw_field *field, double value)
@@ -66,18 +70,119 @@ static void put_places(FILE *out, const aw_field *field, const double *at, size_
     fputs("]\n", out);
 }
 
-/* The lattice's path is written whole, so that the text may lie in another directory. */
-static int put_lattice(FILE *out, const aw_field *field, const aw_config *config)
+/* An element of the lattice, to be sorted by name. */
+typedef struct named {
+    const aw_element *element;
+    size_t first; /* position of the first element of its name; it is defined there */
+    int same;     /* 1: all elements of this name are the same */
+} named;
+
+static int by_name(const void *a, const void *b)
 {
-    char *whole = realpath(config->lattice_path, NULL);
-    put_key(out, field);
-    put_text(out, whole ? whole : config->lattice_path);
+    const named *x = a, *y = b;
+    int order = strcmp(x->element->name, y->element->name);
+    return order ? order : (x->element > y->element) - (x->element < y->element);
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const named *x = a, *y = b;
+    return (x->element > y->element) - (x->element < y->element);
+}
+
+static int same_element(const aw_element *a, const aw_element *b)
+{
+    const double x[] = {a->length, a->angle, a->e1, a->e2, a->k1};
+    const double y[] = {b->length, b->angle, b->e1, b->e2, b->k1};
+    return a->kind == b->kind && memcmp(x, y, sizeof x) == 0;
+}
+
+/* The elements with `first` and `same`; NULL if out of memory. */
+static named *name_elements(const aw_lattice *lattice)
+{
+    named *list = malloc((lattice->n + 1) * sizeof *list);
+    if (!list) return NULL;
+    for (size_t i = 0; i < lattice->n; ++i) list[i].element = &lattice->element[i];
+    qsort(list, lattice->n, sizeof *list, by_name);
+    for (size_t i = 0, end; i < lattice->n; i = end) {
+        const aw_element *head = list[i].element;
+        int same = 1;
+        for (end = i; end < lattice->n && strcmp(list[end].element->name, head->name) == 0; ++end)
+            same = same && same_element(list[end].element, head);
+        for (size_t k = i; k < end; ++k) {
+            list[k].first = (size_t)(head - lattice->element);
+            list[k].same = same;
+        }
+    }
+    qsort(list, lattice->n, sizeof *list, by_position);
+    return list;
+}
+
+static void put_parameter(FILE *out, const char *before, const char *key, double value)
+{
+    fprintf(out, "%s%s: ", before, key);
+    put_double(out, value);
+}
+
+/* The parameters of an element. Length and angle define a bend exactly; pals_schema, which does not
+ * know the angle, needs the curvature. */
+static void put_element(FILE *out, const aw_element *e)
+{
+    static const char *const kinds[] = {[AW_DRIFT] = "Drift",
+                                        [AW_BEND] = "SBend",
+                                        [AW_QUADRUPOLE] = "Quadrupole",
+                                        [AW_MARKER] = "Marker"};
+    double curvature = e->angle / e->length;
+    fprintf(out, "{kind: %s", kinds[e->kind]);
+    if (e->kind != AW_MARKER) put_parameter(out, ", ", "length", e->length);
+    if (e->kind == AW_BEND) {
+        put_parameter(out, ", BendP: {", "angle_ref", e->angle);
+        if (isnormal(curvature)) put_parameter(out, ", ", "g_ref", curvature);
+        put_parameter(out, ", ", "e1", e->e1);
+        put_parameter(out, ", ", "e2", e->e2);
+    }
+    if (e->kind == AW_QUADRUPOLE) put_parameter(out, ", MagneticMultipoleP: {", "Kn1", e->k1);
+    fputs(e->kind == AW_BEND || e->kind == AW_QUADRUPOLE ? "}}" : "}", out);
+}
+
+/* The lattice itself: its elements in one line, each defined where its name comes first. */
+static int put_lattice(FILE *out, const aw_config *config)
+{
+    const aw_lattice *lattice = config->lattice;
+    const char *line = strcmp(config->lattice_name, "line") == 0 ? "beamline" : "line";
+    const char *begin = "start", *own[] = {line, begin, config->lattice_name};
+    named *list = name_elements(lattice);
+    if (!list) return 0;
+    fprintf(out,
+            "lattice:\n  PALS:\n    version: null\n    facility:\n      - %s:\n"
+            "          kind: BeamLine\n          line:\n            - %s: {kind: BeginningEle, "
+            "ReferenceP: {species_ref: electron, location: UPSTREAM_END",
+            line, begin);
+    put_parameter(out, ", ", "E_tot_ref", config->lattice_eV);
+    fputs("}}\n", out);
+    for (size_t i = 0; i < lattice->n; ++i) {
+        const char *name = lattice->element[i].name;
+        int taken = 0;
+        for (size_t k = 0; k < 3; ++k) taken |= strcmp(name, own[k]) == 0;
+        fputs("            - ", out);
+        put_text(out, name);
+        if (taken || !list[i].same || list[i].first == i) {
+            fputs(": ", out);
+            put_element(out, &lattice->element[i]);
+        }
+        fputc('\n', out);
+    }
+    fputs("      - ", out);
+    put_text(out, config->lattice_name);
+    fprintf(out, ": {kind: Lattice, branches: [%s]}\n      - use: ", line);
+    put_text(out, config->lattice_name);
     fputc('\n', out);
-    free(whole);
+    free(list);
     return 1;
 }
 
-static void put_special(FILE *out, const aw_field *field, const aw_config *config)
+/* @return 0 if out of memory */
+static int put_special(FILE *out, const aw_field *field, const aw_config *config)
 {
     const char *leaf = aw_field_leaf(field);
     const aw_beam_params *beam = &config->beam;
@@ -87,7 +192,7 @@ static void put_special(FILE *out, const aw_field *field, const aw_config *confi
         put_text(out, config->title);
         fputc('\n', out);
     } else if (strcmp(leaf, "lattice") == 0)
-        put_lattice(out, field, config);
+        return put_lattice(out, config);
     else if (strcmp(leaf, "gamma") == 0)
         put_number(out, field, beam->gamma);
     else if (strcmp(leaf, "sigma_x_m") == 0 && !by_emittance)
@@ -104,9 +209,11 @@ static void put_special(FILE *out, const aw_field *field, const aw_config *confi
         put_places(out, field, config->at_m, config->at_n);
     else if (strcmp(leaf, "particles_at_m") == 0)
         put_places(out, field, config->particles_at_m, config->particles_at_n);
+    return 1;
 }
 
-static void put_field(FILE *out, const aw_field *field, const aw_config *config)
+/* @return 0 if out of memory */
+static int put_field(FILE *out, const aw_field *field, const aw_config *config)
 {
     const char *from = (const char *)config + field->offset;
     double number = 0.0;
@@ -115,11 +222,11 @@ static void put_field(FILE *out, const aw_field *field, const aw_config *config)
     uint64_t seed = 0;
     char *text = NULL;
     switch (field->kind) {
-    case AW_FIELD_SPECIAL: put_special(out, field, config); return;
+    case AW_FIELD_SPECIAL: return put_special(out, field, config);
     case AW_FIELD_NUMBER:
         memcpy(&number, from, sizeof number);
         put_number(out, field, number);
-        return;
+        return 1;
     default: put_key(out, field);
     }
     switch (field->kind) {
@@ -149,6 +256,7 @@ static void put_field(FILE *out, const aw_field *field, const aw_config *config)
         put_text(out, text);
         fputc('\n', out);
     }
+    return 1;
 }
 
 char *aw_config_text(const aw_config *config)
@@ -158,16 +266,17 @@ char *aw_config_text(const aw_config *config)
     size_t size = 0, n = 0;
     const aw_field *fields = aw_fields(&n);
     FILE *out = open_memstream(&text, &size);
+    int good = 1;
     if (!out) return NULL;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n && good; ++i) {
         size_t length = (size_t)(aw_field_leaf(&fields[i]) - fields[i].key);
         if (length && (i == 0 || strncmp(section, fields[i].key, length) != 0))
             fprintf(out, "%.*s:\n", (int)length - 1, fields[i].key);
         section = fields[i].key;
-        put_field(out, &fields[i], config);
+        good = put_field(out, &fields[i], config);
     }
-    int failed = ferror(out);
-    if (fclose(out) == 0 && !failed) return text;
+    good = good && !ferror(out);
+    if (fclose(out) == 0 && good) return text;
     free(text);
     return NULL;
 }

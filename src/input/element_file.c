@@ -9,11 +9,14 @@
 #include "src/base/units.h"
 #include "src/input/bend_file.h"
 #include "src/input/multipole_file.h"
+#include "src/input/passive_file.h"
 
 #define COUNT(words) (sizeof(words) / sizeof(words)[0])
 
 /* What every element may have. repeat and direction belong to items of a line. */
-#define COMMON "kind", "inherit", "length", "repeat", "direction", "is_on", "field_master", "MetaP"
+#define COMMON                                                                            \
+    "kind", "inherit", "length", "repeat", "direction", "is_on", "field_master", "MetaP", \
+        AW_NEUTRAL_GROUPS
 
 static int starts(const char *text, const char *prefix)
 {
@@ -50,7 +53,7 @@ int aw_is_extension(const aw_extensions *extensions, const aw_yaml_node *node)
 void aw_pals_known(aw_input_errors *errors, const aw_extensions *extensions,
                    const aw_yaml_node *map, const char *const *words, size_t n)
 {
-    char list[400];
+    char list[600];
     size_t used = 0;
     list[0] = '\0';
     for (const aw_yaml_node *c = map->first; c && !aw_input_full(errors); c = c->next) {
@@ -91,7 +94,7 @@ static void check_keys(const aw_element_reader *r, const aw_spec *spec, const ch
             aw_pals_known(r->errors, &r->extensions, spec->node[i], words, n);
 }
 
-/* The keys of one group wherever the element or what it inherits has it. */
+/* Check the keys of a group in the element and in all that it inherits. */
 static int check_group(const aw_element_reader *r, const aw_spec *spec, const char *group,
                        const char *const *words, size_t n)
 {
@@ -129,7 +132,7 @@ static int check_common(const aw_element_reader *r, const aw_spec *spec)
             aw_yaml_error(r->errors, direction, "reversed elements are not supported (expected 1)");
         good = 0;
     }
-    return good;
+    return aw_neutral_groups(r, spec) && good;
 }
 
 static int read_length(const aw_element_reader *r, const aw_spec *spec, double *length)
@@ -164,6 +167,20 @@ static int read_marker(const aw_element_reader *r, const aw_spec *spec, aw_eleme
     aw_yaml_error(r->errors, aw_spec_get(spec, NULL, "length"),
                   "a marker has no length (expected 0, or kind: Drift)");
     return 0;
+}
+
+/* An element without a field, and whatever has none because its strengths are 0: a drift. */
+static int read_passive(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    static const char *const words[] = {COMMON,   "MagneticMultipoleP", "SolenoidP",
+                                        "PatchP", "FloorShiftP",        "ForkP"};
+    static const char *const groups[] = {"MagneticMultipoleP", "SolenoidP", "PatchP",
+                                         "FloorShiftP"};
+    int good = 1;
+    check_keys(r, spec, words, COUNT(words));
+    for (size_t i = 0; i < COUNT(groups); ++i) good &= aw_neutral_group(r, spec, groups[i]);
+    out->kind = AW_DRIFT;
+    return read_length(r, spec, &out->length) && good;
 }
 
 static int read_quadrupole(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
@@ -216,7 +233,22 @@ static const struct {
              {"SBend", read_bend},
              {"RBend", read_rectangular_bend},
              {"Quadrupole", read_quadrupole},
-             {"Marker", read_marker}};
+             {"Marker", read_marker},
+             {"Fiducial", read_marker},
+             {"NullEle", read_marker},
+             {"Fork", read_passive},
+             {"Instrument", read_passive},
+             {"Monitor", read_passive},
+             {"Mask", read_passive},
+             {"Collimator", read_passive},
+             {"Kicker", read_passive},
+             {"ACKicker", read_passive},
+             {"Sextupole", read_passive},
+             {"Octupole", read_passive},
+             {"Multipole", read_passive},
+             {"Solenoid", read_passive},
+             {"Patch", read_passive},
+             {"FloorShift", read_passive}};
 
 int aw_element_kind_known(const char *kind)
 {
@@ -225,18 +257,38 @@ int aw_element_kind_known(const char *kind)
     return 0;
 }
 
+/* The name, cut between two characters of UTF-8 where it is too long. */
+static void set_name(aw_element *out, const char *name)
+{
+    size_t n = strlen(name);
+    if (n >= sizeof out->name)
+        for (n = sizeof out->name - 1; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;) --n;
+    memcpy(out->name, name, n);
+    out->name[n] = '\0';
+}
+
 int aw_element_read(const aw_element_reader *r, const aw_spec *spec, const char *kind,
                     aw_element *out)
 {
     size_t k = 0;
     *out = (aw_element){0};
-    snprintf(out->name, sizeof out->name, "%s", spec->name);
-    while (strcmp(kind, kinds[k].name) != 0) ++k;
+    while (k < COUNT(kinds) && strcmp(kind, kinds[k].name) != 0) ++k;
+    if (k == COUNT(kinds) || !kinds[k].read) {
+        aw_yaml_key_error(r->errors, spec->place,
+                          "kind '%.40s' is not that of an element (expected %s)", kind,
+                          aw_element_kinds);
+        return 0;
+    }
+    set_name(out, spec->name);
     int good = kinds[k].read(r, spec, out);
     good &= check_common(r, spec);
     if (!good) return 0;
-    /* What acts on nothing becomes what acts on nothing: no zero-length regions later. */
-    if (out->length == 0.0) out->kind = AW_MARKER;
+    /* A bend, quadrupole or drift without length is a marker, and a bend without angle a drift, so
+     * that no region has a length of zero. */
+    if (out->length == 0.0) {
+        out->kind = AW_MARKER;
+        out->k1 = 0.0;
+    }
     if (out->kind == AW_BEND && out->angle == 0.0) {
         out->kind = AW_DRIFT;
         out->e1 = out->e2 = 0.0;
@@ -266,9 +318,11 @@ static int read_energy(const aw_element_reader *r, const aw_spec *spec, double *
     char shown[AW_YAML_SHOW];
     const aw_yaml_node *total = aw_spec_get(spec, "ReferenceP", "E_tot_ref");
     const aw_yaml_node *momentum = aw_spec_get(spec, "ReferenceP", "pc_ref");
+    double value = 0.0;
+    if (total && momentum && aw_yaml_is_zero(total)) total = NULL;
+    if (total && momentum && aw_yaml_is_zero(momentum)) momentum = NULL;
     const char *expected =
         total ? "the total energy in eV, e.g. 5.0e9" : "the momentum times c in eV, e.g. 5.0e9";
-    double value = 0.0;
     if (total && momentum) {
         aw_yaml_key_error(r->errors, momentum,
                           "E_tot_ref is given as well, at line %d (expected one of the two)",
@@ -298,9 +352,15 @@ static int read_energy(const aw_element_reader *r, const aw_spec *spec, double *
 int aw_beginning_read(const aw_element_reader *r, const aw_spec *spec, double *pc, double *energy)
 {
     static const char *const words[] = {COMMON, "ReferenceP"};
-    static const char *const reference[] = {"species_ref", "E_tot_ref", "pc_ref"};
+    static const char *const reference[] = {"species_ref", "E_tot_ref", "pc_ref", "time_ref",
+                                            "location"};
+    const aw_yaml_node *time = aw_spec_get(spec, "ReferenceP", "time_ref");
     check_keys(r, spec, words, COUNT(words));
     int good = check_group(r, spec, "ReferenceP", reference, COUNT(reference));
+    if (time && !aw_yaml_is_zero(time)) {
+        aw_yaml_error(r->errors, time, "is not supported (expected 0: runs start at time 0)");
+        good = 0;
+    }
     good &= check_common(r, spec);
     good &= check_species(r, spec);
     return read_energy(r, spec, pc, energy) && good && *energy > AW_ME_EV;

@@ -9,11 +9,11 @@ AW_BEGIN_DECLS
 
 #define AW_INHERIT_MAX 16
 
-/** An element or line as it is written: its own mapping first, then what it inherits, nearest
- *  first. A parameter is the first one found. Nodes are borrowed. */
+/** The mappings that define an element or line: its own, then those that it inherits, nearest
+ *  first. The first that has a parameter gives its value. Nodes are borrowed. */
 typedef struct aw_spec {
     const char *name;
-    const aw_yaml_node *place; /* blamed for the element as a whole */
+    const aw_yaml_node *place; /* where problems of the whole element are reported */
     const aw_yaml_node *node[AW_INHERIT_MAX];
     int n;
 } aw_spec;
@@ -23,7 +23,7 @@ typedef struct aw_extensions {
     const aw_yaml_node *names, *prefixes, *suffixes;
 } aw_extensions;
 
-/** What is needed to read an element. */
+/** Context in which elements are read. */
 typedef struct aw_element_reader {
     aw_input_errors *errors;
     aw_extensions extensions;
@@ -40,8 +40,8 @@ void aw_pals_known(aw_input_errors *errors, const aw_extensions *extensions,
 /** Parameter of an element; with `group`, inside that group. NULL when it is not given. */
 const aw_yaml_node *aw_spec_get(const aw_spec *spec, const char *group, const char *key);
 
-/** Read Drift, Bend (SBend, RBend), Quadrupole or Marker.
- *  @param[in] kind  the kind's name, which aw_element_kind_known knows, and no BeginningEle
+/** Read an element of one of the kinds in docs/input.md.
+ *  @param[in] kind  name of the kind; one that is not known, and BeginningEle, is a problem
  *  @return 1 and *out, or 0 with the problems noted. */
 int aw_element_read(const aw_element_reader *reader, const aw_spec *spec, const char *kind,
                     aw_element *out);

@@ -21,7 +21,8 @@ _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof
 
 static const aw_field table[] = {
     {"title", AW_FIELD_SPECIAL, 0, NULL, ANY, "a text"},
-    {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY, "a path beside this file, e.g. bend.pals.yaml"},
+    {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a path beside this file, e.g. bend.pals.yaml, or PALS: {...}"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, POSITIVE,
      "a magnitude in C, e.g. 1.0e-9"},
     {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, DBL_MAX, 1, NULL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/input/multipole_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static int refuse_component(const aw_element_reader *r, const aw_yaml_node *node
 static int read_component(const aw_element_reader *r, const aw_yaml_node *node,
                           const component *key, aw_multipole *wanted)
 {
+    char shown[AW_YAML_SHOW];
     double value = 0.0;
     if (!aw_yaml_number(r->errors, node,
                         key->field ? "a field in T/m^N" : "a strength in 1/m^(N+1)", &value))
@@ -63,6 +65,11 @@ static int read_component(const aw_element_reader *r, const aw_yaml_node *node,
     }
     if (key->integrated) value /= wanted->length;
     if (key->field && r->pc > 0.0) value = aw_strength_of_field(value, r->pc);
+    if (!isfinite(value)) {
+        aw_yaml_error(r->errors, node, "%s is too strong for a double (expected e.g. 1.5)",
+                      aw_yaml_show(node, shown));
+        return 0;
+    }
     wanted->node = node;
     wanted->value = value;
     return 1;

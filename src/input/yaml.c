@@ -116,9 +116,18 @@ int aw_yaml_is_null(const aw_yaml_node *node)
             strcmp(node->text, "Null") == 0 || strcmp(node->text, "NULL") == 0);
 }
 
+int aw_yaml_is_zero(const aw_yaml_node *node)
+{
+    char *end = NULL;
+    if (node->kind != AW_YAML_SCALAR || node->quoted || node->length == 0 ||
+        node->text[strspn(node->text, "0123456789+-.eE")] != '\0')
+        return 0;
+    return strtod(node->text, &end) == 0.0 && *end == '\0';
+}
+
 /* Keys from the root joined by dots, list positions (1-based) in brackets. Leaves out everything up
- * to `facility` and the position of a list item with one key, which is its name. A long path keeps
- * its end. */
+ * to `facility` before a name, and the position of a list item with one key, which is its name. A
+ * long path keeps its end. */
 static void path_of(const aw_yaml_node *node, char path[PATH_BYTES])
 {
     size_t at = PATH_BYTES - 1;
@@ -126,7 +135,7 @@ static void path_of(const aw_yaml_node *node, char path[PATH_BYTES])
     for (const aw_yaml_node *n = node; n && n->parent; n = n->parent) {
         char part[280];
         int index = 1;
-        if (n->key && strcmp(n->key, "facility") == 0 && n != node) break;
+        if (n->key && strcmp(n->key, "facility") == 0 && path[at] && path[at] != '[') break;
         if (!n->key && n != node && n->kind == AW_YAML_MAP && n->n == 1) continue;
         for (const aw_yaml_node *p = n->prev; p; p = p->prev) ++index;
         if (n->key)

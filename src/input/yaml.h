@@ -29,9 +29,10 @@ typedef struct aw_yaml_node {
 /** Opaque: owns all nodes and texts. */
 typedef struct aw_yaml aw_yaml;
 
-#define AW_YAML_BYTES_MAX (4u << 20) /* of a file */
-#define AW_YAML_NODES_MAX 500000     /* of a document */
-#define AW_YAML_DEPTH_MAX 64         /* of nested lists and mappings */
+/* A resolved lattice of 100000 different bends is below both of these. */
+#define AW_YAML_BYTES_MAX (32u << 20) /* of a file */
+#define AW_YAML_NODES_MAX 2000000     /* of a document */
+#define AW_YAML_DEPTH_MAX 64          /* of nested lists and mappings */
 
 /** Read a file with one document in UTF-8 without anchors, aliases and tags. Problems (no such
  *  file, a directory, NUL bytes, too large, too deep, duplicate keys, ...) are noted in `errors`.
@@ -66,6 +67,9 @@ const aw_yaml_node *aw_yaml_get(const aw_yaml_node *map, const char *key);
 
 /** 1 for a plain empty value, `~` or `null`. */
 int aw_yaml_is_null(const aw_yaml_node *node);
+
+/** 1 for a plain number that is zero. */
+int aw_yaml_is_zero(const aw_yaml_node *node);
 
 /** Note a problem at the value of `node`, as `file:line:column: path: text`. */
 void aw_yaml_error(aw_input_errors *errors, const aw_yaml_node *node, const char *format, ...)

@@ -131,7 +131,7 @@ static aw_status open_node(builder *b, const yaml_event_t *event, aw_yaml_kind k
     aw_yaml_node *node = aw_yaml_alloc(b->doc, sizeof *node);
     if (!node) return AW_ERR_NOMEM;
     if (++b->doc->nodes > AW_YAML_NODES_MAX)
-        return refuse(b, event->start_mark, "too many values (expected at most 500000)");
+        return refuse(b, event->start_mark, "too many values (expected at most 2000000)");
     node->kind = kind;
     node->file = b->doc->name;
     node->line = b->on_line ? (int)event->start_mark.line + 1 : 0;
@@ -319,7 +319,7 @@ aw_status aw_yaml_read(const char *path, const aw_yaml_node *from, aw_input_erro
     if (ferror(file))
         status = cannot_open(path, from, strerror(errno), errors);
     else if (length > AW_YAML_BYTES_MAX)
-        status = cannot_open(path, from, "is larger than 4 MiB", errors);
+        status = cannot_open(path, from, "is larger than 32 MiB", errors);
     AW_TRY(status);
     status = aw_yaml_parse(path, text, length, errors, out);
 done:

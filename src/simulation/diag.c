@@ -221,7 +221,7 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
                             .version = AW_VERSION,
                             .date = date,
                             .input = d->input,
-                            .lattice = config->lattice_path,
+                            .lattice = config->lattice_name,
                             .mesh = mesh,
                             .meshes = RECORDS,
                             .species = particles ? &species : NULL};

@@ -14,9 +14,9 @@ aw_status aw_line_config(const char *title, const aw_element *element, size_t n,
     if (!c) return AW_ERR_NOMEM;
     c->title = strdup(title);
     c->path = strdup(title);
-    c->lattice_path = strdup(title);
+    c->lattice_name = strdup(title);
     c->directory = strdup("");
-    AW_TRY(c->title && c->path && c->lattice_path && c->directory ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(c->title && c->path && c->lattice_name && c->directory ? AW_OK : AW_ERR_NOMEM);
     c->beam = (aw_beam_params){.charge = 1e-9,
                                .gamma = gamma,
                                .particles = 1000000,

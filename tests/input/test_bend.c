@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/lattice_file.h"
 #include "tests/assert_close.h"
@@ -18,9 +17,7 @@ static aw_status read_one(const char *text, aw_element *out)
 {
     char file[2048];
     aw_input_errors errors = {0};
-    aw_element *element = NULL;
-    size_t n = 0;
-    double gamma = 0.0;
+    aw_lattice_input input;
     snprintf(file, sizeof file,
              "PALS:\n  facility:\n    - l:\n        kind: BeamLine\n        line:\n"
              "          - s: {kind: BeginningEle, ReferenceP: {species_ref: electron, pc_ref: "
@@ -28,12 +25,12 @@ static aw_status read_one(const char *text, aw_element *out)
              text);
     file_write(LATTICE, file, strlen(file));
     capture_begin();
-    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &element, &n, &gamma);
+    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &input);
     aw_input_report(&errors);
     capture_end();
     aw_input_errors_free(&errors);
-    if (status == AW_OK) *out = element[0];
-    aw_free(element);
+    if (status == AW_OK) *out = input.element[0];
+    aw_lattice_input_free(&input);
     return status;
 }
 
@@ -151,6 +148,38 @@ static void faces_follow_the_reference_geometry(void **state)
                 0.0, 0.0);
 }
 
+/* pals_schema 0.3 writes every parameter that it knows, with 0 for what was not given. */
+static void zeros_beside_other_values_are_not_given(void **state)
+{
+#define NEUTRAL "edge_int1: 0.0, edge_int2: 0.0, h1: 0.0, h2: 0.0, L_sagitta: 0.0, tilt_ref: 0.0"
+    (void)state;
+    assert_bend("{kind: SBend, length: 2, BendP: {rho_ref: 0.0, bend_field_ref: 0.0, e1: 0.01, e2: "
+                "0.0, e1_rect: 0.0, e2_rect: 0.0, g_ref: 0.1, L_chord: 0.0, " NEUTRAL "}}",
+                2.0, 0.2, 0.01, 0.0);
+    assert_bend("{kind: SBend, length: 2, BendP: {rho_ref: 10.0, bend_field_ref: 0.0, e1: 0.0, e2: "
+                "0.0, e1_rect: 0.01, e2_rect: 0.0, g_ref: 0.0, L_chord: 0.0, " NEUTRAL "}}",
+                2.0, 0.2, 0.11, 0.0);
+    assert_bend("{kind: SBend, length: 0.0, BendP: {rho_ref: 4.0, g_ref: 0.0, L_chord: 1.9}}",
+                8.0 * asin(0.25 * 1.9 / 2.0), 2.0 * asin(0.25 * 1.9 / 2.0), 0.0, 0.0);
+    assert_bend("{kind: RBend, length: 2, BendP: {g_ref: 0.1, e1: 0.0, e2: 0.0, e1_rect: 0.0, "
+                "e2_rect: 0.0}}",
+                2.0, 0.2, 0.1, 0.1); /* no face is given: parallel ones */
+    aw_element e =
+        good("{kind: SBend, length: 2, BendP: {rho_ref: 0.0, bend_field_ref: 0.0, g_ref: "
+             "0.0, L_chord: 0.0, " NEUTRAL "}}");
+    assert_int_equal(e.kind, AW_DRIFT);
+    refused("{kind: SBend, length: 2, BendP: {g_ref: 0.1, edge_int1: 0.3}}",
+            "7:72: l.line.b.BendP.edge_int1: is not supported (expected 0: hard, flat edges in the "
+            "horizontal plane)");
+    refused("{kind: SBend, length: 2, BendP: {g_ref: 0.1, L_sagitta: 0.05}}",
+            "7:72: l.line.b.BendP.L_sagitta: is not supported (expected 0: hard, flat edges in the "
+            "horizontal plane)");
+    refused("{kind: SBend, length: 2, BendP: {g_ref: 0.1, e1: 0.1, e1_rect: 0.05}}",
+            "7:70: l.line.b.BendP.e1_rect: 'e1' is given as well, at line 7 (expected one of the "
+            "two)");
+#undef NEUTRAL
+}
+
 static void what_defines_no_bend_is_refused(void **state)
 {
     (void)state;
@@ -183,7 +212,7 @@ static void what_defines_no_bend_is_refused(void **state)
     refused("{kind: Bend, length: 1, BendP: {angle_ref: 7}}",
             "7:13: l.line.b: turns by 7 rad, more than a full circle (expected an angle in rad, "
             "e.g. 0.1)");
-    refused("{kind: Bend, length: 1, BendP: {angle_ref: 0.1, e1: 0.1, e1_rect: 0}}",
+    refused("{kind: Bend, length: 1, BendP: {angle_ref: 0.1, e1: 0.1, e1_rect: 0.2}}",
             "7:73: l.line.b.BendP.e1_rect: 'e1' is given as well, at line 7 (expected one of the "
             "two)");
     refused(
@@ -216,8 +245,11 @@ static void what_the_bend_cannot_do_is_refused(void **state)
     refused("{kind: Bend, length: 1, BendP: 3}",
             "7:47: l.line.b.BendP: '3' is not a mapping (expected parameters below it)");
     refused("{kind: Bend, length: 1, ApertureP: {x_min: 1}}",
-            "7:40: l.line.b.ApertureP: not in the PALS subset that arcwake reads (expected one of: "
-            "kind, inherit, length, repeat, direction, is_on, field_master, MetaP, BendP, "
+            "7:59: l.line.b.ApertureP.x_min: '1' is not supported here (expected 0, or none)");
+    refused("{kind: Bend, length: 1, RFP: {voltage: 1}}",
+            "7:40: l.line.b.RFP: not in the PALS subset that arcwake reads (expected one of: "
+            "kind, inherit, length, repeat, direction, is_on, field_master, MetaP, ApertureP, "
+            "BodyShiftP, FloorP, ReferenceChangeP, TrackingP, ElectricMultipoleP, BendP, "
             "MagneticMultipoleP)");
 }
 
@@ -227,6 +259,7 @@ int main(void)
         cmocka_unit_test(every_definition_gives_the_same_bend),
         cmocka_unit_test(closed_forms_of_pals_hold),
         cmocka_unit_test(faces_follow_the_reference_geometry),
+        cmocka_unit_test(zeros_beside_other_values_are_not_given),
         cmocka_unit_test(what_defines_no_bend_is_refused),
         cmocka_unit_test(what_the_bend_cannot_do_is_refused),
     };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/units.h"
 #include "src/input/fields.h"
@@ -280,7 +281,7 @@ static void missing_and_unknown_keys_are_named(void **state)
     (void)state;
     refused_run("lattice: bend.pals.yaml\n", "",
                 "run.yaml:1:1: lattice: is missing (expected a path beside this file, e.g. "
-                "bend.pals.yaml)");
+                "bend.pals.yaml, or PALS: {...})");
     refused_run("  charge_C: 1.0e-9\n", "",
                 "run.yaml:3:1: beam.charge_C: is missing (expected a "
                 "magnitude in C, e.g. 1.0e-9)");
@@ -429,6 +430,36 @@ static void assert_same(const aw_config *a, const aw_config *b)
                             a->particles_at_n * sizeof *a->particles_at_m);
     assert_true(a->lattice->gamma_ref == b->lattice->gamma_ref);
     assert_int_equal(a->lattice->n, b->lattice->n);
+    assert_string_equal(a->lattice_name, b->lattice_name);
+    for (size_t i = 0; i < a->lattice->n; ++i) {
+        const aw_element *e = &a->lattice->element[i], *f = &b->lattice->element[i];
+        const double p[] = {e->length, e->angle, e->e1, e->e2, e->k1};
+        const double q[] = {f->length, f->angle, f->e1, f->e2, f->k1};
+        assert_string_equal(e->name, f->name);
+        assert_int_equal(e->kind, f->kind);
+        assert_memory_equal(p, q, sizeof p);
+    }
+}
+
+/* The resolved text of `config`, read where neither its run file nor its lattice is. */
+static aw_config *read_alone(const aw_config *config)
+{
+    aw_config *again = NULL;
+    char *text = aw_config_text(config);
+    assert_non_null(text);
+    unlink(RUN);
+    unlink(LATTICE);
+    file_write("again.yaml", text, strlen(text));
+    capture_begin();
+    aw_status status = aw_config_read("again.yaml", NULL, 0, &again);
+    capture_end();
+    if (status) print_error("%s", messages());
+    assert_ok(status);
+    char *text_again = aw_config_text(again);
+    assert_string_equal(text, text_again);
+    free(text_again);
+    free(text);
+    return again;
 }
 
 static void the_text_reads_back_to_the_same_bits(void **state)
@@ -449,24 +480,120 @@ static void the_text_reads_back_to_the_same_bits(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof variant / sizeof variant[0]; ++i) {
-        aw_config *again = NULL;
         aw_config *c = read_text(replaced(good_run, variant[i][0], variant[i][1]));
-        char *text = aw_config_text(c);
-        assert_non_null(text);
-        file_write("again.yaml", text, strlen(text));
-        capture_begin();
-        aw_status status = aw_config_read("again.yaml", NULL, 0, &again);
-        capture_end();
-        if (status) print_error("%s%s", messages(), text);
-        assert_ok(status);
+        aw_config *again = read_alone(c);
         assert_same(c, again);
-        char *text_again = aw_config_text(again);
-        assert_string_equal(text, text_again);
-        free(text_again);
-        free(text);
         aw_config_free(again);
         aw_config_free(c);
     }
+}
+
+/* `good_run` with the elements `items` after the start of its lattice. */
+static aw_config *read_items(const char *items)
+{
+    aw_config *config = NULL;
+    size_t size = strlen(items) + 1000;
+    char *text = malloc(size);
+    assert_non_null(text);
+    snprintf(text, size,
+             "PALS:\n  facility:\n    - main:\n        kind: BeamLine\n        line:\n"
+             "          - s: {kind: BeginningEle, ReferenceP: {species_ref: electron, pc_ref: "
+             "3.1e9}}\n%s    - use: line\n    - line: {kind: Lattice, branches: [main]}\n",
+             items);
+    write_good();
+    file_write(LATTICE, text, strlen(text));
+    free(text);
+    aw_status status = read_run(NULL, 0, &config);
+    if (status) print_error("%s", messages());
+    assert_ok(status);
+    return config;
+}
+
+/* Names that repeat with and without changes, that are those of the text's own line, or that are
+ * cut within a character; values that are not decimal. */
+static void the_lattice_reads_back_from_the_text(void **state)
+{
+    (void)state;
+    aw_config *c = read_items(
+        "          - b: {kind: RBend, BendP: {L_chord: 0.7, g_ref: 0.3, e1_rect: 0.1}}\n"
+        "          - q: {kind: Quadrupole, length: 0.7, MagneticMultipoleP: {Bn1L: 0.3}}\n"
+        "          - q\n          - q: {length: 0.3}\n          - q\n"
+        "          - line: {kind: Drift, length: 0.1, repeat: 2}\n"
+        "          - start: {kind: Monitor, length: 0.1, repeat: 2}\n"
+        "          - main: {kind: Marker}\n          - \"use\": {kind: Drift, length: 1e-300}\n"
+        "          - b\n          - \"a \\\"quoted\\\" name: {x}\": {kind: Drift, length: 1.1}\n"
+        "          - \u00e9ab\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+        "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+        "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9: {kind: Drift, length: 1}\n");
+    aw_config *again = read_alone(c);
+    assert_same(c, again);
+    assert_int_equal(c->lattice->n, 14);
+    assert_string_equal(again->lattice_name, "line");
+    assert_null(again->lattice_path);
+    aw_config_free(again);
+    aw_config_free(c);
+}
+
+/* The longest lattice, of which no two elements are the same, is within the limits of a file. */
+static void the_longest_lattice_reads_back(void **state)
+{
+    enum { N = 100000, WIDTH = 64 };
+    (void)state;
+    char *items = malloc((size_t)N * WIDTH + 200);
+    assert_non_null(items);
+    size_t used = (size_t)sprintf(items, "          - b: {kind: SBend, length: 0.1, BendP: {g_ref: "
+                                         "0.0001}}\n");
+    for (int i = 1; i < N; ++i)
+        used += (size_t)snprintf(items + used, WIDTH,
+                                 "          - b%d: {inherit: b, length: 0.1%06d}\n", i, i);
+    aw_config *c = read_items(items);
+    free(items);
+    aw_config *again = read_alone(c);
+    assert_int_equal(again->lattice->n, N);
+    assert_same(c, again);
+    aw_config_free(again);
+    aw_config_free(c);
+}
+
+static void the_lattice_may_stand_in_the_run_file(void **state)
+{
+    static const char in_line[] =
+        "lattice:\n  PALS:\n    facility:\n      - l: {kind: BeamLine, line: [s: {kind: "
+        "BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.1e9}}, d: {kind: Drift, "
+        "length: 1.0}]}\n      - m: {kind: Lattice, branches: [l]}\n";
+    static const char *const set[] = {"beam.seed=9", "lattice=bend.pals.yaml"};
+    aw_config *c = NULL;
+    char text[4096];
+    (void)state;
+    c = read_text(replaced(good_run, "lattice: bend.pals.yaml\n", in_line));
+    assert_string_equal(messages(), "");
+    assert_true(c->lattice->length == 1.0);
+    assert_null(c->lattice_path);
+    aw_config_free(c);
+    assert_ok(read_run(set, 1, &c)); /* --set changes the rest of such a file */
+    assert_true(c->beam.seed == 9 && c->lattice->length == 1.0);
+    aw_config_free(c);
+    assert_ok(read_run(set, 2, &c)); /* or the lattice */
+    assert_string_equal(c->lattice_path, LATTICE);
+    aw_config_free(c);
+    snprintf(text, sizeof text, "%s", replaced(in_line, "length: 1.0", "lenght: 1.0"));
+    refused_run("lattice: bend.pals.yaml\n", text,
+                "run.yaml:5:133: l.line.d.lenght: unknown key (expected length?)");
+    snprintf(text, sizeof text, "%s",
+             replaced(in_line, "d: {kind: Drift, length: 1.0}",
+                      "d: {kind: Bend, length: 1e-4, BendP: {angle_ref: "
+                      "0.1}}"));
+    refused_run(
+        "lattice: bend.pals.yaml\n", text,
+        "run.yaml:5:116: d: the edges at S = 0 m and 0.0001 m cross 0.001 m from the orbit, "
+        "inside the beam pipe (expected > 0.01 m: smaller edge angles or more distance)");
+    assert_int_equal(message_count(), 3); /* and both positions of at_m, which lie behind it */
+    refused_run("lattice: bend.pals.yaml\n", "lattice: {a: 1}\n",
+                "run.yaml:2:10: lattice: has no key 'PALS' (expected a PALS lattice: a mapping "
+                "'PALS' with 'facility' below)");
+    refused_run("lattice: bend.pals.yaml\n", "lattice: [1]\n",
+                "run.yaml:2:10: lattice: a list is not a text (expected a path beside this file, "
+                "e.g. bend.pals.yaml, or PALS: {...})");
 }
 
 /* docs/input.md has a row of its table for each key of the program's table. */
@@ -505,6 +632,9 @@ int main(void)
         cmocka_unit_test(set_overrides_the_file),
         cmocka_unit_test(set_is_refused_by_its_key),
         cmocka_unit_test(the_text_reads_back_to_the_same_bits),
+        cmocka_unit_test(the_lattice_reads_back_from_the_text),
+        cmocka_unit_test(the_longest_lattice_reads_back),
+        cmocka_unit_test(the_lattice_may_stand_in_the_run_file),
         cmocka_unit_test(the_manual_names_every_key),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -4,20 +4,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/input/element_file.h"
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 
 #define START "s: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 1.0e9}}"
 
-typedef struct machine {
-    aw_element *element;
-    size_t n;
-    double gamma;
-} machine;
+typedef aw_lattice_input machine;
 
 static machine read_good(const char *text)
 {
@@ -25,7 +22,7 @@ static machine read_good(const char *text)
     aw_input_errors errors = {0};
     file_write(LATTICE, text, strlen(text));
     capture_begin();
-    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &m.element, &m.n, &m.gamma);
+    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &m);
     aw_input_report(&errors);
     capture_end();
     aw_input_errors_free(&errors);
@@ -52,7 +49,7 @@ static void refused(const char *text, const char *message)
     char line[1024];
     file_write(LATTICE, text, strlen(text));
     capture_begin();
-    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &m.element, &m.n, &m.gamma);
+    aw_status status = aw_lattice_file_read(LATTICE, NULL, &errors, &m);
     aw_input_report(&errors);
     capture_end();
     aw_input_errors_free(&errors);
@@ -78,13 +75,13 @@ static void the_example_of_the_manual_loads(void **state)
     machine m = read_good(good_lattice);
     assert_string_equal(messages(), "");
     assert_names(&m, "bend after");
-    assert_true(m.gamma == 5.1099895e9 / AW_ME_EV);
+    assert_true(m.gamma_ref == 5.1099895e9 / AW_ME_EV);
     assert_int_equal(m.element[0].kind, AW_BEND);
     assert_close(m.element[0].length, 0.198968 * 25.13, 1e-15, 0.0); /* one rounding */
     assert_true(m.element[0].angle == 0.198968);
     assert_int_equal(m.element[1].kind, AW_DRIFT);
     assert_true(m.element[1].length == 1.0);
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
 }
 
 static void lines_repeat_nest_and_reverse(void **state)
@@ -98,15 +95,15 @@ static void lines_repeat_nest_and_reverse(void **state)
                                             "          - d1\n          - inner: {repeat: -2}\n"
                                             "          - q1: {repeat: 2}\n"));
     assert_names(&m, "d1 q1 e d1 q1 e d1 e q1 e q1 q1 q1");
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
     m = read_good(facility(entries, "          - cell: {repeat: -1}\n"));
     assert_names(&m, "e q1 d1"); /* a reversed line reverses the lines within it */
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
     const char *twice =
         "    - a: {kind: BeamLine, line: [" START ", d: {kind: Drift, length: 1}]}\n";
     m = read_good(facility(twice, "          - a\n")); /* the subline's BeginningEle is dropped */
     assert_names(&m, "d");
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
 }
 
 static void what_is_inherited_may_be_changed(void **state)
@@ -131,7 +128,7 @@ static void what_is_inherited_may_be_changed(void **state)
     assert_true(m.element[2].length == 0.9 && m.element[2].k1 == 1.0);
     assert_true(m.element[3].angle == -0.1 && m.element[3].e1 == 0.05);
     assert_true(m.element[4].length == 0.5);
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
 }
 
 static void quadrupoles_take_every_form_of_strength(void **state)
@@ -153,15 +150,15 @@ static void quadrupoles_take_every_form_of_strength(void **state)
     assert_close(m.element[2].k1, 1.2, 1e-15, 0.0);
     assert_close(m.element[3].k1, factor * 1.2, 1e-14, 0.0);
     assert_true(m.element[4].k1 == 0.0);
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
 }
 
 static void the_reference_is_energy_or_momentum(void **state)
 {
     (void)state;
     machine m = read_good(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "pc_ref: 3.0e6"));
-    assert_close(m.gamma, sqrt(3.0e6 * 3.0e6 + AW_ME_EV * AW_ME_EV) / AW_ME_EV, 1e-15, 0.0);
-    aw_free(m.element);
+    assert_close(m.gamma_ref, sqrt(3.0e6 * 3.0e6 + AW_ME_EV * AW_ME_EV) / AW_ME_EV, 1e-15, 0.0);
+    aw_lattice_input_free(&m);
 }
 
 static void a_split_bend_is_the_same_machine(void **state)
@@ -227,7 +224,7 @@ static void data_of_other_programs_is_passed_over(void **state)
                           "    - m: {kind: Lattice, branches: [l]}\n");
     assert_string_equal(messages(), "");
     assert_names(&m, "d");
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
 }
 
 static void use_and_branches_choose_the_line(void **state)
@@ -238,19 +235,172 @@ static void use_and_branches_choose_the_line(void **state)
         "    - one: {kind: Lattice, branches: [a]}\n";
     machine m = read_good(facility(entries, "          - y: {kind: Drift, length: 1}\n"));
     assert_names(&m, "y"); /* without use: the last lattice */
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
     char used[2048];
     snprintf(used, sizeof used, "%s    - use: one\n", entries);
     m = read_good(facility(used, "          - y: {kind: Drift, length: 1}\n"));
     assert_names(&m, "x");
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
     snprintf(used, sizeof used,
              "%s    - two: {kind: Lattice, branches: [b: {inherit: a, periodic: "
              "false}]}\n    - use: two\n",
              entries);
     m = read_good(facility(used, "          - y: {kind: Drift, length: 1}\n"));
     assert_names(&m, "x");
-    aw_free(m.element);
+    aw_lattice_input_free(&m);
+}
+
+static void a_name_defined_in_a_line_may_be_used_again(void **state)
+{
+    (void)state;
+    const char *entries = "    - cell: {kind: BeamLine, line: [b, in: {kind: BeamLine, line: [d: "
+                          "{kind: Drift, length: 0.3}]}]}\n";
+    machine m = read_good(facility(entries, "          - b: {kind: Bend, length: 1, BendP: "
+                                            "{angle_ref: 0.1}, repeat: 2}\n"
+                                            "          - d\n          - b\n          - in\n"
+                                            "          - cell\n          - b: {length: 2}\n"
+                                            "          - c: {inherit: b}\n"));
+    assert_names(&m, "b b d b d b d b c"); /* `repeat` belongs to the item that has it */
+    assert_true(m.element[2].length == 0.3 && m.element[3].angle == 0.1);
+    assert_true(m.element[7].length == 2.0 && m.element[8].length == 1.0);
+    aw_lattice_input_free(&m);
+    refused(facility("", "          - d: {kind: Drift, length: 1}\n"
+                         "          - d: {kind: Drift, length: 2}\n          - d\n"),
+            "9:13: main.line[4]: 'd' is defined in more than one place, at lines 7 and 8 (expected "
+            "different names, or one definition in PALS.facility)");
+    /* the facility's definition comes first */
+    m = read_good(facility("    - d: {kind: Drift, length: 3}\n",
+                           "          - d: {kind: Drift, length: 1}\n          - d\n"));
+    assert_true(m.element[0].length == 1.0 && m.element[1].length == 3.0);
+    aw_lattice_input_free(&m);
+}
+
+static void what_has_no_field_is_a_drift(void **state)
+{
+    static const char *const kinds[] = {"Instrument", "Monitor",   "Kicker",   "ACKicker", "Mask",
+                                        "Collimator", "Sextupole", "Octupole", "Solenoid", "Patch"};
+    static const char *const points[] = {"Fork", "Fiducial", "NullEle", "Marker"};
+    char line[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
+        snprintf(line, sizeof line, "          - q: {kind: %s, length: 0.2}\n", kinds[i]);
+        machine m = read_good(facility("", line));
+        assert_int_equal(m.element[0].kind, AW_DRIFT);
+        assert_true(m.element[0].length == 0.2);
+        aw_lattice_input_free(&m);
+    }
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; ++i) {
+        snprintf(
+            line, sizeof line,
+            "          - q: {kind: %s, length: 0.0}\n          - d: {kind: Drift, length: 1}\n",
+            points[i]);
+        machine m = read_good(facility("", line));
+        assert_int_equal(m.element[0].kind, AW_MARKER);
+        aw_lattice_input_free(&m);
+    }
+    machine m = read_good(facility(
+        "    - k: {kind: Kicker, length: 0.1, MagneticMultipoleP: {Kn0L: 1.0e-3, Ks0L: 0.0, tilt0: "
+        "0.5}}\n",
+        "          - k0: {inherit: k, MagneticMultipoleP: {Kn0L: 0.0}}\n"
+        "          - p: {kind: Patch, length: 0.0, PatchP: {x_offset: 0.0, flexible: false, "
+        "ref_coords: exit_end}}\n"
+        "          - d: {kind: Drift, length: 0.1, BodyShiftP: {x_offset: 0.0}, ApertureP: "
+        "{x_limits: [null, null], shape: RECTANGULAR, aperture_active: true}}\n"));
+    assert_string_equal(messages(), "");
+    assert_true(m.element[0].kind == AW_DRIFT && m.element[1].kind == AW_MARKER);
+    aw_lattice_input_free(&m);
+    refused(facility("", "          - k: {kind: Kicker, length: 0.1, MagneticMultipoleP: {Kn0L: "
+                         "1.0e-3}}\n"),
+            "7:71: main.line.k.MagneticMultipoleP.Kn0L: '1.0e-3' is not supported here (expected "
+            "0, or none)");
+    refused(facility("", "          - p: {kind: Patch, PatchP: {x_offset: 0.01}}\n"),
+            "7:49: main.line.p.PatchP.x_offset: '0.01' is not supported here (expected 0, or "
+            "none)");
+    refused(facility("", "          - d: {kind: Drift, length: 1, ApertureP: {x_limits: [-0.01, "
+                         "0.01]}}\n"),
+            "7:63: main.line.d.ApertureP.x_limits: a list is not supported here (expected 0, or "
+            "none)");
+}
+
+/* pals_schema writes `- use: name` as `- name`, and both energies. */
+static void a_name_in_the_facility_chooses_the_lattice(void **state)
+{
+    (void)state;
+    machine m = read_good(replaced(good_lattice, "- use: lcls", "- lcls"));
+    assert_string_equal(m.name, "lcls");
+    aw_lattice_input_free(&m);
+    refused(replaced(good_lattice, "- use: lcls", "- lcl"),
+            "11:7: PALS.facility[3]: 'lcl' is not defined in PALS.facility (expected lcls?)");
+    m = read_good(replaced(good_lattice, "E_tot_ref:",
+                           "time_ref: 0.0, pc_ref: 0.0, location: UPSTREAM_END, E_tot_ref:"));
+    assert_true(m.gamma_ref == 5.1099895e9 / AW_ME_EV);
+    aw_lattice_input_free(&m);
+    refused(replaced(good_lattice, "E_tot_ref:", "time_ref: 1.0, E_tot_ref:"),
+            "7:87: lcls_line.line.start.ReferenceP.time_ref: is not supported (expected 0: runs "
+            "start at time 0)");
+}
+
+/* Repeating a wrong item says it once, and looks its name up once. */
+static void a_wrong_item_that_is_repeated_is_told_once(void **state)
+{
+    static char entries[200000];
+    size_t used = 0;
+    (void)state;
+    for (int i = 0; i < 2000; ++i)
+        used += (size_t)snprintf(entries + used, sizeof entries - used,
+                                 "    - element_%d: {kind: Drift, length: 0.1}\n", i);
+    char *text = malloc(sizeof entries + 1000);
+    assert_non_null(text);
+    sprintf(text,
+            "PALS:\n  facility:\n%s    - cell: {kind: BeamLine, line: [element_1x]}\n    - main: "
+            "{kind: BeamLine, line: [" START
+            ", cell: {repeat: 100000}]}\n    - m: {kind: Lattice, branches: [main]}\n",
+            entries);
+    refused(text, "2003:37: cell.line[1]: 'element_1x' is not defined in PALS.facility (expected "
+                  "element_1?)");
+    assert_int_equal(message_count(), 1);
+    free(text);
+}
+
+/* What is refused only when the orbit is built has the place of its element. */
+static void what_the_orbit_refuses_is_told_by_place(void **state)
+{
+    (void)state;
+    refused_lattice("radius_ref: 25.13", "radius_ref: 1.0e-3",
+                    "bend.pals.yaml:8:13: bend: the edges at S = 0 m and 0.000198968 m cross 0.001 "
+                    "m from the orbit, inside the beam pipe (expected > 0.01 m: smaller edge "
+                    "angles or more distance)");
+    refused_lattice(
+        "- after:",
+        "- kink: {kind: Bend, length: 1, BendP: {g_ref: 0.1, e1: 0.2}}\n          - "
+        "after:",
+        "bend.pals.yaml:9:13: kink: bends bend and kink touch, but their edges cross on "
+        "the orbit (e2 = 0, e1 = 0.2; expected e1 = -e2, or a drift between)");
+    refused_lattice("- after: {kind: Drift, length: 1.0}",
+                    "- after: {kind: Quadrupole, length: 1.0, MagneticMultipoleP: {Bn1: 1e308}}",
+                    "bend.pals.yaml:9:78: lcls_line.line.after.MagneticMultipoleP.Bn1: '1e308' is "
+                    "too strong for a double (expected e.g. 1.5)");
+}
+
+static void a_beginning_is_no_element(void **state)
+{
+    aw_input_errors errors = {0};
+    aw_yaml *doc = NULL;
+    aw_element element;
+    (void)state;
+    const char *text = "s: {kind: BeginningEle}";
+    assert_ok(aw_yaml_parse("f.yaml", text, strlen(text), &errors, &doc));
+    const aw_yaml_node *node = aw_yaml_get(aw_yaml_root(doc), "s");
+    const aw_spec spec = {.name = "s", .place = node, .node = {node}, .n = 1};
+    const aw_element_reader reader = {.errors = &errors};
+    assert_int_equal(aw_element_read(&reader, &spec, "BeginningEle", &element), 0);
+    assert_int_equal(aw_element_read(&reader, &spec, "Wormhole", &element), 0);
+    assert_int_equal(aw_input_count(&errors), 2);
+    assert_string_equal(errors.item[0].text,
+                        "f.yaml:1:1: s: kind 'BeginningEle' is not that of an element (expected "
+                        "Drift, Bend, Quadrupole, Marker)");
+    aw_input_errors_free(&errors);
+    aw_yaml_free(doc);
 }
 
 static void what_is_no_lattice_is_refused(void **state)
@@ -283,8 +433,8 @@ static void what_is_no_lattice_is_refused(void **state)
 static void what_is_no_line_is_refused(void **state)
 {
     (void)state;
-    refused(facility("", "          - q: {kind: Sextupole, length: 1}\n"),
-            "7:23: main.line.q.kind: kind 'Sextupole' of 'q' is not supported (expected "
+    refused(facility("", "          - q: {kind: RFCavity, length: 1}\n"),
+            "7:23: main.line.q.kind: kind 'RFCavity' of 'q' is not supported (expected "
             "BeginningEle, Drift, Bend, Quadrupole, Marker or BeamLine)");
     refused(facility("    - d1: {kind: Drift}\n", "          - dl\n"),
             "8:13: main.line[2]: 'dl' is not defined in PALS.facility (expected d1?)");
@@ -381,6 +531,12 @@ int main(void)
         cmocka_unit_test(a_bend_to_the_left_mirrors_the_orbit),
         cmocka_unit_test(data_of_other_programs_is_passed_over),
         cmocka_unit_test(use_and_branches_choose_the_line),
+        cmocka_unit_test(a_name_defined_in_a_line_may_be_used_again),
+        cmocka_unit_test(what_has_no_field_is_a_drift),
+        cmocka_unit_test(a_name_in_the_facility_chooses_the_lattice),
+        cmocka_unit_test(a_wrong_item_that_is_repeated_is_told_once),
+        cmocka_unit_test(what_the_orbit_refuses_is_told_by_place),
+        cmocka_unit_test(a_beginning_is_no_element),
         cmocka_unit_test(what_is_no_lattice_is_refused),
         cmocka_unit_test(what_is_no_line_is_refused),
         cmocka_unit_test(wrong_references_and_strengths_are_refused),

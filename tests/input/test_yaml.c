@@ -183,7 +183,7 @@ static void deep_and_huge_files_are_refused(void **state)
     aw_input_errors errors = {0};
     assert_status(aw_yaml_read("other.yaml", NULL, &errors, &doc), AW_ERR_INPUT);
     assert_string_equal(errors.item[0].text,
-                        "other.yaml: is larger than 4 MiB (expected a file in YAML)");
+                        "other.yaml: is larger than 32 MiB (expected a file in YAML)");
     aw_input_errors_free(&errors);
     free(text);
 }

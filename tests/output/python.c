@@ -68,7 +68,8 @@ static void write_run(const char *directory)
     }
     write_monitor(directory);
     scratch_write(scratch_path(directory, "resolved.yaml"),
-                  "title: LCLS bend <sample> & more\nbeam:\n  charge_C: 1e-09\n");
+                  "title: LCLS bend <sample> & more\nlattice:\n  PALS:\n    facility:\n"
+                  "      - line: {kind: BeamLine}\nbeam:\n  charge_C: 1e-09\n");
     free(s);
 }
 

@@ -56,6 +56,7 @@ class Good(unittest.TestCase):
     def test_title_from_the_input_is_escaped(self):
         self.assertIn("<h1>LCLS bend &lt;sample&gt; &amp; more</h1>", self.page)
         self.assertIn("<td>beam.charge_C</td>", self.page)
+        self.assertNotIn("facility", self.page)  # the lattice is no table of values
 
     def test_last_row_is_in_the_table_with_units(self):
         for words in ("800\u2009mm", "1\u2009nC", "-159.2\u2009keV", "46\u2009µm",
