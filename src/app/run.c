@@ -52,6 +52,7 @@ typedef struct run {
     size_t next_at; /* index of the first config->at_m not yet reached */
     long meshes;    /* mesh files written */
 
+    int broken;       /* rules of which the run has warned, AW_RULE_.. */
     double worst;     /* largest error estimate of all solves, relative to the scales; or NaN */
     int table_kind;   /* what aw_summary_forces returned for `table` */
     char table[2048]; /* forces at the last mesh step in a bend, or else at the last mesh step */
@@ -81,6 +82,22 @@ static int solve_due(const run *r, int meshes)
     return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
 }
 
+/* Warn, once of each, of a bunch that has become too short for the step or the grid. */
+static void watch_bunch(run *r, const aw_monitor_row *row)
+{
+    const aw_simulation *sim = r->sim;
+    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_plan_bunch bunch = {.S = sim->S_ref,
+                                 .kappa = aw_orbit_at(&r->config->lattice->orbit, sim->S_ref).kappa,
+                                 .sigma_s = row->sigma_s,
+                                 .h_s = fabs(grid->tilt) < 0.1 ? grid->hs : 0.0};
+    const int broken = aw_plan_broken(r->config, &sim->plan, &bunch) & ~r->broken;
+    if (!broken) return;
+    aw_progress_clear(&r->progress);
+    aw_plan_warn_broken(r->config, &bunch, broken);
+    r->broken |= broken;
+}
+
 static aw_status output_step(run *r, int meshes)
 {
     const aw_config *config = r->config;
@@ -102,6 +119,7 @@ static aw_status output_step(run *r, int meshes)
         }
     }
     AW_TRY(aw_simulation_monitor(sim, &row));
+    watch_bunch(r, &row);
     sim->seconds[AW_PART_OUTPUT] = row.seconds[AW_PART_OUTPUT] = aw_now() - begin;
     AW_TRY(aw_monitor_write(r->monitor, &row));
 done:

@@ -19,8 +19,8 @@ AW_BEGIN_DECLS
  *  compresses a bunch with a chirp h = d(delta)/ds < 0 by the factor 1 - h R56, and a drift has
  *  R56 = -L/(beta gamma)^2.
  *
- *  At an end of an element x, x' and s are those of the particle's straight line behind the magnet's
- *  edge, also if the edge is slanted. */
+ *  At an end of an element x, x' and s are those of the particle's straight line behind the edge of
+ *  the magnet, also if that is slanted. */
 typedef struct aw_optics_point {
     size_t element; /* of the lattice */
     int end;        /* 1: at the element's end; 0: inside a bend, or (the first point) at S = 0 */
@@ -46,8 +46,8 @@ typedef struct aw_optics {
 
 /** Track a few particles through the lattice (with pic/particle/track.h, as a run in external
  *  motion does), and take derivatives by central differences. Free with aw_optics_free.
- *  The expected sizes are those of a Gaussian beam to first order in s, x and x' and to second order
- *  in delta. In rigid motion they are the initial ones.
+ *  The expected sizes are those of a Gaussian beam, to first order in s, x and x' and to second
+ *  order in delta. In rigid motion they are the initial ones.
  *  Accuracy of the derivatives: third order, 1e-7 of U5666 for R56; rounding, 1e-16 of the
  *  lattice's extent over 1e-7 for T566.
  *  @param[in] lattice, beam  borrowed for the call
