@@ -157,8 +157,8 @@ done:
 
 static const char help[] =
     "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
-    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and the\n"
-    "optics of the lattice with the sizes of the bunch to which they lead without self-force.\n"
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time; and\n"
+    "the optics of the lattice, with the sizes of the bunch to which it leads without self-force.\n"
     "Warns of steps, grids or particle numbers that are too coarse.\n";
 
 const aw_command aw_inspect_command = {

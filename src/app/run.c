@@ -55,7 +55,7 @@ typedef struct run {
     int broken;       /* rules of which the run has warned, AW_RULE_.. */
     double worst;     /* largest error estimate of all solves, relative to the scales; or NaN */
     int table_kind;   /* what aw_summary_forces returned for `table` */
-    char table[2048]; /* forces at the last mesh step in a bend, or else at the last mesh step */
+    char table[2048]; /* forces at the last mesh step of the highest kind */
 } run;
 
 /* Has the bunch centre reached S [m]? A step is beta c dt long, a little less than the c dt that

@@ -52,7 +52,7 @@ if awk '{ if (length($0) > 110) exit 1 }' table; then :; else complain "too wide
 # counts; sigma_x is interpolated.
 "$arcwake" run "$inputs/zeuthen_chicane.yaml" -o external --set motion=external --quiet \
     --set beam.particles=4000 --set 'numerics.grid=[16, 16]' --set 'output.at_m=[]' \
-    --set output.particles_every=0 2>stderr ||
+    --set numerics.step_m=0.05 --set output.particles_every=0 2>stderr ||
     complain "the run in external motion failed: $(cat stderr)"
 awk -v name="s_ref_m,sigma_s_m,sigma_x_m" '
     function off(a, b) { return a > b ? a / b - 1 : b / a - 1 }
