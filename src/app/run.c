@@ -82,6 +82,13 @@ static int solve_due(const run *r, int meshes)
     return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
 }
 
+/* Spacing of the grid along the orbit; 0: neither of its axes lies along it. */
+static double spacing_along(const aw_grid_view *grid)
+{
+    if (fabs(sin(grid->tilt)) < 0.1) return grid->hs;
+    return fabs(cos(grid->tilt)) < 0.1 ? grid->hx : 0.0;
+}
+
 /* Warn, once of each, of a bunch that has become too short for the step or the grid. */
 static void watch_bunch(run *r, const aw_monitor_row *row)
 {
@@ -90,7 +97,7 @@ static void watch_bunch(run *r, const aw_monitor_row *row)
     const aw_plan_bunch bunch = {.S = sim->S_ref,
                                  .kappa = aw_orbit_at(&r->config->lattice->orbit, sim->S_ref).kappa,
                                  .sigma_s = row->sigma_s,
-                                 .h_s = fabs(grid->tilt) < 0.1 ? grid->hs : 0.0};
+                                 .h_s = spacing_along(grid)};
     const int broken = aw_plan_broken(r->config, &sim->plan, &bunch) & ~r->broken;
     if (!broken) return;
     aw_progress_clear(&r->progress);

@@ -30,9 +30,10 @@
 
 /* Time steps in an overtaking length, at least. */
 #define AW_STEPS_PER_OVERTAKING 20.0
-/* Grid cells per sigma_s that a changing bunch may have less than at the start, where 8 are asked
- * for: with 4, forces are smoothed by 4 %. */
+/* Grid cells per sigma_s below which a run warns of a changing bunch (at the start 8 are asked
+ * for): forces are smoothed by 2 % (docs/theory.md, "Accuracy"). */
 #define AW_FEWEST_CELLS 4.0
+#define AW_SMOOTHING (1.0 / 3.0) /* of the forces, for one cell per sigma_s */
 
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
@@ -274,7 +275,7 @@ static double overtaking_of(const aw_plan_bunch *bunch)
 int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_bunch *bunch)
 {
     const int expected = step_too_long(config, plan->shortest.overtaking);
-    const double fewest = fmin(AW_FEWEST_CELLS, 0.75 * plan->cells_s);
+    const double fewest = fmin(AW_FEWEST_CELLS, 0.5 * plan->cells_s);
     int broken = 0;
     if (!expected && step_too_long(config, overtaking_of(bunch))) broken |= AW_RULE_STEP;
     if (cells_of(bunch) < fewest) broken |= AW_RULE_CELLS;
@@ -291,6 +292,6 @@ void aw_plan_warn_broken(const aw_config *config, const aw_plan_bunch *bunch, in
                 longest_step(overtaking));
     if (broken & AW_RULE_CELLS)
         aw_warn("S = %.4g m: %.1f grid cells per sigma_s, which has become %.3g um in a bunch with "
-                "long tails: forces are smoothed by more than %.0f %% (more points along s)",
-                bunch->S, cells, 1e6 * bunch->sigma_s, floor(64.0 / (cells * cells)));
+                "long tails: forces are smoothed by about %.0f %% (use a finer grid)",
+                bunch->S, cells, 1e6 * bunch->sigma_s, 100.0 * AW_SMOOTHING / (cells * cells));
 }

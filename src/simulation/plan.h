@@ -51,7 +51,7 @@ enum { AW_RULE_STEP = 1, AW_RULE_CELLS = 2 };
 typedef struct aw_plan_bunch {
     double S, kappa; /* of the design orbit [m], [1/m] */
     double sigma_s;  /* rms length [m] */
-    double h_s;      /* spacing of the grid along s [m]; 0: the grid is tilted, and s is no axis */
+    double h_s;      /* spacing of the grid along s [m]; 0: s is along no axis of the grid */
 } aw_plan_bunch;
 
 /** Rules that the bunch breaks: it has become too short for the time step (unless aw_plan_warn has
