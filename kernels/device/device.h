@@ -228,6 +228,10 @@ typedef struct aw_device {
 aw_status aw_device_open(const char *spec, const aw_device_params *params, aw_device *out);
 void aw_device_close(aw_device *device);
 
+/** Whether aw_device_open knows all names of `spec`, without opening them: they may be devices of
+ *  another machine. @return AW_OK, AW_ERR_BACKEND (message) */
+aw_status aw_device_check(const char *spec);
+
 /** The part of aw_device_open for lists of devices, also of a single one; errors as there. */
 aw_status aw_device_list_open(const char *spec, const aw_device_params *params, aw_device *out);
 

@@ -71,6 +71,13 @@ static aw_status read_names(const char *spec, aw_named_device named[AW_DEVICES_M
     return AW_OK;
 }
 
+aw_status aw_device_check(const char *spec)
+{
+    aw_named_device named[AW_DEVICES_MAX];
+    int n = 0;
+    return strcmp(spec, "auto") == 0 ? AW_OK : read_names(spec, named, &n);
+}
+
 /* "cpu:1=2.0,manycore=1.5" */
 static aw_status read_slow(const char *slow, aw_named_device *named, int n)
 {

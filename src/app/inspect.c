@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake inspect`: the resolved input, and the memory and time of a run; runs nothing. */
+/* `arcwake inspect`: the resolved input, the optics, and the memory and time of a run; runs
+ * nothing. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "kernels/device/device.h"
 #include "src/app/options.h"
 #include "src/app/summary.h"
 #include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/simulation/optics.h"
 #include "src/simulation/simulation.h"
+
+/* Lines of the table of optics, at most. */
+#define AW_TABLE_LINES 24
 
 /* Time of one solve on one thread, per point and side of the grid [s], from `arcwake bench` (LCLS
  * bend, tolerance 1e-6; AVX-512 at about 4 GHz). Machine and bunch change it by a factor of a
@@ -25,6 +33,102 @@ static void print_time(const aw_config *config, const aw_plan *plan)
     aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
 }
 
+/* The points of the table: the start, and the ends of all elements, or, of many, of bends and of
+ * the lattice. */
+static int is_shown(const aw_optics *optics, size_t i, int bends_only)
+{
+    const aw_optics_point *p = &optics->point[i];
+    return i == 0 || i + 1 == optics->n || (p->end && (!bends_only || p->kappa != 0.0));
+}
+
+static size_t count_shown(const aw_optics *optics, int bends_only)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < optics->n; ++i) n += (size_t)is_shown(optics, i, bends_only);
+    return n;
+}
+
+/* A number without the rounding of its derivative. */
+static double above(double noise, double value) { return fabs(value) < noise ? 0.0 : value; }
+
+static void print_point(const aw_config *config, const aw_optics_point *p, const char *name)
+{
+    char twiss[32] = "       -       -", overtaking[16] = "";
+    if (!isnan(p->beta_x)) snprintf(twiss, sizeof twiss, "%8.4g%8.3g", p->beta_x, p->alpha_x);
+    if (p->end && p->kappa != 0.0)
+        snprintf(overtaking, sizeof overtaking, "%7.3g",
+                 aw_overtaking_length(p->shortest, p->kappa));
+    aw_info("%9.4f %-12.12s%9.4g%9.4g%s%9.4g%9.4g%9.4g%s%9.4g%s", p->S, name,
+            above(1e-9, 1e3 * p->R56), above(1e-3, 1e3 * p->T566), twiss, above(1e-6, 1e3 * p->R16),
+            above(1e-6, 1e3 * p->R26), 1e6 * p->sigma_s,
+            aw_optics_fully_compressed(p, &config->beam) ? "*" : " ", 1e6 * p->sigma_x, overtaking);
+}
+
+/* What a * in the table stands for. */
+static void print_compressed(const aw_config *config, const aw_optics *optics)
+{
+    for (size_t i = 0; i < optics->n; ++i) {
+        const aw_optics_point *p = &optics->point[i];
+        if (!p->end || !aw_optics_fully_compressed(p, &config->beam)) continue;
+        aw_info(
+            "* full compression, from S = %.4g m on: 1 - h R56 = %.2g leaves %.3g um of sigma_s, "
+            "energy spread and T566 make %.3g um",
+            p->S, p->compression, 1e6 * fabs(p->compression) * config->beam.sigma_s,
+            1e6 * p->sigma_s_energy);
+        return;
+    }
+}
+
+static void print_table(const aw_config *config, const aw_optics *optics)
+{
+    static const char *const head[2][10] = {
+        {"S", "element", "R56", "T566", "beta_x", "alpha_x", "eta_x", "eta_x'", "sigma_s",
+         "sigma_x"},
+        {"[m]", "", "[mm]", "[mm]", "[m]", "", "[mm]", "[mrad]", "[um]", "[um]"}};
+    const int bends_only = count_shown(optics, 0) > AW_TABLE_LINES;
+    const size_t n = count_shown(optics, bends_only), half = AW_TABLE_LINES / 2;
+    size_t shown = 0;
+    for (int i = 0; i < 2; ++i) {
+        const char *const *h = head[i];
+        aw_info("%9s %-12s%9s%9s%8s%8s%9s%9s%9s %9s%7s", h[0], h[1], h[2], h[3], h[4], h[5], h[6],
+                h[7], h[8], h[9], i == 0 ? "L_o" : "[m]");
+    }
+    for (size_t i = 0; i < optics->n; ++i) {
+        if (!is_shown(optics, i, bends_only)) continue;
+        ++shown;
+        if (n > AW_TABLE_LINES && shown == half + 1)
+            aw_info("      ... (%zu more bends)", n - 2 * half);
+        if (n > AW_TABLE_LINES && shown > half && shown <= n - half) continue;
+        const aw_optics_point *p = &optics->point[i];
+        print_point(config, p, i == 0 ? "start" : config->lattice->element[p->element].name);
+    }
+}
+
+static void print_optics(const aw_config *config)
+{
+    char chirp[80] = "";
+    const int rigid = config->motion == AW_MOTION_RIGID;
+    aw_optics *optics = NULL;
+    const aw_status status = aw_optics_new(config->lattice, &config->beam, rigid, &optics);
+    aw_info("optics       s = s_0 - R56 delta - T566 delta^2 (s > 0 ahead), %s",
+            rigid ? "sizes of the rigid bunch" : "sizes without self-force");
+    if (status != AW_OK) {
+        aw_info("  none: %s", status == AW_ERR_RANGE
+                                  ? "a particle of the beam's energy does not reach the end"
+                                  : aw_status_text(status));
+        return;
+    }
+    print_table(config, optics);
+    const double compression = optics->point[optics->n - 1].compression;
+    if (compression != 1.0)
+        snprintf(chirp, sizeof chirp, "; chirp h = %g /m: 1 - h R56 = %.4g at the end",
+                 config->beam.chirp, compression);
+    if (config->lattice->orbit.n > 1)
+        aw_info("L_o: overtaking length of the shortest bunch in the bend%s", chirp);
+    print_compressed(config, optics);
+    aw_optics_free(optics);
+}
+
 static aw_status run_command(int argc, char **argv)
 {
     static aw_options options; /* too large for the stack; a process runs one command */
@@ -34,13 +138,15 @@ static aw_status run_command(int argc, char **argv)
     aw_plan plan;
     AW_TRY(aw_options_read(argc, argv, &options));
     AW_TRY(aw_options_config(&options, &config));
+    AW_TRY(aw_device_check(config->device));
     text = aw_config_text(config);
     if (!text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
     aw_info("# resolved input of %s", config->path);
-    aw_info("%s", text);
+    aw_info("%.*s", (int)strlen(text) - 1, text); /* without its last line feed */
     aw_plan_make(config, &plan);
     aw_summary_plan(config, &plan);
     print_time(config, &plan);
+    print_optics(config);
     aw_plan_warn(config, &plan);
     status = aw_plan_check(config, &plan);
 done:
@@ -51,13 +157,14 @@ done:
 
 static const char help[] =
     "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
-    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time, and\n"
-    "warns of steps, grids or particle numbers that are too coarse.\n";
+    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time; and\n"
+    "the optics of the lattice, with the sizes of the bunch to which it leads without self-force.\n"
+    "Warns of steps, grids or particle numbers that are too coarse.\n";
 
 const aw_command aw_inspect_command = {
     .name = "inspect",
     .usage = "inspect INPUT.yaml",
-    .summary = "resolved input, lengths, memory, time; runs nothing",
+    .summary = "resolved input, optics, memory, time; runs nothing",
     .help = help,
     .run = run_command,
 };

@@ -54,10 +54,11 @@ typedef struct run {
     size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
     long meshes;                       /* mesh files written */
 
+    int broken;   /* rules of which the run has warned, AW_RULE_.. */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
     double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
     int table_kind;                        /* what aw_summary_forces returned for `table` */
-    char table[2048]; /* forces at the last mesh step in a bend, or else at the last mesh step */
+    char table[2048];                      /* forces at the last mesh step of the highest kind */
 } run;
 
 /* Has the bunch centre reached S [m]? A step is beta c dt long, a little less than the c dt that
@@ -95,6 +96,29 @@ static int solve_due(const run *r, int meshes)
     return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
 }
 
+/* Spacing of the grid along the orbit; 0: neither of its axes lies along it. */
+static double spacing_along(const aw_grid_view *grid)
+{
+    if (fabs(sin(grid->tilt)) < 0.1) return grid->hs;
+    return fabs(cos(grid->tilt)) < 0.1 ? grid->hx : 0.0;
+}
+
+/* Warn, once of each, of a bunch that has become too short for the step or the grid. */
+static void watch_bunch(run *r, const aw_monitor_row *row)
+{
+    const aw_simulation *sim = r->sim;
+    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_plan_bunch bunch = {.S = sim->S_ref,
+                                 .kappa = aw_orbit_at(&r->config->lattice->orbit, sim->S_ref).kappa,
+                                 .sigma_s = row->sigma_s,
+                                 .h_s = spacing_along(grid)};
+    const int broken = aw_plan_broken(r->config, &sim->plan, &bunch) & ~r->broken;
+    if (!broken) return;
+    aw_progress_clear(&r->progress);
+    aw_plan_warn_broken(r->config, &bunch, broken);
+    r->broken |= broken;
+}
+
 static aw_status output_step(run *r, int meshes, int particles)
 {
     const aw_config *config = r->config;
@@ -113,6 +137,7 @@ static aw_status output_step(run *r, int meshes, int particles)
         }
     }
     AW_TRY(aw_simulation_monitor(sim, &row));
+    watch_bunch(r, &row);
     sim->seconds[AW_PART_OUTPUT] = row.seconds[AW_PART_OUTPUT] = aw_now() - begin;
     AW_TRY(aw_monitor_write(r->monitor, &row));
 done:

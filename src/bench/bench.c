@@ -91,7 +91,7 @@ static const char help[] =
     "              [--repeat N] [--beam round|tilted|modulated] [--verify] [--tables]\n"
     "              [--json FILE]\n"
     "Times the potentials of the LCLS bend in steady state: mean and best of --repeat steps (3)\n"
-    "after --skip others (0).\n"
+    "after --skip others (0), by projection, the default of runs, and by two-phase.\n"
     "  --beam    round (50 um), tilted (30 um by 2 mm, rotated by 0.1 rad), or modulated (round,\n"
     "            density modulated by 20 % with a wavelength of 8 cells)\n"
     "  --verify  print the error against the adaptive strategy at a 1000 times smaller tolerance,\n"

@@ -39,6 +39,12 @@ static const struct option known[] = {
     {"merge", 1, NULL, MERGE},       {"least", 1, NULL, LEAST},
     {"budget", 1, NULL, BUDGET},     {NULL, 0, NULL, 0}};
 
+static aw_status too_many(const char *option)
+{
+    return aw_error(AW_ERR_ARG, "%s: more than %d entries (measure them in several runs)", option,
+                    (int)AW_BENCH_LIST);
+}
+
 /* Whole numbers separated by commas, at most AW_BENCH_LIST of them. */
 static aw_status number_list(const char *option, const char *text, long min, long max, long *out,
                              int *count)
@@ -48,8 +54,9 @@ static aw_status number_list(const char *option, const char *text, long min, lon
     if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
         return aw_error(AW_ERR_ARG, "%s: the list is too long", option);
     *count = 0;
-    while (status == AW_OK && (word = strtok_r(rest, ",", &rest)) && *count < AW_BENCH_LIST)
-        status = aw_option_number(option, word, min, max, &out[(*count)++]);
+    while (status == AW_OK && (word = strtok_r(rest, ",", &rest)))
+        status = *count < AW_BENCH_LIST ? aw_option_number(option, word, min, max, &out[(*count)++])
+                                        : too_many(option);
     if (status == AW_OK && *count == 0)
         return aw_error(AW_ERR_ARG, "%s: no number in '%s'", option, text);
     return status;
@@ -61,8 +68,10 @@ static aw_status name_list(aw_bench *b, const char *text)
     if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
         return aw_error(AW_ERR_ARG, "--solver: the list is too long");
     b->solvers = 0;
-    while ((word = strtok_r(rest, ",", &rest)) && b->solvers < AW_BENCH_LIST)
+    while ((word = strtok_r(rest, ",", &rest))) {
+        if (b->solvers == AW_BENCH_LIST) return too_many("--solver");
         snprintf(b->solver[b->solvers++], AW_NAME_MAX, "%s", word);
+    }
     return b->solvers ? AW_OK : aw_error(AW_ERR_ARG, "--solver: no name in '%s'", text);
 }
 
@@ -168,19 +177,28 @@ static void fill_list(long *list, int *n, long first, long second)
     if (second > 0) list[(*n)++] = second;
 }
 
+/* The strategies that are measured unless some are given: the default of runs and, of those that
+ * evaluate every node for every point, the plain one. The tables count evaluations, and compare the
+ * strategies that do nothing else; the patterns are those of such a strategy, too. */
+static void fill_solvers(aw_bench *b)
+{
+    static const char *const plain[] = {AW_DEFAULT_SOLVER, "two-phase", NULL}, *const counted[] = {
+                                                                                   "two-phase",
+                                                                                   "heuristic",
+                                                                                   "predictive",
+                                                                                   NULL};
+    const char *const *name = b->tables || b->patterns ? counted : plain;
+    const int most = b->step || b->patterns ? 1 : AW_BENCH_LIST;
+    for (; name[b->solvers] && b->solvers < most; b->solvers++)
+        snprintf(b->solver[b->solvers], AW_NAME_MAX, "%s", name[b->solvers]);
+}
+
 static void fill_defaults(aw_bench *b)
 {
-    static const char *const compared[] = {"two-phase", "heuristic", "predictive"};
     const int tables = b->tables;
     fill_list(b->grid, &b->grids, b->step ? 128 : 64, b->step ? 0 : 128);
     fill_list(b->particles, &b->counts, b->step ? 1000000 : 100000, tables ? 1000000 : 0);
-    if (b->step && b->solvers == 0)
-        snprintf(b->solver[b->solvers++], AW_NAME_MAX, "%s", "projection");
-    if (b->solvers == 0)
-        while (b->solvers < (tables ? 3 : 1)) {
-            snprintf(b->solver[b->solvers], AW_NAME_MAX, "%s", compared[b->solvers]);
-            b->solvers++;
-        }
+    if (b->solvers == 0) fill_solvers(b);
     if (b->random < 0) b->random = tables;
     if (b->skip < 0) b->skip = tables ? 5 : 0;
     if (b->repeat < 0) b->repeat = tables ? 10 : (b->hold ? 60 : 3);

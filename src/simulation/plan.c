@@ -15,6 +15,7 @@
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/simulation/optics.h"
 #include "src/solvers/solver.h"
 
 /* Memory of the program and its libraries, measured on the runs of inputs/ (docs/theory.md,
@@ -30,6 +31,13 @@
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
+/* Time steps in an overtaking length, at least. */
+#define AW_STEPS_PER_OVERTAKING 20.0
+/* Grid cells per sigma_s below which a run warns of a changing bunch (at the start 8 are asked
+ * for): forces are smoothed by 2 % (docs/theory.md, "Accuracy"). */
+#define AW_FEWEST_CELLS 4.0
+#define AW_SMOOTHING (1.0 / 3.0) /* of the forces, for one cell per sigma_s */
+
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
 
@@ -39,6 +47,31 @@ static double sharpest_curvature(const aw_lattice *lattice)
     for (int i = 0; i < lattice->orbit.n; ++i)
         kappa = fmax(kappa, fabs(lattice->orbit.piece[i].kappa));
     return kappa;
+}
+
+/* The smallest overtaking length on the way; where the optics are not known (the run will say why),
+ * with the initial length of the bunch. */
+static void find_shortest(const aw_config *config, aw_plan *plan)
+{
+    const aw_lattice *lattice = config->lattice;
+    const double end = (double)plan->steps * plan->beta * config->step_m + config->step_m;
+    aw_plan_bend *found = &plan->shortest;
+    aw_optics *optics = NULL;
+    found->sigma_s = config->beam.sigma_s;
+    found->overtaking = plan->overtaking;
+    if (aw_optics_new(lattice, &config->beam, config->motion == AW_MOTION_RIGID, &optics) != AW_OK)
+        return;
+    found->overtaking = 0.0;
+    for (size_t i = 0; i < optics->n; ++i) {
+        const aw_optics_point *p = &optics->point[i];
+        if (!p->end || p->kappa == 0.0) continue;
+        if (p->S - lattice->element[p->element].length > end) break; /* --steps ends before it */
+        const double length = aw_overtaking_length(p->shortest, p->kappa);
+        if (found->overtaking > 0.0 && !(length < found->overtaking)) continue;
+        *found = (aw_plan_bend){.S = p->shortest_S, .sigma_s = p->shortest, .overtaking = length};
+        memcpy(found->name, lattice->element[p->element].name, sizeof found->name);
+    }
+    aw_optics_free(optics);
 }
 
 static int is_projection(const aw_config *config)
@@ -151,9 +184,10 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
     plan->upstream_cut = fmin(config->upstream_m, 2.0 * gamma * gamma * 10.0 * beam->sigma_s);
     if (kappa > 0.0) {
         plan->radius = 1.0 / kappa;
-        plan->overtaking = cbrt(24.0 * beam->sigma_s / (kappa * kappa));
+        plan->overtaking = aw_overtaking_length(beam->sigma_s, kappa);
         plan->derbenev = beam->sigma_x / cbrt(beam->sigma_s * beam->sigma_s / kappa);
     }
+    find_shortest(config, plan);
     plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
     plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;
     plan->per_cell = (double)beam->particles / ((double)config->grid[0] * config->grid[1]);
@@ -179,14 +213,29 @@ aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
                     config->path, plan->steps, need, config->history_MiB);
 }
 
+/* The longest step that resolves the forces in edges, cut to two digits [m]. */
+static double longest_step(double overtaking)
+{
+    const double step = overtaking / AW_STEPS_PER_OVERTAKING, unit = pow(10.0, floor(log10(step)));
+    return floor(10.0 * step / unit) * unit / 10.0;
+}
+
+static int step_too_long(const aw_config *config, double overtaking)
+{
+    return overtaking > 0.0 && config->step_m > overtaking / AW_STEPS_PER_OVERTAKING;
+}
+
 int aw_plan_warn(const aw_config *config, const aw_plan *plan)
 {
     const aw_beam_params *beam = &config->beam;
     int n = 0;
-    if (plan->overtaking > 0.0 && config->step_m > plan->overtaking / 20.0) {
-        aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m: forces in edges "
-                "will be smeared (use %.2g m or less)",
-                config->step_m, plan->overtaking, plan->overtaking / 20.0);
+    if (step_too_long(config, plan->shortest.overtaking)) {
+        const aw_plan_bend *bend = &plan->shortest;
+        aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m of the bunch in "
+                "%s, where sigma_s is %.3g um at S = %.4g m: forces in edges will be smeared (use "
+                "%.2g m or less)",
+                config->step_m, bend->overtaking, bend->name, 1e6 * bend->sigma_s, bend->S,
+                longest_step(bend->overtaking));
         n++;
     }
     if (plan->cells_s < 8.0) {
@@ -214,4 +263,38 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
         n++;
     }
     return n;
+}
+
+static double cells_of(const aw_plan_bunch *bunch)
+{
+    return bunch->h_s > 0.0 ? bunch->sigma_s / bunch->h_s : INFINITY;
+}
+
+static double overtaking_of(const aw_plan_bunch *bunch)
+{
+    return bunch->kappa != 0.0 ? aw_overtaking_length(bunch->sigma_s, bunch->kappa) : 0.0;
+}
+
+int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_bunch *bunch)
+{
+    const int expected = step_too_long(config, plan->shortest.overtaking);
+    const double fewest = fmin(AW_FEWEST_CELLS, 0.5 * plan->cells_s);
+    int broken = 0;
+    if (!expected && step_too_long(config, overtaking_of(bunch))) broken |= AW_RULE_STEP;
+    if (cells_of(bunch) < fewest) broken |= AW_RULE_CELLS;
+    return broken;
+}
+
+void aw_plan_warn_broken(const aw_config *config, const aw_plan_bunch *bunch, int broken)
+{
+    const double overtaking = overtaking_of(bunch), cells = cells_of(bunch);
+    if (broken & AW_RULE_STEP)
+        aw_warn("S = %.4g m: sigma_s has become %.3g um, and step_m = %g m is more than 1/20 of "
+                "the overtaking length %.3g m: forces in edges are smeared (use %.2g m or less)",
+                bunch->S, 1e6 * bunch->sigma_s, config->step_m, overtaking,
+                longest_step(overtaking));
+    if (broken & AW_RULE_CELLS)
+        aw_warn("S = %.4g m: %.1f grid cells per sigma_s, which has become %.3g um in a bunch with "
+                "long tails: forces are smoothed by about %.0f %% (use a finer grid)",
+                bunch->S, cells, 1e6 * bunch->sigma_s, 100.0 * AW_SMOOTHING / (cells * cells));
 }

@@ -9,13 +9,23 @@
 
 AW_BEGIN_DECLS
 
+/** The bend in which the overtaking length is smallest, with the bunch that the optics predict
+ *  without self-force (src/simulation/optics.h). */
+typedef struct aw_plan_bend {
+    char name[64];
+    double S;          /* where sigma_s is smallest in it [m] */
+    double sigma_s;    /* there [m] */
+    double overtaking; /* with this sigma_s [m]; 0 without bends on the way */
+} aw_plan_bend;
+
 /** Steps, memory and resolution of a run. */
 typedef struct aw_plan {
-    long steps;              /* number of the last step; step k is at S = k beta step_m */
-    double beta;             /* of the beam's mean energy */
-    double upstream_cut;     /* retarded distance r' at which the upstream is cut off [m] */
-    double overtaking;       /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
-    double radius;           /* of the sharpest bend [m]; 0 without bends */
+    long steps;          /* number of the last step; step k is at S = k beta step_m */
+    double beta;         /* of the beam's mean energy */
+    double upstream_cut; /* retarded distance r' at which the upstream is cut off [m] */
+    double overtaking;   /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
+    double radius;       /* of the sharpest bend [m]; 0 without bends */
+    aw_plan_bend shortest;
     double derbenev;         /* sigma_x / (R sigma_s^2)^(1/3); 0 without bends */
     double cells_s, cells_x; /* grid cells per sigma (of the uncut Gaussian) at the start */
     double per_cell;         /* macro-particles per cell */
@@ -28,10 +38,28 @@ void aw_plan_make(const aw_config *config, aw_plan *plan);
 /** @return AW_OK, AW_ERR_INPUT (message): the history exceeds the memory budget history_MiB. */
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan);
 
-/** Warn, in one line each, of a time step, grid or number of particles that is too coarse for the
- *  accuracy claimed in docs/theory.md, of a large Derbenev number, and of a low gamma.
+/** Warn, in one line each, of a time step (by the shortest bunch of all bends), grid or number of
+ *  particles that is too coarse for the accuracy claimed in docs/theory.md, of a large Derbenev
+ *  number, and of a low gamma.
  *  @return the number of warnings. */
 int aw_plan_warn(const aw_config *config, const aw_plan *plan);
+
+/** Rules that a bunch may break while a run goes on. */
+enum { AW_RULE_STEP = 1, AW_RULE_CELLS = 2 };
+
+/** The bunch at a step. */
+typedef struct aw_plan_bunch {
+    double S, kappa; /* of the design orbit [m], [1/m] */
+    double sigma_s;  /* rms length [m] */
+    double h_s;      /* spacing of the grid along s [m]; 0: s is along no axis of the grid */
+} aw_plan_bunch;
+
+/** Rules that the bunch breaks: it has become too short for the time step (unless aw_plan_warn has
+ *  said so), or for the grid. @return a sum of AW_RULE_.. */
+int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_bunch *bunch);
+
+/** Warn, in one line each, of broken rules. */
+void aw_plan_warn_broken(const aw_config *config, const aw_plan_bunch *bunch, int broken);
 
 AW_END_DECLS
 #endif

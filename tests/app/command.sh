@@ -104,6 +104,10 @@ absent out
 
 # Options of the bench.
 expect 2 'lacks its value' bench --grid
+many=8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8
+expect 2 '--grid: more than 16 entries' bench --grid $many,8
+expect 2 '--particles: more than 16 entries' bench --particles $many,8
+expect 2 '--solver: more than 16 entries' bench --solver "$many,8"
 expect 2 'option --girds is not known' bench --girds 64
 expect 2 "'now' is not an option" bench now
 expect 2 "--forecast: 'guess' is not learned, off or random" bench --forecast guess

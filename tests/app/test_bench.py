@@ -104,6 +104,11 @@ class Tables(unittest.TestCase):
 
 
 class Plain(unittest.TestCase):
+    def test_the_default_of_runs_is_timed(self):
+        bench("--repeat", "1", *SMALL, "--json", "plain.json")
+        rows = json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
+        self.assertEqual([row["solver"] for row in rows], ["projection", "two-phase"])
+
     def test_random_forecasts_cost_work(self):
         learned, random = [], []
         for rows, how in ((learned, "learned"), (random, "random")):

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/simulation/optics.h"
+
+#include <math.h>
+
+#include "src/base/memory.h"
+
+/* Steps of the central differences: x [m], x', delta. Truncation is of second order in them (for
+ * delta 1e-7 relative to the third derivative), rounding 1e-16 over their first power, and for T566
+ * over the square of the last. */
+#define STEP_X 1e-6
+#define STEP_SLOPE 1e-6
+#define STEP_DELTA 3e-4
+/* Planes of a bend in which the bunch is looked at. */
+#define PARTS 8
+/* Arc lengths of elements and of regions, which are summed differently, agree to this [m]. */
+#define SAME_S 1e-9
+
+enum { CENTRE, X_PLUS, X_MINUS, SLOPE_PLUS, SLOPE_MINUS, DELTA_PLUS, DELTA_MINUS, PROBES };
+enum { C_X, C_SLOPE, C_BEHIND, COORDINATES };
+
+/* A particle, and its path less that of the design orbit, up to where it is [m]. */
+typedef struct probe {
+    aw_track at;
+    double excess;
+    double faster; /* its speed over the reference's, less 1 */
+} probe;
+
+/* The probes on their way through the lattice. */
+typedef struct walk {
+    const aw_lattice *lattice;
+    const aw_beam_params *beam;
+    int rigid;
+    int region, piece; /* in which the probes are; of the orbit */
+    probe probe[PROBES];
+    aw_optics *out;
+} walk;
+
+double aw_overtaking_length(double sigma_s, double kappa)
+{
+    return cbrt(24.0 * sigma_s / (kappa * kappa));
+}
+
+int aw_optics_fully_compressed(const aw_optics_point *p, const aw_beam_params *beam)
+{
+    return p->compression != 1.0 && fabs(p->compression) * beam->sigma_s <= p->sigma_s_energy;
+}
+
+static probe probe_of(double gamma_mean, double x, double slope, double delta)
+{
+    const double gamma = gamma_mean * (1.0 + delta), norm = sqrt(1.0 + slope * slope);
+    const double beta_mean = sqrt((1.0 - 1.0 / gamma_mean) * (1.0 + 1.0 / gamma_mean));
+    const double beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    const double squares = delta * (2.0 + delta) / (gamma * gamma); /* beta^2 - beta_mean^2 */
+    return (probe){.at = {.x = x,
+                          .uz = 1.0 / norm,
+                          .ux = slope / norm,
+                          .p = sqrt((gamma - 1.0) * (gamma + 1.0))},
+                   .faster = squares / (beta_mean * (beta + beta_mean))};
+}
+
+static void start_probes(walk *w)
+{
+    const double gamma = w->beam->gamma;
+    w->probe[CENTRE] = probe_of(gamma, 0.0, 0.0, 0.0);
+    w->probe[X_PLUS] = probe_of(gamma, STEP_X, 0.0, 0.0);
+    w->probe[X_MINUS] = probe_of(gamma, -STEP_X, 0.0, 0.0);
+    w->probe[SLOPE_PLUS] = probe_of(gamma, 0.0, STEP_SLOPE, 0.0);
+    w->probe[SLOPE_MINUS] = probe_of(gamma, 0.0, -STEP_SLOPE, 0.0);
+    w->probe[DELTA_PLUS] = probe_of(gamma, 0.0, 0.0, STEP_DELTA);
+    w->probe[DELTA_MINUS] = probe_of(gamma, 0.0, 0.0, -STEP_DELTA);
+}
+
+/* Move to the exit plane of a region in its field: forwards, or back by the little by which a
+ * slanted entrance reaches beyond the plane. @return the path [m]; NaN: the plane is not met */
+static double to_exit(const aw_field_region *r, double p_ref, aw_track *f)
+{
+    const double gap = -aw_track_beyond(r, f->z, f->x), k = r->kappa * p_ref / f->p;
+    if (r->kind == AW_QUADRUPOLE) {
+        const double reach = 2.0 * gap + 1e-3;
+        int crossed = 0;
+        const double unused = aw_track_quadrupole(r, p_ref, f, reach, &crossed);
+        return crossed ? reach - unused : NAN;
+    }
+    const double path = aw_track_to_plane(r, f, r->kind == AW_BEND ? k : 0.0, gap);
+    if (!isfinite(path)) return NAN;
+    if (r->kind == AW_BEND)
+        aw_track_arc(f, k, path);
+    else
+        aw_track_straight(f, path);
+    return path;
+}
+
+/* Move all probes through the rest of their region. @return 0: one does not reach its end */
+static int cross_region(walk *w)
+{
+    const aw_field_region *r = &w->lattice->region[w->region++];
+    int reached = 1;
+    for (int i = 0; i < PROBES; ++i) {
+        const double path = to_exit(r, w->lattice->p_ref, &w->probe[i].at);
+        w->probe[i].excess += path - r->length;
+        reached = reached && isfinite(path);
+    }
+    return reached;
+}
+
+/* Where the straight line of a particle meets the plane perpendicular to the orbit at `plane`. */
+static void observe(const probe *p, const aw_orbit_point *plane, double c[COORDINATES])
+{
+    const double along = p->at.uz * plane->ct + p->at.ux * plane->st;
+    const double across = p->at.ux * plane->ct - p->at.uz * plane->st;
+    const double dz = p->at.z - plane->z, dx = p->at.x - plane->x;
+    const double path = -(dz * plane->ct + dx * plane->st) / along;
+    c[C_X] = dx * plane->ct - dz * plane->st + path * across;
+    c[C_SLOPE] = across / along;
+    c[C_BEHIND] = p->excess + path - plane->S * p->faster;
+}
+
+/* Point of the design orbit; S never falls from call to call. */
+static aw_orbit_point orbit_at(walk *w, double S)
+{
+    const aw_orbit_view *orbit = &w->lattice->orbit;
+    while (w->piece + 1 < orbit->n && S >= orbit->piece[w->piece + 1].S) w->piece++;
+    const aw_orbit_view one = {&orbit->piece[w->piece], 1};
+    return aw_orbit_at(&one, S);
+}
+
+/* Coordinates of all probes at S. @return 0: one does not get there */
+static int observe_all(walk *w, double S, double c[PROBES][COORDINATES])
+{
+    const aw_lattice *lat = w->lattice;
+    const aw_orbit_point plane = orbit_at(w, S);
+    for (; w->region + 1 < lat->regions;) {
+        const aw_field_region *r = &lat->region[w->region];
+        if (r->S + r->length > S + SAME_S) break;
+        if (!cross_region(w)) return 0;
+    }
+    aw_field_region cut = lat->region[w->region];
+    const int inside = S > cut.S + SAME_S;
+    cut.exit_z = plane.z;
+    cut.exit_x = plane.x;
+    cut.exit_nz = plane.ct;
+    cut.exit_nx = plane.st;
+    for (int i = 0; i < PROBES; ++i) {
+        probe p = w->probe[i];
+        if (inside) p.excess += to_exit(&cut, lat->p_ref, &p.at) - (S - cut.S);
+        observe(&p, &plane, c[i]);
+        if (!isfinite(c[i][C_BEHIND]) || !isfinite(c[i][C_X])) return 0;
+    }
+    return 1;
+}
+
+static double slope_of(double c[PROBES][COORDINATES], int plus, int coordinate, double step)
+{
+    return (c[plus][coordinate] - c[plus + 1][coordinate]) / (2.0 * step);
+}
+
+/* Coefficient of delta^2. */
+static double curve_of(double c[PROBES][COORDINATES], int coordinate)
+{
+    const double *up = c[DELTA_PLUS], *down = c[DELTA_MINUS], *mid = c[CENTRE];
+    return 0.5 * ((up[coordinate] - mid[coordinate]) + (down[coordinate] - mid[coordinate])) /
+           (STEP_DELTA * STEP_DELTA);
+}
+
+static void fill_map(double c[PROBES][COORDINATES], aw_optics_point *p)
+{
+    p->R11 = slope_of(c, X_PLUS, C_X, STEP_X);
+    p->R21 = slope_of(c, X_PLUS, C_SLOPE, STEP_X);
+    p->R51 = slope_of(c, X_PLUS, C_BEHIND, STEP_X);
+    p->R12 = slope_of(c, SLOPE_PLUS, C_X, STEP_SLOPE);
+    p->R22 = slope_of(c, SLOPE_PLUS, C_SLOPE, STEP_SLOPE);
+    p->R52 = slope_of(c, SLOPE_PLUS, C_BEHIND, STEP_SLOPE);
+    p->R16 = slope_of(c, DELTA_PLUS, C_X, STEP_DELTA);
+    p->R26 = slope_of(c, DELTA_PLUS, C_SLOPE, STEP_DELTA);
+    p->R56 = slope_of(c, DELTA_PLUS, C_BEHIND, STEP_DELTA);
+    p->T166 = curve_of(c, C_X);
+    p->T566 = curve_of(c, C_BEHIND);
+}
+
+/* Twiss functions, and the rms sizes of a beam whose s, x, x' and uncorrelated delta are normal. */
+static void fill_beam(const walk *w, aw_optics_point *p)
+{
+    const aw_beam_params *b = w->beam;
+    const int has_angles = b->emittance > 0.0;
+    const double beta = b->beta_x, alpha = b->alpha_x, gamma = (1.0 + alpha * alpha) / beta;
+    const double xx = has_angles ? b->emittance * beta : b->sigma_x * b->sigma_x;
+    const double xa = has_angles ? -b->emittance * alpha : 0.0;
+    const double aa = has_angles ? b->emittance * gamma : 0.0;
+    const double chirped = b->chirp * b->sigma_s, spread = b->energy_spread;
+    const double dd = chirped * chirped + spread * spread;
+    p->beta_x = has_angles ? p->R11 * p->R11 * beta - 2.0 * p->R11 * p->R12 * alpha +
+                                 p->R12 * p->R12 * gamma
+                           : NAN;
+    p->alpha_x = has_angles
+                     ? -p->R11 * p->R21 * beta + (p->R11 * p->R22 + p->R12 * p->R21) * alpha -
+                           p->R12 * p->R22 * gamma
+                     : NAN;
+    p->sigma_s = b->sigma_s;
+    p->sigma_x = sqrt(xx);
+    p->compression = 1.0;
+    p->sigma_s_rest = p->sigma_s_energy = 0.0;
+    if (w->rigid) return;
+    /* delta^2 of a normal delta varies by twice the square of its variance */
+    const double energy = p->R56 * p->R56 * spread * spread + 2.0 * p->T566 * p->T566 * dd * dd;
+    const double across = p->R51 * p->R51 * xx + 2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa;
+    p->compression = 1.0 - b->chirp * p->R56;
+    p->sigma_s_energy = sqrt(energy);
+    p->sigma_s_rest = sqrt(energy + fmax(across, 0.0));
+    p->sigma_s = hypot(p->compression * b->sigma_s, p->sigma_s_rest);
+    p->sigma_x = sqrt(p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa + p->R12 * p->R12 * aa +
+                      p->R16 * p->R16 * dd + 2.0 * p->T166 * p->T166 * dd * dd);
+}
+
+static int add_point(walk *w, const aw_optics_point *where)
+{
+    aw_optics_point *p = &w->out->point[w->out->n];
+    double c[PROBES][COORDINATES];
+    *p = *where;
+    if (!observe_all(w, p->S, c)) return 0;
+    fill_map(c, p);
+    fill_beam(w, p);
+    w->out->n++;
+    return 1;
+}
+
+/* Smallest sigma_s of points `first` to the last; between two points of which one is compressed and
+ * the other over-compressed, it is what is left at full compression. */
+static void find_shortest(aw_optics *o, size_t first)
+{
+    aw_optics_point *last = &o->point[o->n - 1];
+    last->shortest = o->point[first].sigma_s;
+    last->shortest_S = o->point[first].S;
+    for (size_t i = first + 1; i < o->n; ++i) {
+        const aw_optics_point *a = &o->point[i - 1], *b = &o->point[i];
+        double sigma_s = b->sigma_s, S = b->S;
+        if (a->compression * b->compression < 0.0) {
+            const double t = a->compression / (a->compression - b->compression);
+            sigma_s = a->sigma_s_rest + t * (b->sigma_s_rest - a->sigma_s_rest);
+            S = a->S + t * (b->S - a->S);
+        }
+        if (!(sigma_s < last->shortest)) continue;
+        last->shortest = sigma_s;
+        last->shortest_S = S;
+    }
+}
+
+static int parts_of(const aw_element *e)
+{
+    return e->kind == AW_BEND && e->angle != 0.0 ? PARTS : 1;
+}
+
+static int walk_elements(walk *w)
+{
+    const aw_lattice *lat = w->lattice;
+    double begin = 0.0;
+    if (!add_point(w, &(aw_optics_point){.S = 0.0})) return 0;
+    for (size_t i = 0; i < lat->n; ++i) {
+        const aw_element *e = &lat->element[i];
+        const int parts = parts_of(e);
+        const size_t entrance = w->out->n - 1;
+        if (!(e->length > 0.0)) continue;
+        for (int k = 1; k <= parts; ++k) {
+            const aw_optics_point where = {.element = i,
+                                           .end = k == parts,
+                                           .S = begin + e->length * k / parts,
+                                           .kappa = parts > 1 ? e->angle / e->length : 0.0};
+            if (!add_point(w, &where)) return 0;
+        }
+        if (parts > 1) find_shortest(w->out, entrance);
+        begin += e->length;
+    }
+    return 1;
+}
+
+aw_status aw_optics_new(const aw_lattice *lattice, const aw_beam_params *beam, int rigid,
+                        aw_optics **out)
+{
+    walk w = {.lattice = lattice, .beam = beam, .rigid = rigid};
+    aw_status status = AW_OK;
+    size_t n = 1;
+    *out = NULL;
+    for (size_t i = 0; i < lattice->n; ++i) n += (size_t)parts_of(&lattice->element[i]);
+    w.out = aw_alloc(1, sizeof *w.out);
+    if (!w.out) return AW_ERR_NOMEM;
+    w.out->point = aw_alloc(n, sizeof *w.out->point);
+    AW_TRY(w.out->point ? AW_OK : AW_ERR_NOMEM);
+    start_probes(&w);
+    AW_TRY(walk_elements(&w) ? AW_OK : AW_ERR_RANGE);
+    *out = w.out;
+    return AW_OK;
+done:
+    aw_optics_free(w.out);
+    return status;
+}
+
+void aw_optics_free(aw_optics *optics)
+{
+    if (!optics) return;
+    aw_free(optics->point);
+    aw_free(optics);
+}

@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `arcwake inspect`: its table of optics beside a run in external motion, its length for any
+# lattice, its warnings and refusals.  usage: inspect.sh ARCWAKE
+set -u
+arcwake=$1
+inputs=$(cd "$(dirname "$0")/../../inputs" && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place" || exit 1
+AW_PYTHON=/bin/false # no report
+export AW_PYTHON
+bad=0
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# inspect STATUS ARGUMENTS...: stdout, stderr and table (the rows of the optics) as files.
+inspect() {
+    want=$1
+    shift
+    "$arcwake" inspect "$@" >stdout 2>stderr
+    got=$?
+    [ "$got" -eq "$want" ] || complain "inspect $*: exit $got, expected $want: $(cat stderr)"
+    sed -n '/^optics/,$p' stdout >table
+    [ "$(wc -l <stdout)" -le 76 ] || complain "inspect $*: $(wc -l <stdout) lines"
+}
+
+# warns NUMBER TEXT: as many lines on stderr hold the text.
+warns() {
+    [ "$(grep -c -F -e "$2" stderr)" -eq "$1" ] ||
+        complain "expected '$2' $1 times on stderr, got: $(cat stderr)"
+}
+
+# The Berlin-Zeuthen chicane: 200 um to 20 um through R56 = -25 mm. In b3 the tilted bunch is
+# shorter still, for which the step of the input is a little too long.
+inspect 0 "$inputs/zeuthen_chicane.yaml"
+[ "$(wc -l <stdout)" -lt 60 ] || complain "too many lines: $(cat stdout)"
+awk '$2 == "d4" && $3 < -24.75 && $3 > -25.25 && $9 > 19 && $9 < 21 { found = 1 }
+     END { exit !found }' table || complain "no row of d4 with R56 = -25 mm: $(cat table)"
+grep -q '1 - h R56 = 0.1' table || complain "the compression is missing: $(cat table)"
+if grep -q '^\*' table; then complain "not fully compressed, but: $(cat table)"; fi
+warns 1 'of the bunch in b3'
+warns 0 'of the bunch in b4'
+cp table expected
+if awk '{ if (length($0) > 110) exit 1 }' table; then :; else complain "too wide: $(cat table)"; fi
+
+# The sizes at the ends of bends within 1 % of a run without self-force (quiet, 4000 particles:
+# 0.2 %; the table has four digits). sigma_s stays as it is behind a bend, so that of the next step
+# counts; sigma_x is interpolated.
+"$arcwake" run "$inputs/zeuthen_chicane.yaml" -o external --set motion=external --quiet \
+    --set beam.particles=4000 --set 'numerics.grid=[16, 16]' --set 'output.at_m=[]' \
+    --set numerics.step_m=0.05 --set output.particles_every=0 2>stderr ||
+    complain "the run in external motion failed: $(cat stderr)"
+awk -v name="s_ref_m,sigma_s_m,sigma_x_m" '
+    function off(a, b) { return a > b ? a / b - 1 : b / a - 1 }
+    NR == FNR { if ($2 ~ /^b[1-4]$/) { S[++n] = $1; s[n] = $9; x[n] = $10 } next }
+    FNR == 1 || !columns {
+        if ($0 !~ /s_ref_m/) next
+        split($0, field, ",")
+        for (i in field) column[field[i]] = i
+        columns = 1
+        next
+    }
+    {
+        split($0, cell, ",")
+        now = cell[column["s_ref_m"]]; now_s = 1e6 * cell[column["sigma_s_m"]]
+        now_x = 1e6 * cell[column["sigma_x_m"]]
+        for (i = 1; i <= n; ++i)
+            if (before < S[i] && now >= S[i]) {
+                t = (S[i] - before) / (now - before)
+                got_s = now_s; got_x = before_x + t * (now_x - before_x)
+                if (off(got_s, s[i]) < 0.01 && off(got_x, x[i]) < 0.01) ++good
+                else print "S = " S[i] ": run " got_s ", " got_x " um, inspect " s[i] ", " x[i]
+            }
+        before = now; before_x = now_x
+    }
+    END { exit !(n == 4 && good == 4) }' expected external/monitor.csv ||
+    complain "sizes at the ends of bends: $(cat expected)"
+warns 1 'of the bunch in b3' # the run says it, once
+warns 0 'has become'
+
+# Full compression is said, with its place; the shortest bunch is within b3.
+inspect 0 "$inputs/zeuthen_chicane.yaml" --set beam.chirp_per_m=-40
+grep -q '^\* full compression, from S = 7.506 m on' table || complain "not said: $(cat table)"
+warns 1 'in b3, where sigma_s is'
+# The run meets it, and the grid is fitted to what T566 does to the bunch: said once.
+"$arcwake" run "$inputs/zeuthen_chicane.yaml" -o short --set motion=external --quiet \
+    --set beam.chirp_per_m=-40 --set beam.particles=4000 --set 'numerics.grid=[32, 32]' \
+    --set 'output.at_m=[]' --set numerics.step_m=0.05 --set output.particles_every=0 \
+    --set numerics.tolerance=1e-3 --steps 155 2>stderr || complain "the run: $(cat stderr)"
+warns 1 'grid cells per sigma_s, which has become'
+warns 1 'overtaking length'
+# Only the first centimetres, before any compression: the step is short enough.
+inspect 0 "$inputs/zeuthen_chicane.yaml" --steps 20
+warns 0 'overtaking length'
+
+# No bend; a step that is short enough.
+inspect 0 "$inputs/drift.yaml"
+warns 0 'warning'
+if grep -q 'L_o: ' table; then complain "overtaking length without a bend: $(cat table)"; fi
+inspect 0 "$inputs/lcls_bend.yaml"
+warns 0 'warning'
+inspect 0 "$inputs/lcls_bend_tracking.yaml"
+warns 0 'overtaking'
+
+# A thousand elements: bends, and no more of them than fit. Quadrupoles alone: start and end.
+cells() {
+    sed "s/^lattice: .*/lattice: cells.yaml/" "$inputs/lcls_bend_tracking.yaml" >cells-run.yaml
+    cat >cells.yaml <<END
+PALS:
+  version: null
+  facility:
+    - q: {kind: Quadrupole, length: 0.1, MagneticMultipoleP: {Kn1: 1.0}}
+    - p: {kind: Quadrupole, length: 0.1, MagneticMultipoleP: {Kn1: -1.0}}
+    - b: {kind: Bend, length: 0.1, BendP: {angle_ref: -0.002}}
+    - c: {kind: Bend, length: 0.1, BendP: {angle_ref: 0.002}}
+    - d: {kind: Drift, length: 0.3}
+    - cell: {kind: BeamLine, line: [$1]}
+    - line:
+        kind: BeamLine
+        line:
+          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.1099895e9}}
+          - cell: {repeat: 125}
+    - ring: {kind: Lattice, branches: [line]}
+    - use: ring
+END
+}
+cells q,d,b,d,p,d,c,d
+inspect 0 cells-run.yaml
+[ "$(grep -c ' [bc]  ' table)" -ge 20 ] || complain "the bends of many elements: $(cat table)"
+grep -q '... (2[0-9]* more bends)' table || complain "nothing is said to be left out: $(cat table)"
+if grep -q ' q  ' table; then complain "quadrupoles among a thousand elements: $(cat table)"; fi
+cells q,d,d,d,p,d,d,d
+inspect 0 cells-run.yaml
+[ "$(wc -l <table)" -eq 5 ] || complain "quadrupoles alone: $(cat table)"
+
+# A device that no machine has is refused, as by `run`; one of another machine is not.
+inspect 4 "$inputs/drift.yaml" --device nonsense
+warns 1 "'nonsense' is not known"
+inspect 4 "$inputs/drift.yaml" --device cpu,cpu
+inspect 0 "$inputs/drift.yaml" --device cuda:3
+
+exit $bad
