@@ -26,6 +26,7 @@ function(aw_variant library name)
   # -Wno-psabi: vectors wider than the baseline's registers never cross a call that is not inlined.
   target_compile_options(${library}_${name} PRIVATE -O3 -Wno-psabi ${ARG_FLAGS})
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)
+  set_property(GLOBAL APPEND PROPERTY AW_VARIANTS ${name})
 endfunction()
 
 # Vectors of 512 bits, as servers have them, and as Knights Landing has.
