@@ -60,6 +60,9 @@ function(aw_flags name)
                            -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
     target_link_options(${name} PUBLIC -fsanitize=address,undefined)
   endif()
+  if(AW_FUZZ)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
+  endif()
 endfunction()
 
 # Sets AW_CUDA_FOUND as AW_CUDA says. Unless CMAKE_CUDA_ARCHITECTURES is given, kernels are built
