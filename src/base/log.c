@@ -32,13 +32,12 @@ static void print_line(FILE *stream, const char *prefix, const char *format, va_
     }
 }
 
-aw_status aw_error(aw_status status, const char *format, ...)
+void aw_error_print(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     print_line(stderr, "arcwake: error: ", format, args);
     va_end(args);
-    return status;
 }
 
 void aw_warn(const char *format, ...)
