@@ -233,11 +233,11 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
 
 static int AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
                                            const void *cells, const int (*span)[2],
-                                           const aw_tile_how *how,
+                                           const aw_tile_options *options,
                                            double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
-    return how->rates ? AW_TILE_SUM(h, arc, cells, span, how->batch, 1, sum)
-                      : AW_TILE_SUM(h, arc, cells, span, how->batch, 0, sum);
+    return options->rates ? AW_TILE_SUM(h, arc, cells, span, options->batch, 1, sum)
+                          : AW_TILE_SUM(h, arc, cells, span, options->batch, 0, sum);
 }
 
 static void AW_CAT(aw_interpolate_lines_, AW_LETTER)(const aw_line_interpolation *lines)
