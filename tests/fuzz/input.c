@@ -85,6 +85,31 @@ static void check_numbers(const aw_config *config)
         require(config->at_m[i] >= 0.0 && isfinite(config->at_m[i]), "at_m is within the lattice");
 }
 
+static int same_bits(double a, double b)
+{
+    uint64_t one, other;
+    memcpy(&one, &a, sizeof one);
+    memcpy(&other, &b, sizeof other);
+    return one == other;
+}
+
+static void check_same(const aw_config *a, const aw_config *b)
+{
+    const aw_beam_params *p = &a->beam, *q = &b->beam;
+    require(same_bits(p->charge, q->charge) && same_bits(p->gamma, q->gamma) &&
+                same_bits(p->sigma_s, q->sigma_s) && same_bits(p->sigma_x, q->sigma_x) &&
+                same_bits(p->chirp, q->chirp) && same_bits(p->energy_spread, q->energy_spread) &&
+                same_bits(p->cutoff_sigma, q->cutoff_sigma) && p->particles == q->particles &&
+                p->seed == q->seed,
+            "its own text is the same beam");
+    require(same_bits(a->step_m, b->step_m) && same_bits(a->tolerance, b->tolerance) &&
+                same_bits(a->history_MiB, b->history_MiB) &&
+                same_bits(a->upstream_m, b->upstream_m) && a->at_n == b->at_n,
+            "its own text is the same run");
+    for (size_t i = 0; i < a->at_n; ++i)
+        require(same_bits(a->at_m[i], b->at_m[i]), "its own text has the same at_m");
+}
+
 /* What the program writes as resolved.yaml is read as the same configuration. */
 static void check_text(const aw_config *config)
 {
@@ -95,6 +120,7 @@ static void check_text(const aw_config *config)
     require(text != NULL, "the configuration has a text");
     write_file(RUN, text, strlen(text));
     require(aw_config_read(RUN_PATH, set, 1, &again) == AW_OK, "its own text is accepted");
+    check_same(config, again);
     second = aw_config_text(again);
     require(second && strcmp(text, second) == 0, "its own text means the same");
     aw_config_free(again);
