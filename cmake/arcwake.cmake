@@ -26,6 +26,7 @@ function(aw_variant library name)
   # -Wno-psabi: vectors wider than the baseline's registers never cross a call that is not inlined.
   target_compile_options(${library}_${name} PRIVATE -O3 -Wno-psabi ${ARG_FLAGS})
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)
+  set_property(GLOBAL APPEND PROPERTY AW_VARIANTS ${name})
 endfunction()
 
 # Vectors of 512 bits, as servers have them, and as Knights Landing has.
@@ -58,6 +59,9 @@ function(aw_flags name)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined
                            -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
     target_link_options(${name} PUBLIC -fsanitize=address,undefined)
+  endif()
+  if(AW_FUZZ)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
   endif()
 endfunction()
 

@@ -368,24 +368,25 @@ static void iterate(aw_kmeans *w, const sample *r, int iterations)
     }
 }
 
-aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows, const aw_kmeans_how *how,
-                        uint32_t *label, double *inertia)
+aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows,
+                        const aw_kmeans_options *options, uint32_t *label, double *inertia)
 {
-    const size_t n = rows->n, dim = rows->dim, k = how->k;
-    const int threads = how->threads > 0 ? how->threads : omp_get_max_threads();
+    const size_t n = rows->n, dim = rows->dim, k = options->k;
+    const int threads = options->threads > 0 ? options->threads : omp_get_max_threads();
     aw_status status = AW_OK;
     const sample r = {rows->row, n, dim, threads, label};
-    const int seeded = how->warm && kmeans->k == k && kmeans->dim == dim;
+    const int seeded = options->warm && kmeans->k == k && kmeans->dim == dim;
     kmeans->k = 0;
-    if (n == 0 || dim == 0 || k == 0 || how->iterations < 1 || n >= UINT32_MAX || k >= UINT32_MAX)
+    if (n == 0 || dim == 0 || k == 0 || options->iterations < 1 || n >= UINT32_MAX ||
+        k >= UINT32_MAX)
         AW_TRY(aw_error(AW_ERR_ARG, "k-means: cannot cut %zu rows of %zu into %zu in %d iterations",
-                        n, dim, k, how->iterations));
+                        n, dim, k, options->iterations));
     AW_TRY(reserve(kmeans, n, dim, k));
     AW_TRY(check_rows(&r));
     kmeans->k = k;
     kmeans->dim = dim;
     if (!seeded) seed(kmeans, &r);
-    iterate(kmeans, &r, how->iterations);
+    iterate(kmeans, &r, options->iterations);
     if (inertia) *inertia = inertia_of(kmeans, &r);
 done:
     return status;

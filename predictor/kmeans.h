@@ -23,12 +23,12 @@ typedef struct aw_kmeans_rows {
 } aw_kmeans_rows;
 
 /** Options of the clustering. */
-typedef struct aw_kmeans_how {
+typedef struct aw_kmeans_options {
     size_t k;       /* clusters, at least 1; may exceed the rows */
     int warm;       /* 1: start from the last call's centroids, if that had the same k and dim */
     int iterations; /* largest number, at least 1; fewer once no label changes */
     int threads;    /* 0: OpenMP's default */
-} aw_kmeans_how;
+} aw_kmeans_options;
 
 /** Divide n rows into k clusters of small inertia, the sum of the squared distances of the rows to
  *  the means of their clusters. An iteration assigns every row to the nearest centroid (the lowest
@@ -51,8 +51,8 @@ typedef struct aw_kmeans_how {
  *  and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA (2007) 1027.
  *  Differs: one of the candidates for a seed is the farthest row, and the others are drawn with
  *  random numbers that depend on the seed's index alone; the treatment of empty clusters. */
-aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows, const aw_kmeans_how *how,
-                        uint32_t *label, double *inertia);
+aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows,
+                        const aw_kmeans_options *options, uint32_t *label, double *inertia);
 
 /** Centroids of the last call, [k][dim], borrowed until the next call; NULL if there are none. */
 const float *aw_kmeans_centroids(const aw_kmeans *kmeans);

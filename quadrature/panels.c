@@ -106,18 +106,19 @@ static void null_weights(const gsl_integration_glfixed_table *rule, int order, c
 }
 
 static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
-                           const aw_panels_how *how, const gsl_integration_glfixed_table *rule)
+                           const aw_panels_options *options,
+                           const gsl_integration_glfixed_table *rule)
 {
     aw_status status = AW_OK;
     double rate[AW_PANEL_ORDER], null[AW_PANEL_ORDER], null_rate[AW_PANEL_ORDER];
-    rate_weights(rule, how->order, rate);
-    null_weights(rule, how->order, rate, null, null_rate);
-    AW_TRY(aw_grow((void **)&panels->node, &panels->capacity, panels->n + (size_t)how->order,
+    rate_weights(rule, options->order, rate);
+    null_weights(rule, options->order, rate, null, null_rate);
+    AW_TRY(aw_grow((void **)&panels->node, &panels->capacity, panels->n + (size_t)options->order,
                    sizeof *panels->node));
-    for (int i = 0; i < how->order; ++i) {
+    for (int i = 0; i < options->order; ++i) {
         aw_common_node *node = &panels->node[panels->n++];
-        node->density = how->density;
-        node->step = swept / how->order;
+        node->density = options->density;
+        node->step = swept / options->order;
         /* Nodes in ln r', except in a panel that begins at 0. */
         if (a > 0.0) {
             gsl_integration_glfixed_point(log(a), log(b), (size_t)i, &node->r, &node->weight, rule);
@@ -127,9 +128,9 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
             gsl_integration_glfixed_point(a, b, (size_t)i, &node->r, &node->weight, rule);
         }
         const double scale = (a > 0.0 ? log(b / a) * node->r : b - a) / 2.0;
-        node->rate = how->few_rates ? rate[i] * scale : node->weight;
+        node->rate = options->few_rates ? rate[i] * scale : node->weight;
         node->check = null[i] * scale;
-        node->check_rate = (how->few_rates ? null_rate[i] : null[i]) * scale;
+        node->check_rate = (options->few_rates ? null_rate[i] : null[i]) * scale;
     }
     panels->panels++;
 done:
@@ -138,23 +139,25 @@ done:
 
 aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_field_point *centre, double from, double to,
-                        const aw_panels_how *how)
+                        const aw_panels_options *options)
 {
     aw_status status = AW_OK;
-    if (how->order < 3 || how->order > AW_PANEL_ORDER || how->order % 2 == 0)
+    if (options->order < 3 || options->order > AW_PANEL_ORDER || options->order % 2 == 0)
         return aw_error(AW_ERR_ARG, "a panel cannot have %d nodes (expected odd, 3 to %d)",
-                        how->order, AW_PANEL_ORDER);
-    gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc((size_t)how->order);
-    if (!rule) return aw_error(AW_ERR_NOMEM, "out of memory for a rule of %d nodes", how->order);
+                        options->order, AW_PANEL_ORDER);
+    gsl_integration_glfixed_table *rule =
+        gsl_integration_glfixed_table_alloc((size_t)options->order);
+    if (!rule)
+        return aw_error(AW_ERR_NOMEM, "out of memory for a rule of %d nodes", options->order);
     for (double a = from; a < to;) {
         const double edge = fmin(aw_next_edge(history, a), to);
-        const double slower = fmax(1.0, a * a / (how->bunch * how->bunch));
-        const double spaced = a + how->order * how->spacing * slower;
-        double b = fmin(fmin(fmax(how->ratio * a, a + how->first), edge), spaced);
+        const double slower = fmax(1.0, a * a / (options->bunch * options->bunch));
+        const double spaced = a + options->order * options->spacing * slower;
+        double b = fmin(fmin(fmax(options->ratio * a, a + options->first), edge), spaced);
         /* Two panels of equal ratio rather than a short remainder. */
-        if (b < edge && a > 0.0 && b * sqrt(how->ratio) > edge) b = sqrt(a * edge);
+        if (b < edge && a > 0.0 && b * sqrt(options->ratio) > edge) b = sqrt(a * edge);
         double part, swept = lead(history, centre, a, b, &part);
-        const double longer = fmin(fmin(how->still * a, edge), spaced);
+        const double longer = fmin(fmin(options->still * a, edge), spaced);
         if (longer > b && longer < edge) { /* a panel up to an edge gains nothing */
             double longer_part, longer_swept = lead(history, centre, a, longer, &longer_part);
             if (longer_part <= AW_STILL) {
@@ -163,15 +166,15 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                 part = longer_part;
             }
         }
-        for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > how->sweep; ++i) {
+        for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > options->sweep; ++i) {
             b = sqrt(a * b);
             swept = lead(history, centre, a, b, &part);
         }
-        if (how->caps && a > 0.0) {
-            const double end = capped(how->caps, a, b);
+        if (options->caps && a > 0.0) {
+            const double end = capped(options->caps, a, b);
             if (end < b) swept = lead(history, centre, a, b = end, &part);
         }
-        AW_TRY(add_panel(panels, a, b, swept, how, rule));
+        AW_TRY(add_panel(panels, a, b, swept, options, rule));
         a = b;
     }
 done:

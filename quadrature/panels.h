@@ -29,7 +29,7 @@ void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double cap);
 void aw_panel_caps_forget(aw_panel_caps *caps, double factor);
 
 /** Resolution of the panels. */
-typedef struct aw_panels_how {
+typedef struct aw_panels_options {
     int order;      /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
     double ratio;   /* largest ratio of a panel's end to its beginning, > 1 */
     double still;   /* the same where the circle hardly sweeps through the bunch, >= 0 */
@@ -43,7 +43,7 @@ typedef struct aw_panels_how {
     double density; /* of the inner rule (aw_common_node) */
     int few_rates;  /* 1: rates are taken at three nodes of a panel only */
     const aw_panel_caps *caps; /* borrowed, or NULL */
-} aw_panels_how;
+} aw_panels_options;
 
 /** The common nodes of all panels. Initialise with zeros; free with aw_panels_free. */
 typedef struct aw_panels {
@@ -56,10 +56,10 @@ void aw_panels_free(aw_panels *panels);
 /** Append panels that cover [from, to] [m], with breaks where the beam's centre crossed a change of
  *  curvature.
  *  @param[in] centre  centre of the grid
- *  @return AW_OK, AW_ERR_ARG (how->order: message), AW_ERR_NOMEM */
+ *  @return AW_OK, AW_ERR_ARG (options->order: message), AW_ERR_NOMEM */
 aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_field_point *centre, double from, double to,
-                        const aw_panels_how *how);
+                        const aw_panels_options *options);
 
 /** Drop the nodes at which the circle of no point of a rectangle meets the beam.
  *  @param[in] corner  corners of the rectangle */

@@ -39,7 +39,7 @@ void slices_free(slices *s)
 
 static size_t cell_of(const slices *s, int i, int j, int k)
 {
-    size_t row = (size_t)(s->ns + 2 * AW_PAD);
+    size_t row = (size_t)s->ns + 2 * AW_PAD;
     return ((size_t)(j + AW_PAD) * row + (size_t)(i + AW_PAD)) * AW_COMPONENTS + (size_t)k;
 }
 

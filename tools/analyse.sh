@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What a compiler does not see: the unit tests under the address and undefined-behaviour sanitizers
-# (build/debug), and clang-tidy with the limits of CONTRIBUTING.md over the program (build/lint).
+# (build/debug), clang-tidy with the limits of CONTRIBUTING.md over the program (build/lint), and a
+# minute of arbitrary bytes as input files under libFuzzer (build/fuzz).
 #
-#   tools/analyse.sh [--all]    --all: every unit test, and clang-tidy over the tests too
+#   tools/analyse.sh [--all]    --all: every unit test, clang-tidy over the tests too, and ten
+#                               minutes of libFuzzer
 #
-# Without --all the tests that take minutes under the sanitizers are left out. Where clang-tidy
-# cannot be had, that part is skipped, and a line says so.
+# Without --all the tests that take minutes under the sanitizers are left out. Where clang-tidy or
+# libFuzzer cannot be had, that part is skipped, and a line says so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/setup.sh
@@ -43,6 +45,33 @@ tidy() {
             2>/dev/null
 }
 
+# 0: this clang has libFuzzer
+has_fuzzer() {
+    command -v clang >/dev/null || return 1
+    echo 'int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return 0; }' |
+        clang -x c -fsanitize=fuzzer,address,undefined -o build/has_fuzzer - 2>/dev/null
+}
+
+# What it finds lies in build/fuzz/found-*; mended, it becomes a seed in tests/fuzz/seeds. Inputs
+# that reached new code are kept in build/fuzz/reached for the next time.
+fuzz() {
+    local seconds=60
+    [[ $all != --all ]] || seconds=600
+    cmake --preset fuzz >/dev/null
+    cmake --build --preset fuzz --parallel "$(nproc)"
+    mkdir -p build/fuzz/reached
+    # The readers free 4 MiB for each file, which must not fill the sanitizer's quarantine.
+    ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8 build/fuzz/tests/fuzz/fuzz_input \
+        -max_total_time="$seconds" -max_len=4096 -timeout=30 -rss_limit_mb=3000 \
+        -dict=build/fuzz/tests/fuzz/keys.dict -artifact_prefix=build/fuzz/found- \
+        -print_final_stats=1 build/fuzz/reached build/fuzz/tests/fuzz/corpus \
+        >build/fuzz/log 2>&1 || {
+        tail -n 60 build/fuzz/log
+        return 1
+    }
+    grep -E '^(Done|stat::number_of_executed_units)' build/fuzz/log
+}
+
 aw_setup --tests
 sanitize
 if aw_setup_clang; then
@@ -50,4 +79,10 @@ if aw_setup_clang; then
     echo "clang-tidy: no findings"
 else
     echo "skipped: clang-tidy could not be installed"
+fi
+if has_fuzzer; then
+    fuzz
+    echo "libFuzzer: no findings"
+else
+    echo "skipped: libFuzzer, which this clang lacks (libclang-rt, compiler-rt)"
 fi

@@ -39,12 +39,12 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     aw_interpolated_lines lines = {.n = 0};
     const aw_retarded_beam beam = {.history = &cpu->history, .f = &f, .lines = &lines};
-    const aw_tile_how how = {.density = cpu->density,
-                             .single = cache->single,
-                             .rates = aw_tile_rated(k, c->fine),
-                             .batch = cpu->tuning.cluster_batch};
+    const aw_tile_options options = {.density = cpu->density,
+                                     .single = cache->single,
+                                     .rates = aw_tile_rated(k, c->fine),
+                                     .batch = cpu->tuning.cluster_batch};
     aw_cpu_line_range range = {.box = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL},
-                               .rates = how.rates};
+                               .rates = options.rates};
     double *margin = range.margin;
     for (size_t i = 0; i < c->tiles; ++i) {
         aw_tile_place *place = &workspace->place[i];
@@ -57,7 +57,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     if (f.nt > 0 && range.box[0] <= range.box[1])
         aw_cpu_interpolate_lines(cpu->variant, cache, &f, &range, &workspace->lines, &lines);
     for (size_t i = 0; i < c->tiles; ++i)
-        cpu->variant->tile(&beam, &how, &workspace->tile[i], &workspace->place[i],
+        cpu->variant->tile(&beam, &options, &workspace->tile[i], &workspace->place[i],
                            workspace->f[i][k], work);
 }
 

@@ -115,15 +115,15 @@ static void evaluate(const aw_cpu_state *cpu, const aw_common_rule *common,
         const aw_common_node *q = nodes->node[b];
         const aw_retarded *f = &nodes->f[b];
         const aw_retarded_beam beam = {.history = h, .f = f, .lines = &nodes->lines[b]};
-        const aw_tile_how how = {.density = q->density * cpu->density,
-                                 .single = 1,
-                                 .rates = q->rate != 0.0,
-                                 .batch = cpu->tuning.cluster_batch};
+        const aw_tile_options options = {.density = q->density * cpu->density,
+                                         .single = 1,
+                                         .rates = q->rate != 0.0,
+                                         .batch = cpu->tuning.cluster_batch};
         double f_in[AW_RESULTS][AW_TILE];
         aw_tile_place place;
         aw_tile_at(h, f, &tile, &place);
         if (place.arcs.n == 0 && f->nt > 0) continue; /* without a history f_in is NaN */
-        cpu->variant->tile(&beam, &how, &tile, &place, f_in, work);
+        cpu->variant->tile(&beam, &options, &tile, &place, f_in, work);
         for (size_t l = 0; l < ref->count; ++l) {
             const size_t at = ref->first + l * cpu->tiles.step;
             for (unsigned k = 0; k < AW_RESULTS; ++k)

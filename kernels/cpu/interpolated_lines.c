@@ -109,7 +109,7 @@ aw_status aw_cpu_line_cache_update(aw_cpu_line_cache *cache, const aw_history_vi
     for (size_t i = 0; i < n; ++i) {
         aw_cpu_slice_lines *slice = &cache->slice[i];
         if (!slice->lines) slice->lines = aw_alloc(1, bytes);
-        if (!slice->span) slice->span = aw_alloc((size_t)(h->nx + 2 * AW_PAD), sizeof *slice->span);
+        if (!slice->span) slice->span = aw_alloc((size_t)h->nx + 2 * AW_PAD, sizeof *slice->span);
         if (!slice->lines || !slice->span) return AW_ERR_NOMEM;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)

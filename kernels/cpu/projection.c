@@ -96,10 +96,10 @@ static void project(const making *m, int k, int order, int begin, int step, entr
     const aw_common_node *node = m->node;
     const aw_projection *p = &m->t->at;
     const aw_retarded_beam beam = {.history = &m->cache->view, .f = m->f, .lines = m->lines};
-    const aw_tile_how how = {.density = node->density * cpu->density,
-                             .single = 1,
-                             .rates = node->rate != 0.0,
-                             .batch = cpu->tuning.cluster_batch};
+    const aw_tile_options options = {.density = node->density * cpu->density,
+                                     .single = 1,
+                                     .rates = node->rate != 0.0,
+                                     .batch = cpu->tuning.cluster_batch};
     for (int first = 0; first < p->n; first += AW_TILE * m->per_cell)
         for (int at = first + begin; at < first + m->per_cell && at < p->n; at += step) {
             aw_tile tile;
@@ -108,7 +108,7 @@ static void project(const making *m, int k, int order, int begin, int step, entr
             int offset[AW_TILE];
             take_lanes(m, k, order, at, offset, &tile);
             aw_tile_at(&m->cache->view, m->f, &tile, &place);
-            cpu->variant->tile(&beam, &how, &tile, &place, f_in, m->work);
+            cpu->variant->tile(&beam, &options, &tile, &place, f_in, m->work);
             for (int l = 0; l < AW_TILE; ++l) {
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)

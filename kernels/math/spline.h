@@ -18,7 +18,7 @@
  * odd, the one below where it is even. A coordinate plus AW_SHAPE_ROUND truncates to the base node,
  * and the first node is AW_SHAPE_FIRST from there. */
 #define AW_SHAPE_ROUND (0.5 * (AW_SHAPE_NODES % 2))
-#define AW_SHAPE_FIRST (-((AW_SHAPE_NODES - 1) / 2))
+enum { AW_SHAPE_FIRST = -((AW_SHAPE_NODES - 1) / 2) };
 
 /* The B-spline with which slices are interpolated: its nodes along an axis, and the first of them
  * counted from the nearest node. */

@@ -68,12 +68,12 @@ typedef struct aw_tile_arc {
 } aw_tile_arc;
 
 /** Options of the sums over the nodes of a tile. */
-typedef struct aw_tile_how {
+typedef struct aw_tile_options {
     double density; /* as in aw_arc_nodes */
     int single;     /* 1: lines are float */
     int rates;      /* 1: rates are summed, too; 0: their sums are 0 */
     int batch;      /* nodes after which the vector form adds its sums to double sums, >= 1 */
-} aw_tile_how;
+} aw_tile_options;
 
 /** Lanes first .. end - 1 of a tile. */
 typedef struct aw_lanes {
@@ -314,7 +314,7 @@ AW_FN int aw_window_is_empty(const int (*span)[2], int row, int column, int colu
  *  @param[in] span   of that part, or NULL
  *  @return number of evaluations, without those whose cells are known to be zero */
 AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, const void *lines,
-                             const int (*span)[2], const aw_tile_how *how,
+                             const int (*span)[2], const aw_tile_options *options,
                              double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
     const ptrdiff_t width = aw_line_width(h);
@@ -343,10 +343,10 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
                     for (int k = 0; k < 3; ++k) {
                         const ptrdiff_t line = (ptrdiff_t)(row + q) * AW_LINE_COMPONENTS + k;
                         const ptrdiff_t at = line * width + column + p;
-                        const double g = aw_cell_get(lines, how->single, at);
+                        const double g = aw_cell_get(lines, options->single, at);
                         total[k] += wv[q] * wu[p] * g;
-                        if (!how->rates) continue;
-                        const double rate = aw_cell_get(lines, how->single, at + 3 * width);
+                        if (!options->rates) continue;
+                        const double rate = aw_cell_get(lines, options->single, at + 3 * width);
                         total[3 + k] +=
                             (wv[q] * du[p] * ud + dv[q] * wd * wu[p]) * g + wv[q] * wu[p] * rate;
                     }

@@ -73,7 +73,8 @@ static size_t sweep_bins(const aw_multi *multi, const aw_region *region, size_t 
     size_t points = n > 0;
     for (size_t i = 1; i < n; ++i) points += region[i].point != region[i - 1].point;
     const size_t max_bins = points / POINTS > 0 ? points / POINTS : 1;
-    return wanted < max_bins ? wanted : max_bins;
+    const size_t bins = wanted < max_bins ? wanted : max_bins;
+    return bins > 0 ? bins : 1;
 }
 
 aw_status aw_multi_sweep(void *state, aw_region *region, size_t n, const aw_scales *scales,

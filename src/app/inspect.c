@@ -26,10 +26,10 @@ static void print_time(const aw_config *config, const aw_plan *plan)
 {
     double points = (double)config->grid[0] * config->grid[1];
     double solve = AW_SECONDS_PER_POINT_CELL * points * sqrt(points);
+    const long meshes = config->every > 0 ? plan->steps / config->every : 0;
     double solves = config->motion == AW_MOTION_SELF_CONSISTENT
                         ? (double)plan->steps + 1.0
-                        : (double)config->at_n + 1.0 +
-                              (config->every > 0 ? (double)(plan->steps / config->every) : 0.0);
+                        : (double)config->at_n + 1.0 + (double)meshes;
     aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program: runs a sub-command and turns its status into the exit status. */
-#include <aw_version.h>
 #include <gsl/gsl_errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/app/commands.h"
+#include "src/app/version.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 
@@ -44,7 +43,7 @@ int main(int argc, char **argv)
         return aw_status_exit(AW_ERR_ARG);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("arcwake %s\n", AW_VERSION);
+        aw_version_print();
         return 0;
     }
     if (asks_for_help(argv[1])) return aw_status_exit(help(NULL));

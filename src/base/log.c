@@ -53,7 +53,7 @@ static void store(const char *format, va_list args)
     log_stored_end += (size_t)n + 1;
 }
 
-aw_status aw_error(aw_status status, const char *format, ...)
+void aw_error_print(const char *format, ...)
 {
     va_list args;
     log_errors++;
@@ -65,7 +65,6 @@ aw_status aw_error(aw_status status, const char *format, ...)
     va_start(args, format);
     print_line(stderr, "arcwake: error: ", format, args);
     va_end(args);
-    return status;
 }
 
 void aw_warn(const char *format, ...)

@@ -6,15 +6,15 @@
 
 AW_BEGIN_DECLS
 
-#if defined(__GNUC__)
-#define AW_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#else
-#define AW_PRINTF(f, a)
-#endif
+/** aw_status aw_error(aw_status status, const char *format, ...): print "arcwake: error: ...". To
+ *  be called once, where the error is detected.
+ *  @return status, for `return aw_error(...)`. A macro, so that compilers and clang's analyzer see
+ *          that a function which returns it has failed. */
+#define aw_error(status, ...) (aw_error_print(__VA_ARGS__), aw_error_status(status))
 
-/** Print "arcwake: error: ...". To be called once, where the error is detected.
- *  @return status, for `return aw_error(...)` */
-aw_status aw_error(aw_status status, const char *format, ...) AW_PRINTF(2, 3);
+/** The two halves of aw_error. */
+void aw_error_print(const char *format, ...) AW_PRINTF(1, 2);
+static inline aw_status aw_error_status(aw_status status) { return status; }
 
 /** Print "arcwake: warning: ...". */
 void aw_warn(const char *format, ...) AW_PRINTF(1, 2);

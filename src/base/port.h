@@ -17,6 +17,22 @@
 #define AW_RESTRICT restrict
 #endif
 
+/* Around the declarations of a header: functions of C, for CUDA's C++. */
+#ifdef __cplusplus
+#define AW_BEGIN_DECLS extern "C" {
+#define AW_END_DECLS }
+#else
+#define AW_BEGIN_DECLS
+#define AW_END_DECLS
+#endif
+
+/* Behind a declaration: argument f is a format of printf, for the arguments from a on. */
+#if defined(__GNUC__)
+#define AW_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define AW_PRINTF(f, a)
+#endif
+
 #define AW_CAT_(a, b) a##b
 #define AW_CAT(a, b) AW_CAT_(a, b)
 

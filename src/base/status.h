@@ -3,13 +3,7 @@
 #ifndef AW_BASE_STATUS_H
 #define AW_BASE_STATUS_H
 
-#ifdef __cplusplus
-#define AW_BEGIN_DECLS extern "C" {
-#define AW_END_DECLS }
-#else
-#define AW_BEGIN_DECLS
-#define AW_END_DECLS
-#endif
+#include "src/base/port.h"
 
 AW_BEGIN_DECLS
 

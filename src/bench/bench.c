@@ -45,7 +45,7 @@ static aw_status measure_all(const aw_bench *b)
     aw_peak peak;
     int rows = 0;
     const int list = strchr(b->device, ',') != NULL;
-    const size_t combinations = (size_t)(b->grids * b->counts * b->solvers);
+    const size_t combinations = (size_t)b->grids * (size_t)b->counts * (size_t)b->solvers;
     aw_bench_row *row = aw_alloc(combinations * (list ? AW_BENCH_ROWS : 1), sizeof *row);
     AW_TRY(row ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory"));
     if (b->tables) AW_TRY(measure_peak(b, &peak));

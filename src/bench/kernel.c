@@ -82,18 +82,18 @@ static void make_arc(int side, int circle, aw_tile_arc *arc)
 }
 
 /* Time of an evaluation [ns]. */
-static double time_arc(const aw_variant *variant, const kernel_cells *cells, const aw_tile_how *how,
-                       const aw_tile_arc *arc)
+static double time_arc(const aw_variant *variant, const kernel_cells *cells,
+                       const aw_tile_options *options, const aw_tile_arc *arc)
 {
     const void *moments =
-        how->single ? (const void *)cells->in_single : (const void *)cells->in_double;
+        options->single ? (const void *)cells->in_single : (const void *)cells->in_double;
     double sum[AW_LINE_COMPONENTS][AW_TILE], best = HUGE_VAL;
     for (int run = 0; run < RUNS; ++run) {
         const double begin = aw_now();
         double seconds = 0.0, evaluations = 0.0;
         while (!(seconds >= RUN_TIME)) {
             for (int i = 0; i < 8; ++i)
-                variant->tile_sum(&cells->history, arc, moments, NULL, how, sum);
+                variant->tile_sum(&cells->history, arc, moments, NULL, options, sum);
             evaluations += 8.0 * (double)arc->n * AW_TILE;
             seconds = aw_now() - begin;
         }
@@ -122,7 +122,7 @@ static aw_status run_line(const aw_bench *b, const kernel_case *c, const aw_peak
                           aw_text *line, aw_json *json)
 {
     aw_status status = AW_OK;
-    const aw_tile_how how = {
+    const aw_tile_options options = {
         .single = c->single, .rates = c->rates, .batch = aw_tuning_find("cluster_batch")->initial};
     const double operations = c->rates ? AW_OPERATIONS_COMBINED : AW_OPERATIONS_VALUES;
     double share = 0.0;
@@ -134,7 +134,7 @@ static aw_status run_line(const aw_bench *b, const kernel_case *c, const aw_peak
         status = cells_make((int)b->grid[g], &cells);
         if (status == AW_OK) {
             make_arc((int)b->grid[g], c->circle, &arc);
-            const double ns = time_arc(c->variant, &cells, &how, &arc);
+            const double ns = time_arc(c->variant, &cells, &options, &arc);
             share = operations / ns / peak->arithmetic[c->single];
             aw_text_add(line, " %8.2f", ns);
             add_json(json, c, b->grid[g], ns, operations, share);

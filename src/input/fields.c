@@ -259,7 +259,7 @@ static aw_status read_field(aw_input_errors *errors, const aw_field *field,
 void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const aw_field *field)
 {
     const aw_yaml_node *section = section_node(root, field);
-    int own = section && section != root && section->key_line > 0;
+    const int own = section != root && section && section->key_line > 0;
     aw_input_add(errors, root->file, own ? section->key_line : root->line,
                  own ? section->key_column : root->column, "%s: is missing (expected %s)",
                  field->key, field->expected);
@@ -273,7 +273,7 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
         const aw_yaml_node *section = section_node(root, field);
         aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
         if (field->kind == AW_FIELD_SPECIAL) continue;
-        if (section && section->kind != AW_YAML_MAP && !aw_yaml_is_null(section))
+        if (section != root && section && section->kind != AW_YAML_MAP && !aw_yaml_is_null(section))
             continue; /* noted with the keys */
         if (!node && !field->initial) {
             aw_field_missing(errors, root, field);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Run tools/report.py or another Python script, and report its failure in one line. */
+/* Find tools/report.py or another Python script, run it, and report its failure in one line. */
 #include "src/output/report.h"
 
 #include <errno.h>
@@ -13,16 +13,37 @@
 
 #include "src/base/log.h"
 
-#define REASON_SIZE 512
+#define PATH_SIZE 4096
+#define REASON_SIZE (PATH_SIZE + 512) /* a reason may name a path */
 
 extern char **environ;
 
-static const char *find_python(void)
+/* Where the program's data are, seen from its directory: when it is installed, and in a build tree
+ * (cmake/install.cmake) for the program and for tests two folders further down. */
+static const char *const places[] = {AW_DATA_FROM_PROGRAM, "share/arcwake", "../../share/arcwake"};
+
+/* Path of a file among the program's data. @return 1, or 0: there is no such file */
+static int find_data(const char *name, char path[PATH_SIZE])
+{
+    char program[PATH_SIZE];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0 || length >= (ssize_t)sizeof program - 1) return 0;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (!slash) return 0;
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+        const int n = snprintf(path, PATH_SIZE, "%s/%s/%s", program, places[i], name);
+        if (n > 0 && n < PATH_SIZE && access(path, R_OK) == 0) return 1;
+    }
+    return 0;
+}
+
+static const char *find_python(char path[PATH_SIZE])
 {
     const char *wanted = getenv("AW_PYTHON");
     if (wanted && *wanted) return wanted;
-    if (access(AW_VENV_PYTHON, X_OK) == 0) return AW_VENV_PYTHON;
-    return "python3";
+    return find_data("venv/bin/python", path) && access(path, X_OK) == 0 ? path : "python3";
 }
 
 /* Start Python with its stderr connected to a pipe; *output is the end to read.
@@ -75,11 +96,19 @@ static void last_line(int output, char *line, size_t size)
 }
 
 /* @return AW_OK, or AW_ERR_IO with an explanation in `reason`. */
-static aw_status run_script(const char *script, const char *argument, char reason[REASON_SIZE])
+static aw_status run_script(const char *name, const char *argument, char reason[REASON_SIZE])
 {
-    const char *python = find_python();
+    char script[PATH_SIZE], own[PATH_SIZE];
+    const char *python = find_python(own);
     pid_t pid = 0;
     int output = -1, state = 0;
+    if (!find_data(name, script)) {
+        snprintf(reason, REASON_SIZE,
+                 "%s is not among the program's data (expected in " AW_DATA_FROM_PROGRAM
+                 " beside the program: cmake --install puts it there)",
+                 name);
+        return AW_ERR_IO;
+    }
     int code = start(python, script, argument, &pid, &output);
     if (code != 0) {
         snprintf(reason, REASON_SIZE,
@@ -106,7 +135,7 @@ static aw_status run_script(const char *script, const char *argument, char reaso
 aw_status aw_report_run(const char *directory)
 {
     char reason[REASON_SIZE];
-    aw_status status = run_script(AW_TOOLS_DIR "/report.py", directory, reason);
+    aw_status status = run_script("tools/report.py", directory, reason);
     if (status != AW_OK) return aw_error(status, "no report: %s", reason);
     return AW_OK;
 }
@@ -114,7 +143,7 @@ aw_status aw_report_run(const char *directory)
 int aw_report_try(const char *directory)
 {
     char reason[REASON_SIZE];
-    if (run_script(AW_TOOLS_DIR "/report.py", directory, reason) == AW_OK) return 1;
+    if (run_script("tools/report.py", directory, reason) == AW_OK) return 1;
     aw_warn("no report: %s", reason);
     return 0;
 }

@@ -7,18 +7,20 @@
 AW_BEGIN_DECLS
 
 /** Make `directory`/report.html from the output of a run, and wait until it is done.
- *  Python is $AW_PYTHON, else that of the virtual environment in the build folder, else python3
- *  from the PATH; no shell is involved.
- *  @return AW_OK, AW_ERR_IO (one line: Python or a package is missing, or what is wrong with the
- *          directory). */
+ *  The script is among the program's data, share/arcwake beside the program's bin (installed) or
+ *  beside the program (in a build tree: links to the sources). Python is $AW_PYTHON, else
+ *  venv/bin/python among the data, else python3 from the PATH; no shell is involved.
+ *  @return AW_OK, AW_ERR_IO (one line: the script, Python or a package is missing, or what is wrong
+ *          with the directory). */
 aw_status aw_report_run(const char *directory);
 
 /** Like aw_report_run, for the end of a run, whose results do not depend on it: a failure is only a
  *  warning. @return 1: report.html was made; 0: it was not. */
 int aw_report_try(const char *directory);
 
-/** Run another Python script in the same way, as `script -- argument`; a failure is a warning that
- *  no picture was made. @return 1: the script succeeded; 0: it failed. */
+/** Run another Python script of the program's data ("validation/plot.py") in the same way, as
+ *  `script -- argument`; a failure is a warning that no picture was made.
+ *  @return 1: the script succeeded; 0: it failed. */
 int aw_report_script_try(const char *script, const char *argument);
 
 AW_END_DECLS

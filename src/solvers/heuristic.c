@@ -60,7 +60,7 @@ static aw_status classify(heuristic *m, const aw_solver *solver, const aw_proble
     for (size_t i = 0; i < t->tiles; ++i)
         for (size_t k = 0; k < 2; ++k) m->place[2 * i + k] = (float)t->where[i][k];
     const aw_kmeans_rows places = {m->place, t->tiles, 2};
-    const aw_kmeans_how options = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
+    const aw_kmeans_options options = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
     AW_TRY(aw_kmeans_run(m->kmeans, &places, &options, t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
 done:

@@ -144,7 +144,7 @@ static aw_status cluster_tiles(predictive *p, const aw_solver *solver, const aw_
     aw_status status = AW_OK;
     const size_t cells = p->pattern.cells, classes = aw_tiling_classes_for(t, problem, forecast);
     const aw_kmeans_rows rows = {p->pattern.need, t->tiles, cells};
-    const aw_kmeans_how options = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
+    const aw_kmeans_options options = {.k = classes, .warm = 1, .iterations = AW_ITERATIONS};
     AW_TRY(aw_kmeans_run(p->kmeans, &rows, &options, t->label, NULL));
     AW_TRY(aw_tiling_sort(t, classes));
     AW_TRY(aw_patterns_shape(&p->joint, solver->partition, classes + 1));

@@ -14,7 +14,7 @@ typedef struct aw_rule {
     double spacing; /* largest distance of nodes on circles smaller than the bunch, in cells */
     double sweep;   /* largest part of the beam's box that the circle sweeps within a panel */
     double tables;  /* errors of all tables if they added up, in tolerances; they do not */
-    int few_rates;  /* 1: three nodes of a panel for the rates (aw_panels_how) */
+    int few_rates;  /* 1: three nodes of a panel for the rates (aw_panels_options) */
 } aw_rule;
 
 /* Largest number of rules of a zone. */

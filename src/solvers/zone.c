@@ -56,24 +56,24 @@ double aw_zone_convolution_reach(const aw_solver *solver, const aw_problem *prob
 }
 
 /* Parameters of the panels of a rule. */
-static aw_panels_how rule_panels(const aw_history_view *h, const aw_rule *r)
+static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
 {
     const aw_retarded now = aw_retarded_at(h, 0.0);
     const double size = fmin(now.half_s, now.half_x);
-    return (aw_panels_how){.order = r->order,
-                           .ratio = AW_PANEL_RATIO,
-                           .sweep = r->sweep,
-                           .first = AW_FIRST_PANEL * size,
-                           .spacing = r->spacing * fmin(now.hs, now.hx),
-                           .bunch = AW_BUNCH_SIZE * size,
-                           .density = r->density,
-                           .few_rates = r->few_rates};
+    return (aw_panels_options){.order = r->order,
+                               .ratio = AW_PANEL_RATIO,
+                               .sweep = r->sweep,
+                               .first = AW_FIRST_PANEL * size,
+                               .spacing = r->spacing * fmin(now.hs, now.hx),
+                               .bunch = AW_BUNCH_SIZE * size,
+                               .density = r->density,
+                               .few_rates = r->few_rates};
 }
 
 /* Parameters of the panels of a zone: its rule's, its density level, and in the far zone caps. */
-static aw_panels_how zone_panels(const aw_history_view *h, const aw_zone *z, int far)
+static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z, int far)
 {
-    aw_panels_how params = rule_panels(h, &z->rules.rule[z->rules.level]);
+    aw_panels_options params = rule_panels(h, &z->rules.rule[z->rules.level]);
     if (z->rules.density_level == 1) params.density = fmin(1.0, 2.0 * params.density);
     /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
      * cells. */
@@ -89,7 +89,7 @@ static aw_panels_how zone_panels(const aw_history_view *h, const aw_zone *z, int
 static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to)
 {
     const aw_history_view *h = problem->history;
-    const aw_panels_how params = rule_panels(h, &aw_convolution_rule);
+    const aw_panels_options params = rule_panels(h, &aw_convolution_rule);
     aw_status status = AW_OK;
     AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &params));
     const aw_common_rule rule = {.node = z->panels.node,
@@ -123,7 +123,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
     const double tables = rules->density_level ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
-    const aw_panels_how params = zone_panels(problem->history, z, far);
+    const aw_panels_options params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     const double from = rules->has_convolution ? z->convolution_end : z->from;
     aw_status status = AW_OK;
@@ -209,7 +209,7 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
                              aw_panel_test *test, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const aw_panels_how params = zone_panels(problem->history, z, 1);
+    const aw_panels_options params = zone_panels(problem->history, z, 1);
     const int order = params.order;
     const size_t points = test->points;
     aw_panels panels = {.node = NULL};

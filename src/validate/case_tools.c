@@ -145,7 +145,7 @@ aw_status aw_case_table(const aw_validation *validation, const char *name, const
     aw_status status = aw_text_save(&text, path);
     aw_text_free(&text);
     if (status != AW_OK) return status;
-    if (aw_report_script_try(AW_VALIDATION_DIR "/plot.py", path))
+    if (aw_report_script_try("validation/plot.py", path))
         aw_info("  picture: %s/%s.png", validation->directory, name);
     return AW_OK;
 }

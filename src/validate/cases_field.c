@@ -14,7 +14,7 @@
 
 static const aw_element straight = {.kind = AW_DRIFT, .name = "straight", .length = 1.0};
 
-enum { SIDE = 7, SHEET_POINTS = SIDE * SIDE };
+enum { SIDE = 7, MIDDLE = SIDE / 2, SHEET_POINTS = SIDE * SIDE };
 
 /* 7 x 7 points about the centre, out to 3 sigma. */
 static void sheet_points(const aw_simulation *sim, aw_field_point *point)
@@ -24,8 +24,8 @@ static void sheet_points(const aw_simulation *sim, aw_field_point *point)
         for (int i = 0; i < SIDE; ++i)
             point[j * SIDE + i] =
                 aw_frame_point(grid, &sim->config->lattice->orbit, sim->config->beam.gamma,
-                               0.5 * (grid->ns - 1) + (i - SIDE / 2) * AW_LCLS_SIGMA / grid->hs,
-                               0.5 * (grid->nx - 1) + (j - SIDE / 2) * AW_LCLS_SIGMA / grid->hx);
+                               0.5 * (grid->ns - 1) + (i - MIDDLE) * AW_LCLS_SIGMA / grid->hs,
+                               0.5 * (grid->nx - 1) + (j - MIDDLE) * AW_LCLS_SIGMA / grid->hx);
 }
 
 static aw_status sheet(aw_validation *v)
@@ -43,7 +43,8 @@ static aw_status sheet(aw_validation *v)
     sheet_points(sim, point);
     AW_TRY(aw_case_points(sim, point, SHEET_POINTS, 0, &result[0][0]));
     for (int i = 0; i < SHEET_POINTS; ++i) {
-        double s = (i % SIDE - SIDE / 2) * AW_LCLS_SIGMA, x = (i / SIDE - SIDE / 2) * AW_LCLS_SIGMA;
+        const int column = i % SIDE, row = i / SIDE;
+        double s = (column - MIDDLE) * AW_LCLS_SIGMA, x = (row - MIDDLE) * AW_LCLS_SIGMA;
         ours[0][i] = AW_K_COULOMB * result[i][AW_PHI];
         ours[1][i] = AW_K_COULOMB * result[i][AW_PSI];
         exact[0][i] = aw_sheet_phi(&known, x, s);

@@ -2,6 +2,7 @@
 /* Cases of the numerics: a split bend, step, solvers, threads, and the charge. */
 #include <math.h>
 #include <omp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -210,8 +211,11 @@ static double differing(const double *a, const double *b, size_t n)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; ++i) {
+        uint64_t one, other;
         if (!isfinite(a[i])) return NAN;
-        count += memcmp(&a[i], &b[i], sizeof *a) != 0;
+        memcpy(&one, &a[i], sizeof one);
+        memcpy(&other, &b[i], sizeof other);
+        count += one != other;
     }
     return (double)count;
 }

@@ -119,12 +119,12 @@ static aw_status check_worst(aw_validation *v, const contest *c, const char *qua
                              const worst *w, double tolerances)
 {
     const aw_grid_view *g = &c->sim->frame.grid;
-    const size_t ns = (size_t)g->ns;
+    const size_t ns = (size_t)g->ns, column = w->node % ns, row = w->node / ns;
     aw_status status =
         aw_check_add(v, quantity, w->error, 0.0, 1.0, tolerances * c->sim->config->tolerance);
     aw_info("    at S = %.2f m, s = %.2f sigma, x = %.2f sigma", w->S,
-            ((double)(w->node % ns) - 0.5 * (g->ns - 1)) * g->hs / c->sim->config->beam.sigma_s,
-            ((double)(w->node / ns) - 0.5 * (g->nx - 1)) * g->hx / c->sim->config->beam.sigma_x);
+            ((double)column - 0.5 * (g->ns - 1)) * g->hs / c->sim->config->beam.sigma_s,
+            ((double)row - 0.5 * (g->nx - 1)) * g->hx / c->sim->config->beam.sigma_x);
     return status;
 }
 

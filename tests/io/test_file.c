@@ -10,26 +10,6 @@
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
 
-typedef struct fixture {
-    char dir[SCRATCH_PATH];
-} fixture;
-
-static int setup(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    scratch_make(f->dir);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture *f = *state;
-    scratch_remove(f->dir);
-    free(f);
-    return 0;
-}
-
 static void assert_text(const char *path, const char *want)
 {
     char *got = scratch_read(path, NULL);
@@ -50,7 +30,7 @@ static void assert_one_line(char *text, const char *path, const char *reason)
 
 static void replace_writes_the_bytes_and_leaves_no_temporary_file(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "a.bin");
     assert_ok(aw_file_replace(path, "first", 5));
     assert_text(path, "first");
@@ -63,7 +43,7 @@ static void replace_writes_the_bytes_and_leaves_no_temporary_file(void **state)
 
 static void full_disk_keeps_the_old_file_and_is_one_line(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "a.bin");
     char *big = calloc(100000, 1);
     assert_non_null(big);
@@ -83,7 +63,7 @@ static void full_disk_keeps_the_old_file_and_is_one_line(void **state)
 
 static void path_under_a_regular_file_is_refused(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     scratch_write(scratch_path(f->dir, "plain"), "text");
     const char *path = scratch_path(f->dir, "plain/a.bin");
     scratch_stderr_begin(f->dir);
@@ -96,7 +76,7 @@ static void path_under_a_regular_file_is_refused(void **state)
 
 static void path_of_a_directory_is_refused_and_leaves_no_temporary_file(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "folder");
     assert_int_equal(mkdir(path, 0700), 0);
     assert_status(aw_file_replace(path, "x", 1), AW_ERR_IO);
@@ -105,7 +85,7 @@ static void path_of_a_directory_is_refused_and_leaves_no_temporary_file(void **s
 
 static void unwritable_directory_is_refused(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     if (geteuid() == 0) {
         print_message("skipped: root ignores permissions\n");
         skip();
@@ -121,7 +101,7 @@ static void unwritable_directory_is_refused(void **state)
 
 static void new_directory_is_created_with_its_parents_and_diag(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     assert_ok(aw_directory_make(scratch_path(f->dir, "a/b/run"), 0));
     assert_true(scratch_exists(scratch_path(f->dir, "a/b/run/diag")));
     assert_int_equal(mkdir(scratch_path(f->dir, "empty"), 0700), 0);
@@ -132,7 +112,7 @@ static void new_directory_is_created_with_its_parents_and_diag(void **state)
 
 static void directory_in_use_is_refused_without_force_and_unchanged(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     scratch_write(scratch_path(f->dir, "monitor.csv"), "old");
     scratch_stderr_begin(f->dir);
     aw_status status = aw_directory_make(f->dir, 0);
@@ -156,7 +136,7 @@ static void force_removes_the_files_of_an_earlier_run_and_no_others(void **state
     static const char *const others[] = {"notes.txt",    "monitor.csv.bak",
                                          "my_run.log",   "arcwake_00000000.h5",
                                          "diag/beam.h5", "diag/arcwake_plot.png"};
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     assert_ok(aw_directory_make(f->dir, 0));
     for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i)
         scratch_write(scratch_path(f->dir, ours[i]), "old");
@@ -171,12 +151,12 @@ static void force_removes_the_files_of_an_earlier_run_and_no_others(void **state
 
 static void old_file_that_cannot_be_removed_is_an_error(void **state)
 {
-    fixture *f = *state;
+    scratch_fixture *f = *state;
     assert_int_equal(mkdir(scratch_path(f->dir, "run.log"), 0700), 0);
     assert_status(aw_directory_make(f->dir, 1), AW_ERR_IO);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void)
 {

@@ -45,7 +45,7 @@ static void open_bench(bench *b, const char *kind, int mixed, int single)
     for (int i = 0; i < SLICES; ++i) {
         b->s.slice[i].S = -beta_of(GAMMA) * CDT * i;
         b->s.slice[i].tilt = 0.05 + 0.01 * i;
-        b->s.slice[i].id = (uint64_t)(100 + i);
+        b->s.slice[i].id = 100 + (uint64_t)i;
         if (mixed && i % 2) b->s.slice[i].hs = 1.19 * H;
         slices_fill(&b->s, i, 0, slices_gaussian, NULL);
     }

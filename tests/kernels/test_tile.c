@@ -113,8 +113,8 @@ static void vector_sums_agree_with_scalar_sums(void **state)
             arc.wd[l] = uniform(&random, -1.0, 1.0);
         }
         aw_tile_shift(range, arc.first + 0.5 * range, 0, HUGE_VAL, &arc);
-        aw_tile_how how = {.rates = trial % 4 > 0, .batch = 1 + trial};
-        aw_tile_sum_scalar(&h, &arc, d, NULL, &how, ref);
+        aw_tile_options options = {.rates = trial % 4 > 0, .batch = 1 + trial};
+        aw_tile_sum_scalar(&h, &arc, d, NULL, &options, ref);
         for (int k = 0; k < AW_LINE_COMPONENTS; ++k)
             for (int l = 0; l < AW_TILE; ++l) largest[k] = fmax(largest[k], fabs(ref[k][l]));
         /* Some hundred terms of size 1 that partly cancel; in single precision each is rounded to
@@ -122,10 +122,10 @@ static void vector_sums_agree_with_scalar_sums(void **state)
         for (int single = 0; single < 2; ++single) {
             const double allowed = single ? 2e-5 : 1e-12;
             const int all = arc.n * AW_TILE;
-            how.single = single;
+            options.single = single;
             const int seen =
                 variant->tile_sum(&h, &arc, single ? (const void *)f : (const void *)d,
-                                  trial % 5 ? (const int(*)[2])span : NULL, &how, ours);
+                                  trial % 5 ? (const int(*)[2])span : NULL, &options, ours);
             assert_in_range(seen, 0, all);
             if (seen < all) empty++;
             for (int k = 0; k < AW_LINE_COMPONENTS; ++k)

@@ -48,7 +48,7 @@ arrow() {
 
 root=$1
 clean_tree "$root"
-for name in arrows headings limits flags paths; do
+for name in arrows headings limits flags paths docs conditions; do
     if ! sh "$lint/$name.sh" "$tree"; then
         echo "$name fails on a clean tree"
         bad=1
@@ -147,6 +147,23 @@ expect flags pic/a.c:4 "fast maths in a pragma"
 clean_tree "$root"
 write notes.md "see /ho""me/someone/run.yaml\n"
 expect paths notes.md:1 "a path of somebody's machine"
+
+clean_tree "$root"
+write pic/a.c "$spdx\n#include \"pic/a.h\"\n\n#if defined WITH_A\n#endif\n"
+expect conditions pic/a.c:4 "a condition of the preprocessor"
+
+# shellcheck disable=SC2016
+for fault in '`pic/b.c`' '`b.c`' '`aw_b`' '`aw_b_*`' '--b' '[b](b.md)' '[b](../pic/b.c)'; do
+    clean_tree "$root"
+    write docs/notes.md "# Notes\n\nSee $fault.\n"
+    expect docs docs/notes.md:3 "a document that names $fault, which is not there"
+done
+clean_tree "$root"
+write docs/arcwake.1 ".Dd today\n.Dt ARCWAKE 1\n.Os\n.Sh NAME\n.Nm arcwake\n.Nd a page\n"
+write src/app/commands.c "$spdx\n/* Commands. */\n#define COMMANDS(COMMAND) \\\\\n COMMAND(run)\n"
+write pic/a.c "$spdx\n#include \"pic/a.h\"\n\nchar *a(void) { return getenv(\"A_B\"); }\n"
+expect docs "lacks the command run" "a command that the manual page leaves out"
+expect docs "lacks the variable A_B" "a variable that the manual page leaves out"
 
 clean_tree "$root"
 write pic/a.c "$spdx\n#include \"pic/a.h\"\n\nint a(void){return 1;}\n"

@@ -34,6 +34,23 @@ void scratch_remove(const char *path)
     assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+int scratch_setup(void **state)
+{
+    scratch_fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    scratch_make(f->dir);
+    *state = f;
+    return 0;
+}
+
+int scratch_teardown(void **state)
+{
+    scratch_fixture *f = *state;
+    scratch_remove(f->dir);
+    free(f);
+    return 0;
+}
+
 const char *scratch_path(const char *directory, const char *name)
 {
     static char buffer[4][SCRATCH_PATH];

@@ -12,6 +12,13 @@ void scratch_make(char path[SCRATCH_PATH]);
 /** Remove a directory with all its contents. */
 void scratch_remove(const char *path);
 
+/** State of a test that has such a directory, and cmocka's functions that make and remove it. */
+typedef struct scratch_fixture {
+    char dir[SCRATCH_PATH];
+} scratch_fixture;
+int scratch_setup(void **state);
+int scratch_teardown(void **state);
+
 /** "directory/name" in one of four static buffers, valid until the fourth call after this one. */
 const char *scratch_path(const char *directory, const char *name);
 

@@ -34,7 +34,8 @@ static void gather_is_exact_for_linear_fields_and_adds_the_variance_of_the_shape
     uint64_t random = 6;
     (void)state;
     for (int k = 0; k < NODES; ++k) {
-        double u = k % NS - 0.5 * (NS - 1), w = k / NS - 0.5 * (NX - 1);
+        const int column = k % NS, row = k / NS;
+        double u = column - 0.5 * (NS - 1), w = row - 0.5 * (NX - 1);
         one[k] = 4.5;
         line[k] = 1.0 + 2.0 * u - 3.0 * w;
         square[k] = u * u - 2.0 * w * w + u * w;

@@ -67,16 +67,16 @@ static void write_kmeans(const char *directory, const char *sample, const float 
     const size_t bytes = (size_t)K * DIM * sizeof(float);
     assert_ok(aw_kmeans_new(&w));
     save(directory, sample, "row", row, (size_t)ROWS * DIM * sizeof *row);
-    assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){row, ROWS, DIM}, &(aw_kmeans_how){K, 0, 1, 2},
+    assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){row, ROWS, DIM}, &(aw_kmeans_options){K, 0, 1, 2},
                             label, &inertia));
     save(directory, sample, "start", aw_kmeans_centroids(w), bytes);
     assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){row, ROWS, DIM},
-                            &(aw_kmeans_how){K, 1, ITERATIONS, 2}, label, &inertia));
+                            &(aw_kmeans_options){K, 1, ITERATIONS, 2}, label, &inertia));
     save(directory, sample, "label", label, sizeof label);
     save(directory, sample, "centroid", aw_kmeans_centroids(w), bytes);
     save(directory, sample, "inertia", &inertia, sizeof inertia);
-    assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){row, ROWS, DIM}, &(aw_kmeans_how){K, 0, 1000, 2},
-                            label, &inertia));
+    assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){row, ROWS, DIM},
+                            &(aw_kmeans_options){K, 0, 1000, 2}, label, &inertia));
     save(directory, sample, "rest", &inertia, sizeof inertia);
     aw_kmeans_free(w);
 }

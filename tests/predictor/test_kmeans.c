@@ -56,7 +56,7 @@ static aw_kmeans *kmeans_new(void)
 static void run(aw_kmeans *w, set *s, int warm, int iterations, int threads)
 {
     assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){s->row, s->n, s->dim},
-                            &(aw_kmeans_how){s->k, warm, iterations, threads}, s->label,
+                            &(aw_kmeans_options){s->k, warm, iterations, threads}, s->label,
                             &s->inertia));
     memcpy(s->centroid, aw_kmeans_centroids(w), s->k * s->dim * sizeof *s->centroid);
 }
@@ -299,7 +299,7 @@ static void a_row_that_is_not_finite_is_named(void **state)
         s.row[123 * 20 + 5 * i] = s.row[140 * 20] = s.row[200 * 20] = wrong[i];
         scratch_stderr_begin(directory);
         assert_status(aw_kmeans_run(w, &(aw_kmeans_rows){s.row, s.n, s.dim},
-                                    &(aw_kmeans_how){s.k, 1, 5, 2}, s.label, &s.inertia),
+                                    &(aw_kmeans_options){s.k, 1, 5, 2}, s.label, &s.inertia),
                       AW_ERR_NONFINITE);
         char *said = scratch_stderr_end();
         assert_non_null(strstr(said, "row 123 "));
@@ -337,10 +337,10 @@ static void nothing_to_cluster_is_refused(void **state)
     (void)state;
     for (int i = 0; i < 4; ++i)
         assert_status(aw_kmeans_run(w, &(aw_kmeans_rows){row, i != 0, i != 1},
-                                    &(aw_kmeans_how){i != 2, 0, i != 3, 1}, label, NULL),
+                                    &(aw_kmeans_options){i != 2, 0, i != 3, 1}, label, NULL),
                       AW_ERR_ARG);
-    assert_ok(
-        aw_kmeans_run(w, &(aw_kmeans_rows){row, 1, 1}, &(aw_kmeans_how){1, 0, 1, 0}, label, NULL));
+    assert_ok(aw_kmeans_run(w, &(aw_kmeans_rows){row, 1, 1}, &(aw_kmeans_options){1, 0, 1, 0},
+                            label, NULL));
     aw_kmeans_free(w);
     aw_kmeans_free(NULL);
 }

@@ -31,13 +31,13 @@ static void stage_open(stage *g, double S)
     g->centre = point_on(&g->h.orbit, S, 0.0, GAMMA);
 }
 
-static const aw_panels_how usual = {.order = 9,
-                                    .ratio = 2.0,
-                                    .sweep = 0.25,
-                                    .first = 1e-4,
-                                    .spacing = HUGE_VAL,
-                                    .bunch = 1e-4,
-                                    .density = 1.0};
+static const aw_panels_options usual = {.order = 9,
+                                        .ratio = 2.0,
+                                        .sweep = 0.25,
+                                        .first = 1e-4,
+                                        .spacing = HUGE_VAL,
+                                        .bunch = 1e-4,
+                                        .density = 1.0};
 
 static double sum_of(const aw_panels *p, double (*f)(double r), int rates)
 {
@@ -74,14 +74,14 @@ static void smooth_functions_and_a_kink_at_an_edge_are_integrated_exactly(void *
  * r'^2 leaves an error of at most (log 2/2)^5/60 of a panel. */
 static void rates_at_three_nodes_of_a_panel_are_integrated(void **state)
 {
-    aw_panels_how how = usual;
+    aw_panels_options options = usual;
     aw_panels p = {.node = NULL};
     size_t rated = 0;
     stage g;
     (void)state;
     stage_open(&g, 0.13);
-    how.few_rates = 1;
-    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &how));
+    options.few_rates = 1;
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &options));
     for (size_t i = 0; i < p.n; ++i) {
         assert_true(p.node[i].rate >= 0.0 && p.node[i].weight > 0.0);
         rated += p.node[i].rate > 0.0;
@@ -97,13 +97,13 @@ static void rates_at_three_nodes_of_a_panel_are_integrated(void **state)
  * for the highest degree that the nodes resolve: y^8 for nine nodes, y^2 for the rates' three. */
 static void checks_measure_the_finest_component_that_nodes_resolve(void **state)
 {
-    aw_panels_how how = usual;
+    aw_panels_options options = usual;
     aw_panels p = {.node = NULL};
     stage g;
     (void)state;
     stage_open(&g, 2.0);
-    how.few_rates = 1;
-    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 1e-3, 2e-3, &how));
+    options.few_rates = 1;
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 1e-3, 2e-3, &options));
     assert_int_equal(p.n, 9);
     for (int k = 0; k <= 8; ++k) {
         double check = 0.0, rates = 0.0;
@@ -126,14 +126,14 @@ static void checks_measure_the_finest_component_that_nodes_resolve(void **state)
 
 static void panels_are_finer_where_the_circle_sweeps_through_the_beam(void **state)
 {
-    aw_panels_how how = usual;
+    aw_panels_options options = usual;
     aw_panels p = {.node = NULL}, fine = {.node = NULL};
     stage g;
     (void)state;
     stage_open(&g, 2.0);
-    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1.5, &how));
-    how.sweep = 0.05;
-    assert_ok(aw_panels_add(&fine, &g.h, &g.centre, 0.0, 1.5, &how));
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1.5, &options));
+    options.sweep = 0.05;
+    assert_ok(aw_panels_add(&fine, &g.h, &g.centre, 0.0, 1.5, &options));
     assert_true(fine.n > p.n);
     /* In no panel the circle sweeps through more than this fraction of the box. */
     for (size_t i = 0; i + 8 < fine.n; i += 9) {
@@ -142,10 +142,10 @@ static void panels_are_finer_where_the_circle_sweeps_through_the_beam(void **sta
         if (fine.node[i].r > 1e-4) assert_true(b.lead - a.lead <= 0.05 * 2.0 * b.extent);
     }
     /* The spacing is observed near the points, and grows away from them. */
-    how = usual;
-    how.spacing = 1e-5;
+    options = usual;
+    options.spacing = 1e-5;
     p.n = 0;
-    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1e-3, &how));
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1e-3, &options));
     for (size_t i = 0; i + 1 < p.n && p.node[i + 1].r < 1e-4; ++i)
         assert_true(p.node[i + 1].r - p.node[i].r < 1.7e-5); /* Gauss's widest, over the mean */
     aw_panels_free(&p);
@@ -160,10 +160,10 @@ static void even_too_small_and_too_large_orders_are_refused(void **state)
     (void)state;
     stage_open(&g, 0.13);
     for (size_t i = 0; i < sizeof order / sizeof *order; ++i) {
-        aw_panels_how how = usual;
+        aw_panels_options options = usual;
         aw_panels p = {.node = NULL};
-        how.order = order[i];
-        assert_status(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &how), AW_ERR_ARG);
+        options.order = order[i];
+        assert_status(aw_panels_add(&p, &g.h, &g.centre, 0.0, 0.3, &options), AW_ERR_ARG);
         aw_panels_free(&p);
     }
     slices_free(&g.s);
@@ -189,24 +189,24 @@ static void assert_between(double value, double lo, double hi)
 static void caps_shorten_panels_in_their_range_until_they_are_removed(void **state)
 {
     aw_panel_caps caps = {{0.0}};
-    aw_panels_how how = usual;
+    aw_panels_options options = usual;
     aw_panels p = {.node = NULL};
     stage g;
     (void)state;
     stage_open(&g, 0.13);
-    how.sweep = HUGE_VAL;
-    how.caps = &caps;
+    options.sweep = HUGE_VAL;
+    options.caps = &caps;
     aw_panel_caps_lower(&caps, 0.02, 0.03, 0.05);
     aw_panel_caps_lower(&caps, 0.025, 0.04, 0.2); /* does not raise lower caps */
     for (int i = 0; i < 2; ++i) {
         p.n = 0;
-        assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.001, 0.1, &how));
+        assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.001, 0.1, &options));
         assert_close(sum_of(&p, one, 0), 0.099, 1e-12, 0.0);
         if (i == 0) {
-            assert_between(longest(&p, how.order, 0.02, 0.03), 0.025, 0.05 + 1e-9);
-            assert_between(longest(&p, how.order, 0.031, 0.04), 0.1, 0.2 + 1e-9);
+            assert_between(longest(&p, options.order, 0.02, 0.03), 0.025, 0.05 + 1e-9);
+            assert_between(longest(&p, options.order, 0.031, 0.04), 0.1, 0.2 + 1e-9);
         } else {
-            assert_between(longest(&p, how.order, 0.001, 0.04), 0.5, 0.7);
+            assert_between(longest(&p, options.order, 0.001, 0.04), 0.5, 0.7);
         }
         aw_panel_caps_forget(&caps, 100.0); /* above 1: removed */
     }

@@ -65,8 +65,9 @@ static void stage_close(stage *g)
 /* Point k of SIDE x SIDE points over the whole grid, including its corners. */
 static aw_field_point grid_point(const stage *g, int k)
 {
-    double u = (k % SIDE - 2) / 2.0 * 0.5 * (NODES - 1) * H;
-    double w = (k / SIDE - 2) / 2.0 * 0.5 * (NODES - 1) * 1.5 * H;
+    const int column = k % SIDE, row = k / SIDE;
+    double u = (column - 2) / 2.0 * 0.5 * (NODES - 1) * H;
+    double w = (row - 2) / 2.0 * 0.5 * (NODES - 1) * 1.5 * H;
     return point_on(&g->h.orbit, 0.35 + u, w, 1.0 / sqrt(1.0 - g->h.beta * g->h.beta));
 }
 

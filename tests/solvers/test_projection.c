@@ -194,9 +194,9 @@ static void panels_are_shortened_where_points_need_it(void **state)
 }
 
 /* Error of psi of the far range at one point, in scales, by a sample that accepts any error. */
-static double careless_error(aw_sampling *how)
+static double careless_error(aw_sampling *options)
 {
-    const aw_problem *problem = how->problem;
+    const aw_problem *problem = options->problem;
     const size_t point = problem->points / 2 + problem->columns / 2, first = 0;
     const int stratum = AW_CORE;
     const double tolerance[2] = {1e6, 1e-10};
@@ -204,10 +204,10 @@ static double careless_error(aw_sampling *how)
     aw_work work = {0};
     for (int i = 0; i < 2; ++i) {
         aw_sample sample = {.entry = NULL};
-        how->tolerance = tolerance[i];
-        how->work = &work;
-        assert_ok(aw_sample_add(&sample, how, &point, &stratum, 1));
-        assert_ok(aw_sample_resample(&sample, how, &first, 1));
+        options->tolerance = tolerance[i];
+        options->work = &work;
+        assert_ok(aw_sample_add(&sample, options, &point, &stratum, 1));
+        assert_ok(aw_sample_resample(&sample, options, &first, 1));
         assert_int_equal(sample.n, 1);
         psi[i] = sample.entry[0].I[AW_FAR][AW_PSI];
         aw_sample_free(&sample);
@@ -220,13 +220,13 @@ static double careless_error(aw_sampling *how)
 static void the_sample_is_cut_at_the_common_nodes(void **state)
 {
     const bench_params params = params_for(*state, 1);
-    const aw_panels_how fine = {.order = 5,
-                                .ratio = 1.03,
-                                .sweep = 1.0,
-                                .first = 1e-6,
-                                .spacing = HUGE_VAL,
-                                .bunch = 1.0,
-                                .density = 1.0};
+    const aw_panels_options fine = {.order = 5,
+                                    .ratio = 1.03,
+                                    .sweep = 1.0,
+                                    .first = 1e-6,
+                                    .spacing = HUGE_VAL,
+                                    .bunch = 1.0,
+                                    .density = 1.0};
     aw_solver *solver = NULL;
     bench b;
     bench_open(&b, &params);
@@ -238,14 +238,14 @@ static void the_sample_is_cut_at_the_common_nodes(void **state)
     assert_ok(device.ops->upload(device.state, problem.history, problem.point, problem.points));
     assert_ok(aw_partition_make(solver->partition, problem.history, &problem.centre, problem.half));
     assert_ok(aw_panels_add(&panels, problem.history, &problem.centre, 0.01, 2.0, &fine));
-    aw_sampling how = {.solver = solver,
-                       .problem = &problem,
-                       .border = 0.01,
-                       .panels = {&none, &none},
-                       .stride = 1};
-    const double without = careless_error(&how);
-    how.panels[AW_FAR] = &panels;
-    const double with = careless_error(&how);
+    aw_sampling options = {.solver = solver,
+                           .problem = &problem,
+                           .border = 0.01,
+                           .panels = {&none, &none},
+                           .stride = 1};
+    const double without = careless_error(&options);
+    options.panels[AW_FAR] = &panels;
+    const double with = careless_error(&options);
     assert_true(with < 1e-7 && without > 5.0 * with);
     aw_panels_free(&panels);
     aw_solver_free(solver);
@@ -260,19 +260,19 @@ static void sum_with_border(aw_device *device, const aw_problem *problem, double
                             double (*I)[AW_RESULTS])
 {
     const double cell = problem->history->slice[0].hs;
-    aw_panels_how how = {.order = 13,
-                         .ratio = 2.0,
-                         .sweep = 0.06,
-                         .first = 4.0 * cell,
-                         .spacing = HUGE_VAL,
-                         .bunch = 1.0,
-                         .density = 1.0};
+    aw_panels_options options = {.order = 13,
+                                 .ratio = 2.0,
+                                 .sweep = 0.06,
+                                 .first = 4.0 * cell,
+                                 .spacing = HUGE_VAL,
+                                 .bunch = 1.0,
+                                 .density = 1.0};
     memset(I, 0, problem->points * sizeof *I);
     for (int far = 0; far <= 1; ++far) {
         aw_panels panels = {.node = NULL};
         aw_work work = {0};
         assert_ok(aw_panels_add(&panels, problem->history, &problem->centre, far ? border : 0.0,
-                                far ? end : border, &how));
+                                far ? end : border, &options));
         aw_common_rule rule = {.node = panels.node,
                                .nodes = panels.n,
                                .columns = problem->columns,

@@ -43,7 +43,7 @@ static void stage_close(stage *g)
  * @return the value before */
 static double overwrite(const aw_slice *slice, int ns, int nx, int k, double value)
 {
-    size_t row = (size_t)(ns + 2 * AW_PAD), i = (size_t)(ns / 2 + AW_PAD);
+    size_t row = (size_t)ns + 2 * AW_PAD, i = (size_t)ns / 2 + AW_PAD;
     size_t at = ((size_t)(nx / 2 + AW_PAD) * row + i) * AW_COMPONENTS + (size_t)k;
     double *cells, before;
     aw_slice *own;

@@ -8,10 +8,6 @@
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
 
-typedef struct fixture {
-    char dir[SCRATCH_PATH];
-} fixture;
-
 static const aw_tuning_key key = {"1.2.3", "A CPU (tm) @ 2.0GHz: #1", "avx2", 2};
 static const aw_tuning tuned = {.sweep_group = 100,
                                 .sweep_pieces = 8,
@@ -20,25 +16,9 @@ static const aw_tuning tuned = {.sweep_group = 100,
                                 .cluster_batch = 64};
 static const aw_tuning zeros;
 
-static int setup(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    scratch_make(f->dir);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture *f = *state;
-    scratch_remove(f->dir);
-    free(f);
-    return 0;
-}
-
 static void written_values_are_read_again(void **state)
 {
-    const fixture *f = *state;
+    const scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "below/this/tuning.yaml");
     aw_tuning got = zeros;
     assert_ok(aw_tuning_write(path, &key, &tuned)); /* with the directories above it */
@@ -54,7 +34,7 @@ static void written_values_are_read_again(void **state)
 
 static void key_of_this_machine_is_read_as_it_was_written(void **state)
 {
-    const fixture *f = *state;
+    const scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "tuning.yaml");
     aw_tuning_key here;
     aw_tuning got;
@@ -67,7 +47,7 @@ static void key_of_this_machine_is_read_as_it_was_written(void **state)
 }
 
 /* Reading the file prints one line with its path, `why` and the remedy, and gives the defaults. */
-static void assert_ignored(const fixture *f, const char *path, const char *why)
+static void assert_ignored(const scratch_fixture *f, const char *path, const char *why)
 {
     aw_tuning got = tuned;
     scratch_stderr_begin(f->dir);
@@ -85,7 +65,7 @@ static void assert_ignored(const fixture *f, const char *path, const char *why)
 
 static void another_version_cpu_or_variant_is_stale(void **state)
 {
-    const fixture *f = *state;
+    const scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "tuning.yaml");
     aw_tuning_key other[3] = {key, key, key};
     strcpy(other[0].version, "1.2.30");
@@ -147,7 +127,7 @@ static void damaged_file_is_ignored(void **state)
         {GOOD_KEY "cpu_unit: {sweep_group: 64, sweep_pieces: 8, blend_points: 6, cluster_tiles: "
                   "8.5}\n",
          "cluster_tiles: '8.5' is not whole"}};
-    const fixture *f = *state;
+    const scratch_fixture *f = *state;
     const char *path = scratch_path(f->dir, "tuning.yaml");
     aw_tuning got;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
@@ -162,7 +142,7 @@ static void damaged_file_is_ignored(void **state)
 
 static void missing_file_gives_the_defaults_without_a_message(void **state)
 {
-    const fixture *f = *state;
+    const scratch_fixture *f = *state;
     aw_tuning got = tuned;
     scratch_stderr_begin(f->dir);
     aw_status status = aw_tuning_read(scratch_path(f->dir, "none/such.yaml"), &key, &got);
@@ -175,7 +155,7 @@ static void missing_file_gives_the_defaults_without_a_message(void **state)
 
 static void environment_determines_the_path(void **state)
 {
-    const fixture *f = *state;
+    const scratch_fixture *f = *state;
     char path[SCRATCH_PATH], tiny[8];
     aw_tuning got;
     aw_tuning_key here;
@@ -207,17 +187,17 @@ static void environment_determines_the_path(void **state)
     assert_memory_equal(&got, &zeros, sizeof got);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(written_values_are_read_again, setup, teardown),
-        cmocka_unit_test_setup_teardown(key_of_this_machine_is_read_as_it_was_written, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(another_version_cpu_or_variant_is_stale, setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_file_is_ignored, setup, teardown),
-        cmocka_unit_test_setup_teardown(missing_file_gives_the_defaults_without_a_message, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(environment_determines_the_path, setup, teardown),
+        TEST(written_values_are_read_again),
+        TEST(key_of_this_machine_is_read_as_it_was_written),
+        TEST(another_version_cpu_or_variant_is_stale),
+        TEST(damaged_file_is_ignored),
+        TEST(missing_file_gives_the_defaults_without_a_message),
+        TEST(environment_determines_the_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,12 @@
  * and sixteen registers hold twelve chains and two factors. */
 enum { CHAINS = 12, READS = 8 };
 
+/* Numbers in a vector. */
+enum {
+    DOUBLES = AW_VECTOR_BYTES / (int)sizeof(double),
+    FLOATS = AW_VECTOR_BYTES / (int)sizeof(float)
+};
+
 typedef double doubles __attribute__((vector_size(AW_VECTOR_BYTES)));
 typedef float floats __attribute__((vector_size(AW_VECTOR_BYTES)));
 
@@ -56,6 +62,5 @@ extern const aw_peak_loops AW_CAT(aw_peak_loops_, AW_VARIANT);
 const aw_peak_loops AW_CAT(aw_peak_loops_, AW_VARIANT) = {
     .name = AW_TEXT(AW_VARIANT),
     .multiply_add = {multiply_add_d, multiply_add_f},
-    .operations = {2.0 * CHAINS * (AW_VECTOR_BYTES / sizeof(double)),
-                   2.0 * CHAINS *(AW_VECTOR_BYTES / sizeof(float))},
+    .operations = {2.0 * CHAINS * DOUBLES, 2.0 * CHAINS *FLOATS},
     .read = read_sum};

@@ -51,12 +51,12 @@ typedef struct aw_variant {
     void (*interpolated_sum)(const aw_arc *arc, const aw_arc_slice *s, const double *cells,
                              double sum[8]);
     /** inner_at for the lanes of a placed tile. */
-    void (*tile)(const aw_retarded_beam *beam, const aw_tile_how *how, const aw_tile *tile,
+    void (*tile)(const aw_retarded_beam *beam, const aw_tile_options *options, const aw_tile *tile,
                  const aw_tile_place *place, double f_in[AW_RESULTS][AW_TILE], aw_work *work);
     /** The vector part of `tile`, for tests (aw_tile_sum_scalar). It counts whole vectors, some of
      *  whose lanes may be empty. */
     int (*tile_sum)(const aw_history_view *h, const aw_tile_arc *arc, const void *cells,
-                    const int (*span)[2], const aw_tile_how *how,
+                    const int (*span)[2], const aw_tile_options *options,
                     double sum[AW_LINE_COMPONENTS][AW_TILE]);
     /** aw_tile_rule. */
     void (*tile_rule)(const double f[5][AW_RESULTS][AW_TILE], double h, const aw_scales *scales,

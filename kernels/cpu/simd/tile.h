@@ -122,7 +122,7 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
                                                const int (*span)[2], int lane, int i, int j,
                                                const AW_LANES node[4], int rates, AW_SUMS *acc)
 {
-    const ptrdiff_t width = aw_line_width(h);
+    const ptrdiff_t width = aw_line_width(h), last = width - AW_PER - AW_SPLINE_NODES + 1;
     const AW_LANES zero = {0}, round = zero + AW_ROUND;
     const AW_LANES di = (node[0] + round) - round, dj = (node[1] + round) - round;
     const AW_LANES f = node[0] - di, g = node[1] - dj;
@@ -135,7 +135,7 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
         left &= ~same;
         const double at = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
         const double line = (double)dj[first] + j - 1 + AW_PAD;
-        if (!(at >= 0.0 && at <= (double)(width - AW_PER - AW_SPLINE_NODES + 1))) continue;
+        if (!(at >= 0.0 && at <= (double)last)) continue;
         if (!(line >= 0.0 && line <= h->nx + 2 * AW_PAD - AW_SPLINE_NODES)) continue;
         const int column = (int)at, row = (int)line;
         if (aw_window_is_empty(span, row, column, AW_PER + AW_SPLINE_NODES - 1)) continue;
@@ -233,11 +233,11 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
 
 static int AW_CAT(aw_tile_sum_, AW_LETTER)(const aw_history_view *h, const aw_tile_arc *arc,
                                            const void *cells, const int (*span)[2],
-                                           const aw_tile_how *how,
+                                           const aw_tile_options *options,
                                            double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
-    return how->rates ? AW_TILE_SUM(h, arc, cells, span, how->batch, 1, sum)
-                      : AW_TILE_SUM(h, arc, cells, span, how->batch, 0, sum);
+    return options->rates ? AW_TILE_SUM(h, arc, cells, span, options->batch, 1, sum)
+                          : AW_TILE_SUM(h, arc, cells, span, options->batch, 0, sum);
 }
 
 static void AW_CAT(aw_interpolate_lines_, AW_LETTER)(const aw_line_interpolation *lines)

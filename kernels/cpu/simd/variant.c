@@ -180,18 +180,18 @@ static void inner(const aw_history_view *h, const aw_field_point *p, double r, d
 }
 
 static int tile_sum(const aw_history_view *h, const aw_tile_arc *arc, const void *cells,
-                    const int (*span)[2], const aw_tile_how *how,
+                    const int (*span)[2], const aw_tile_options *options,
                     double sum[AW_LINE_COMPONENTS][AW_TILE])
 {
 #ifdef AW_VARIANT_SCALAR
-    return aw_tile_sum_scalar(h, arc, cells, span, how, sum);
+    return aw_tile_sum_scalar(h, arc, cells, span, options, sum);
 #else
-    return how->single ? aw_tile_sum_f(h, arc, cells, span, how, sum)
-                       : aw_tile_sum_d(h, arc, cells, span, how, sum);
+    return options->single ? aw_tile_sum_f(h, arc, cells, span, options, sum)
+                           : aw_tile_sum_d(h, arc, cells, span, options, sum);
 #endif
 }
 
-static void tile(const aw_retarded_beam *beam, const aw_tile_how *how, const aw_tile *lanes,
+static void tile(const aw_retarded_beam *beam, const aw_tile_options *options, const aw_tile *lanes,
                  const aw_tile_place *place, double f_in[AW_RESULTS][AW_TILE], aw_work *work)
 {
     const aw_history_view *h = beam->history;
@@ -206,14 +206,14 @@ static void tile(const aw_retarded_beam *beam, const aw_tile_how *how, const aw_
             double sum[AW_LINE_COMPONENTS][AW_TILE];
             aw_tile_arc arc;
             const aw_arc_slice part = aw_arc_slice_of(h, lines->shape[t]);
-            aw_tile_arc_of(f, place, i, how->density, &part, &arc);
+            aw_tile_arc_of(f, place, i, options->density, &part, &arc);
             const uint64_t done =
-                (uint64_t)tile_sum(h, &arc, lines->cells[t], lines->span[t], how, sum);
+                (uint64_t)tile_sum(h, &arc, lines->cells[t], lines->span[t], options, sum);
             aw_tile_turn(f, lanes, arc.step, sum, f_in);
             if (t > 0) continue;
             const uint64_t evaluations = done * (uint64_t)lanes->n / AW_TILE;
             work->evaluations += evaluations;
-            work->rated += how->rates ? evaluations : 0;
+            work->rated += options->rates ? evaluations : 0;
         }
 }
 

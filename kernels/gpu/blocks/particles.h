@@ -179,7 +179,7 @@ AW_GPU_FN void aw_gpu_particles_bounds_block(const aw_gpu_particles *c,
 /* Deposit. Particles are in no spatial order, so that two threads rarely add to the same node. */
 AW_GPU_FN void aw_gpu_particles_deposit_block(const aw_gpu_particles *c, int block)
 {
-    const size_t row = (size_t)(c->grid.ns + 2 * AW_PAD);
+    const size_t row = (size_t)c->grid.ns + 2 * AW_PAD;
     AW_GPU_EACH(t)
     {
         AW_GPU_PARTICLES(c, i, block, t)

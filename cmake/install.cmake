@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What `cmake --install build --prefix P` puts where, and the same layout of data in a build tree.
+# The program finds its data from its own path, so an installation may be moved as a whole.
+include(GNUInstallDirs)
+
+set(AW_DATA ${CMAKE_INSTALL_DATADIR}/arcwake)
+set(AW_DOC ${CMAKE_INSTALL_DATADIR}/doc/arcwake)
+file(RELATIVE_PATH AW_DATA_FROM_PROGRAM "${CMAKE_INSTALL_FULL_BINDIR}"
+     "${CMAKE_INSTALL_FULL_DATADIR}/arcwake")
+
+# In a build tree: links to the sources, and to the Python environment that tools/setup.sh makes.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/arcwake)
+foreach(folder tools validation inputs)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder}
+       ${PROJECT_BINARY_DIR}/share/arcwake/${folder} SYMBOLIC)
+endforeach()
+file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/venv SYMBOLIC)
+
+# compare_programs.py compares two build trees.
+install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
+        FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt
+        PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+install(FILES validation/plot.py DESTINATION ${AW_DATA}/validation)
+install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "*.yaml")
+
+# Documents keep their folders, since they link to one another.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE COPYING.exception
+        DESTINATION ${AW_DOC})
+install(DIRECTORY docs validation DESTINATION ${AW_DOC}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
+install(FILES docs/arcwake.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/app/version.h"
+
+#include <aw_built.h>
+#include <aw_commit.h>
+#include <aw_version.h>
+#include <stdio.h>
+
+void aw_version_print(void)
+{
+    static const char *const row[][2] = {
+        {"commit", AW_COMMIT},       {"compiler", AW_BUILT_COMPILER}, {"CUDA", AW_BUILT_CUDA},
+        {"MPI", AW_BUILT_MPI},       {"OpenMP", AW_BUILT_OPENMP},     {"HDF5", AW_BUILT_HDF5},
+        {"GSL", AW_BUILT_GSL},       {"FFTW", AW_BUILT_FFTW},         {"libyaml", AW_BUILT_YAML},
+        {"SIMD", AW_BUILT_VARIANTS},
+    };
+    printf("arcwake %s\n", AW_VERSION);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
+        printf("%-9s %s\n", row[i][0], row[i][1]);
+    puts("GNU General Public License, version 3 or later");
+}
