@@ -47,8 +47,9 @@ typedef struct aw_config {
     int every;          /* steps between mesh files; 0: only at_m and the last step */
     double *at_m;       /* mesh files also at the first step at or beyond these arc lengths [m] */
     size_t at_n;
-    int particles_every; /* steps between particle outputs; 0: none */
-    aw_lattice *lattice; /* owned */
+    int particles_every;    /* steps between particle outputs; 0: none */
+    aw_lattice *lattice;    /* owned */
+    struct aw_place *place; /* of each key in the files, owned; NULL without a run file */
 } aw_config;
 
 /** Read a run file and its lattice. All problems are printed, each on one line

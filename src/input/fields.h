@@ -50,14 +50,19 @@ const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *fiel
 int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
                     double *out);
 
-/** Note that a key is missing, at its section or at the start of the file. */
+/** Where the section of a key begins: its name, or the start of the file. */
+void aw_field_section(const aw_yaml_node *root, const aw_field *field, int *line, int *column);
+
+/** Note that a key is missing, at its section or at the start of the file; nothing if a misspelt or
+ *  misplaced key was noted in its stead. */
 void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const aw_field *field);
 
 /** Fill every field of `config` but the special ones from the file or from its default; note
  *  missing and wrong values. @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
 
-/** Note every key of the file that is not in the table, with the nearest that is. */
+/** Note every key of the file that is not in the table: reserved for later, or unknown, with the
+ *  nearest that is. */
 void aw_fields_known(aw_input_errors *errors, const aw_yaml_node *root);
 
 AW_END_DECLS

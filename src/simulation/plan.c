@@ -15,6 +15,8 @@
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/input/place.h"
+#include "src/simulation/upstream.h"
 #include "src/solvers/solver.h"
 
 /* Memory of the program and its libraries, measured on the runs of inputs/ (docs/theory.md,
@@ -26,6 +28,9 @@
 /* Arrays of access patterns of `predictive`, and the workspace of a tile. */
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
+
+/* Coordinates, start, forces and element of a macro-particle. */
+#define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
 
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
@@ -128,13 +133,12 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
-    size_t per_particle = 9 * sizeof(double) + sizeof(int32_t);
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
     size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */
     return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
            cluster_bytes(config, nodes, slices) + projection_bytes(config, nodes, threads) +
-           AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * per_particle;
+           AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * AW_PARTICLE_BYTES;
 }
 
 void aw_plan_make(const aw_config *config, aw_plan *plan)
@@ -165,15 +169,105 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
                               history.slices, plan->history_bytes);
 }
 
-aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
+static aw_status check_history(const aw_config *config, const aw_plan *plan)
 {
     double need = (double)plan->history_bytes / 1048576.0;
     if (need <= config->history_MiB) return AW_OK;
-    return aw_error(AW_ERR_INPUT,
-                    "%s: numerics.history_MiB: the history of %ld steps needs %.0f "
-                    "MiB, the budget is %.0f MiB (raise it, or use history: single, a coarser grid "
-                    "or a larger step_m)",
-                    config->path, plan->steps, need, config->history_MiB);
+    return aw_config_error(config, AW_ERR_INPUT, "numerics.history_MiB",
+                           "the history of %ld steps needs %.3g MiB, the budget is %.3g MiB "
+                           "(expected more, history: single, a coarser grid or a larger step_m)",
+                           plan->steps, need, config->history_MiB);
+}
+
+static aw_status check_particles(const aw_config *config, const aw_plan *plan)
+{
+    const double machine = (double)aw_memory_physical();
+    const double most = machine / (double)AW_PARTICLE_BYTES * aw_comm_size();
+    (void)plan;
+    if (!(machine > 0.0) || (double)config->beam.particles <= most) return AW_OK;
+    return aw_config_error(config, AW_ERR_NOMEM, "beam.particles",
+                           "%zu particles need %.3g GiB, this machine has %.3g GiB (expected fewer "
+                           "than %.2g)",
+                           config->beam.particles,
+                           (double)config->beam.particles * AW_PARTICLE_BYTES / 1073741824.0,
+                           machine / 1073741824.0, most);
+}
+
+/* In a bend the coordinates (s, x) of a bunch as large as its circle are not unique. */
+static aw_status check_size(const aw_config *config, const aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    const char *width = beam->emittance > 0.0 ? "beam.emittance_x_m" : "beam.sigma_x_m";
+    const double half = 0.5 * plan->radius / beam->cutoff_sigma;
+    aw_status status = AW_OK;
+    if (plan->radius > 0.0 && !(beam->sigma_s <= half))
+        status = aw_config_error(config, AW_ERR_INPUT, "beam.sigma_s_m",
+                                 "the bunch of +-%g m is too long for the bend of radius %.4g m "
+                                 "(expected sigma_s of at most %.3g m)",
+                                 beam->cutoff_sigma * beam->sigma_s, plan->radius, half);
+    if (plan->radius > 0.0 && !(beam->sigma_x <= half))
+        status = aw_config_error(config, AW_ERR_INPUT, width,
+                                 "the bunch of +-%g m is too wide for the bend of radius %.4g m "
+                                 "(expected sigma_x of at most %.3g m)",
+                                 beam->cutoff_sigma * beam->sigma_x, plan->radius, half);
+    return status;
+}
+
+/* Forces whose estimated error, relative to their largest, is below this need no warning of the
+ * upstream; other approximations are no better (docs/theory.md). */
+#define AW_UPSTREAM_ERROR 0.01
+
+static aw_upstream_case upstream_case(const aw_config *config, const aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    return (aw_upstream_case){.gamma = beam->gamma,
+                              .sigma_s = beam->sigma_s,
+                              .sigma_x = beam->sigma_x,
+                              .cutoff = beam->cutoff_sigma,
+                              .radius = plan->radius,
+                              .transients = config->upstream == AW_UPSTREAM_DRIFT ||
+                                            config->upstream_m < config->lattice->length};
+}
+
+static aw_status check_upstream(const aw_config *config, const aw_plan *plan)
+{
+    const aw_upstream_case c = upstream_case(config, plan);
+    const double least = aw_upstream_least(&c);
+    if (config->upstream_m >= least) return AW_OK;
+    return aw_config_error(
+        config, AW_ERR_INPUT, "numerics.upstream_m",
+        "%g m is below %s, %.3g m (expected %.3g m or more, for errors of the "
+        "forces below %g %%)",
+        config->upstream_m,
+        least == plan->overtaking ? "the overtaking length" : "the size of the bunch", least,
+        aw_upstream_needed(&c, AW_UPSTREAM_ERROR), 100.0 * AW_UPSTREAM_ERROR);
+}
+
+static int warn_upstream(const aw_config *config, const aw_plan *plan)
+{
+    const aw_upstream_case c = upstream_case(config, plan);
+    if (config->motion == AW_MOTION_EXTERNAL || config->upstream_m < aw_upstream_least(&c))
+        return 0; /* no forces; refused by aw_plan_check */
+    const double error = aw_upstream_error(&c, config->upstream_m);
+    if (error <= AW_UPSTREAM_ERROR) return 0;
+    aw_config_warn(config, "numerics.upstream_m",
+                   "sources more than %g m back make up to %.2g %% of the forces and are "
+                   "ignored (use %.3g m or more for %g %%)",
+                   config->upstream_m, 100.0 * error, aw_upstream_needed(&c, AW_UPSTREAM_ERROR),
+                   100.0 * AW_UPSTREAM_ERROR);
+    return 1;
+}
+
+aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
+{
+    aw_status (*const check[])(const aw_config *, const aw_plan *) = {
+        check_particles, check_size, check_upstream, check_history};
+    aw_status status = AW_OK;
+    for (size_t i = 0; i < sizeof check / sizeof check[0]; ++i) {
+        const aw_status one = check[i](config, plan);
+        if (status == AW_OK) status = one;
+    }
+    return status;
 }
 
 int aw_plan_warn(const aw_config *config, const aw_plan *plan)
@@ -186,6 +280,7 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
                 config->step_m, plan->overtaking, plan->overtaking / 20.0);
         n++;
     }
+    n += warn_upstream(config, plan);
     if (plan->cells_s < 8.0) {
         aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
                 "[%.0f, ...] or more)",
