@@ -31,6 +31,8 @@ _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof
 #define TOLERANCE 1e-12, 1.0, 0, NULL
 /* Below a tenth of a sigma a cut Gaussian is a uniform density. */
 #define CUTOFF 0.1, 20.0, 0, NULL
+/* Every chirp that leaves a bunch of the shortest SIZE its energy. */
+#define CHIRP -1e12, 1e12, 0, NULL
 #define ANY -DBL_MAX, DBL_MAX, 0, NULL
 #define STEPS 0.0, INT_MAX, 0, NULL
 #define WORDS(choices) 0.0, 0.0, 0, choices
@@ -62,7 +64,7 @@ static const aw_field table[] = {
     {"beam.alpha_x", AW_FIELD_SPECIAL, 0, NULL, ALPHA, "the Twiss parameter alpha, e.g. 0.0"},
     {"beam.energy_spread", AW_FIELD_NUMBER, AT(beam.energy_spread), "0.0", 0.0, 1.0, 0, NULL,
      "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
-    {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", ANY,
+    {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", CHIRP,
      "d(delta)/ds in 1/m, e.g. -36.0"},
     {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
      WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},

@@ -179,11 +179,10 @@ static aw_status check_history(const aw_config *config, const aw_plan *plan)
                            plan->steps, need, config->history_MiB);
 }
 
-static aw_status check_particles(const aw_config *config, const aw_plan *plan)
+static aw_status check_particles(const aw_config *config)
 {
     const double machine = (double)aw_memory_physical();
     const double most = machine / (double)AW_PARTICLE_BYTES * aw_comm_size();
-    (void)plan;
     if (!(machine > 0.0) || (double)config->beam.particles <= most) return AW_OK;
     return aw_config_error(config, AW_ERR_NOMEM, "beam.particles",
                            "%zu particles need %.3g GiB, this machine has %.3g GiB (expected fewer "
@@ -260,14 +259,11 @@ static int warn_upstream(const aw_config *config, const aw_plan *plan)
 
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
 {
-    aw_status (*const check[])(const aw_config *, const aw_plan *) = {
-        check_particles, check_size, check_upstream, check_history};
-    aw_status status = AW_OK;
-    for (size_t i = 0; i < sizeof check / sizeof check[0]; ++i) {
-        const aw_status one = check[i](config, plan);
-        if (status == AW_OK) status = one;
-    }
-    return status;
+    const aw_status particles = check_particles(config);
+    const aw_status history = check_history(config, plan);
+    aw_status bunch = check_size(config, plan);
+    if (bunch == AW_OK) bunch = check_upstream(config, plan); /* depends on the size */
+    return bunch ? bunch : particles ? particles : history;
 }
 
 int aw_plan_warn(const aw_config *config, const aw_plan *plan)

@@ -351,6 +351,9 @@ static void absurd_values_are_refused_by_place(void **state)
         {"chirp_per_m: -36.0", "chirp_per_m: -1e4",
          "14:16: beam.chirp_per_m: relative energies down to -2.5 at -cutoff_sigma leave "
          "particles without kinetic energy (expected at most 4e+03 1/m)"},
+        {"chirp_per_m: -36.0", "chirp_per_m: 1e308",
+         "14:16: beam.chirp_per_m: '1e308' is above 1e+12 (expected d(delta)/ds in 1/m, e.g. "
+         "-36.0)"},
         {"tolerance: 1.0e-5", "tolerance: 1e-300",
          "19:14: numerics.tolerance: '1e-300' is below 1e-12 (expected a number from 1e-12 to 1, "
          "e.g. 1.0e-6)"},
