@@ -50,6 +50,18 @@ static size_t append(char *text, size_t size, size_t at, const char *format, ...
     return n > 0 ? at + (size_t)n : at;
 }
 
+#define CELL 16
+
+/* A number of the table; "-" if it is not finite, as a formula can be outside its range. */
+static const char *cell(double value, char text[CELL])
+{
+    if (isfinite(value))
+        snprintf(text, CELL, "%.4e", value);
+    else
+        snprintf(text, CELL, "-");
+    return text;
+}
+
 int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
 {
     const aw_beam_params *beam = &sim->config->beam;
@@ -69,12 +81,13 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     for (int k = -3; k <= 3; ++k) {
         double s = k * sigma, fz = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
         double fx = aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0);
-        if (kappa != 0.0)
-            at = append(text, size, at, "\n%9d %12.4e %12.4e %12.4e %12.4e", k, fz,
-                        aw_steady_force(&line, 1.0 / fabs(kappa), s), fx,
-                        aw_steady_transverse(&line, kappa, s));
-        else
-            at = append(text, size, at, "\n%9d %12.4e %12s %12.4e", k, fz, "", fx);
+        char c[4][CELL] = {"", "", "", ""};
+        if (kappa != 0.0) {
+            cell(aw_steady_force(&line, 1.0 / fabs(kappa), s), c[1]);
+            cell(aw_steady_transverse(&line, kappa, s), c[3]);
+        }
+        at = append(text, size, at, "\n%9d %12s %12s %12s %12s", k, cell(fz, c[0]), c[1],
+                    cell(fx, c[2]), c[3]);
     }
     return kappa != 0.0 ? 2 : 1;
 }

@@ -302,7 +302,7 @@ static aw_status cannot_open(const char *path, const aw_yaml_node *from, const c
     return AW_ERR_INPUT;
 }
 
-/* Why a file that was opened is not read; NULL: it is a regular file of at most AW_YAML_BYTES_MAX. */
+/* Why an open file is not read; NULL: it is a regular file of at most AW_YAML_BYTES_MAX. */
 static const char *unreadable(int fd)
 {
     struct stat info;

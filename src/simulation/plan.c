@@ -192,23 +192,36 @@ static aw_status check_particles(const aw_config *config)
                            machine / 1073741824.0, most);
 }
 
-/* In a bend the coordinates (s, x) of a bunch as large as its circle are not unique. */
+/* In a bend the coordinates (s, x) of a bunch as large as its circle are not unique. A rigid bunch
+ * lies along the orbit, but its grid is straight, and only as wide as the bunch. */
+static double longest_bunch(const aw_config *config, double radius)
+{
+    const aw_beam_params *beam = &config->beam;
+    const double unique = 0.5 * radius / beam->cutoff_sigma;
+    const double sagitta = 0.5 * beam->cutoff_sigma * beam->sigma_x;
+    if (config->motion != AW_MOTION_RIGID) return unique;
+    return fmin(unique, sqrt(2.0 * radius * sagitta) / beam->cutoff_sigma);
+}
+
 static aw_status check_size(const aw_config *config, const aw_plan *plan)
 {
     const aw_beam_params *beam = &config->beam;
     const char *width = beam->emittance > 0.0 ? "beam.emittance_x_m" : "beam.sigma_x_m";
-    const double half = 0.5 * plan->radius / beam->cutoff_sigma;
+    const double widest = 0.5 * plan->radius / beam->cutoff_sigma;
+    const double longest = longest_bunch(config, plan->radius);
     aw_status status = AW_OK;
-    if (plan->radius > 0.0 && !(beam->sigma_s <= half))
-        status = aw_config_error(config, AW_ERR_INPUT, "beam.sigma_s_m",
-                                 "the bunch of +-%g m is too long for the bend of radius %.4g m "
-                                 "(expected sigma_s of at most %.3g m)",
-                                 beam->cutoff_sigma * beam->sigma_s, plan->radius, half);
-    if (plan->radius > 0.0 && !(beam->sigma_x <= half))
+    if (plan->radius > 0.0 && !(beam->sigma_x <= widest))
         status = aw_config_error(config, AW_ERR_INPUT, width,
                                  "the bunch of +-%g m is too wide for the bend of radius %.4g m "
                                  "(expected sigma_x of at most %.3g m)",
-                                 beam->cutoff_sigma * beam->sigma_x, plan->radius, half);
+                                 beam->cutoff_sigma * beam->sigma_x, plan->radius, widest);
+    if (plan->radius > 0.0 && !(beam->sigma_s <= longest))
+        status =
+            aw_config_error(config, AW_ERR_INPUT, "beam.sigma_s_m",
+                            "the bunch of +-%g m is too long for the bend of radius %.4g m%s "
+                            "(expected sigma_s of at most %.3g m)",
+                            beam->cutoff_sigma * beam->sigma_s, plan->radius,
+                            config->motion == AW_MOTION_RIGID ? " and rigid motion" : "", longest);
     return status;
 }
 
