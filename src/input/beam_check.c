@@ -5,8 +5,8 @@
 
 #include "src/input/fields.h"
 
-/* Largest slope dx/dz at the edge of the beam. Beyond it the beam is no beam: the particles would
- * leave the design orbit within its own width. */
+/* Largest slope dx/dz at the edge of the beam: coordinates along the design orbit suit beams whose
+ * particles move along it. */
 #define SLOPE_MAX 0.5
 
 static const aw_yaml_node *node_of(const aw_yaml_node *root, const char *key)
@@ -14,8 +14,7 @@ static const aw_yaml_node *node_of(const aw_yaml_node *root, const char *key)
     return aw_field_node(root, aw_field_find(key));
 }
 
-/* delta = chirp s + spread g, with both coordinates cut, must leave every particle a gamma above
- * 1. */
+/* delta = chirp s + energy_spread g, s and g cut, must stay above -(1 - 1/gamma). */
 static void check_energies(aw_input_errors *errors, const aw_yaml_node *root,
                            const aw_beam_params *beam)
 {
@@ -27,14 +26,14 @@ static void check_energies(aw_input_errors *errors, const aw_yaml_node *root,
     if (!node || chirped + spread < most) return;
     if (chirped > spread)
         aw_yaml_error(errors, node,
-                      "relative energies down to %.3g at -cutoff_sigma leave particles without "
-                      "kinetic energy (expected at most %.3g 1/m)",
+                      "delta reaches %.3g at the cutoff, where a particle has no kinetic energy "
+                      "(expected at most %.3g 1/m)",
                       -chirped - spread,
                       fmax(most - spread, 0.0) / (beam->cutoff_sigma * beam->sigma_s));
     else
         aw_yaml_error(errors, node,
-                      "relative energies down to %.3g at -cutoff_sigma leave particles without "
-                      "kinetic energy (expected below %.3g)",
+                      "delta reaches %.3g at the cutoff, where a particle has no kinetic energy "
+                      "(expected below %.3g)",
                       -chirped - spread, fmax(most - chirped, 0.0) / beam->cutoff_sigma);
 }
 
@@ -47,12 +46,11 @@ static void check_emittance(aw_input_errors *errors, const aw_yaml_node *root,
         beam->cutoff_sigma * sqrt(beam->emittance / beam->beta_x) * hypot(1.0, beam->alpha_x);
     if (!(beam->sigma_x >= AW_SIZE_MIN && beam->sigma_x <= AW_SIZE_MAX))
         aw_yaml_error(errors, node,
-                      "makes an rms width of sqrt(emittance beta) = %.3g m (expected %g to %g m)",
+                      "the rms width sqrt(emittance beta) is %.3g m (expected %g to %g m)",
                       beam->sigma_x, AW_SIZE_MIN, AW_SIZE_MAX);
     else if (!(slope <= SLOPE_MAX))
-        aw_yaml_error(errors, node,
-                      "makes slopes dx/dz up to %.3g at cutoff_sigma (expected at most %g)", slope,
-                      SLOPE_MAX);
+        aw_yaml_error(errors, node, "slopes dx/dz reach %.3g at the cutoff (expected at most %g)",
+                      slope, SLOPE_MAX);
 }
 
 static void check_number(aw_input_errors *errors, const aw_yaml_node *root,

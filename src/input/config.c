@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run file and its lattice become a configuration; every problem is printed, then it returns. */
+/* Read a run file and its lattice, and report every problem in them. */
 #include "src/input/config.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static const aw_yaml_node *node_of(const reader *r, const char *key)
     return aw_field_node(r->root, aw_field_find(key));
 }
 
-/* 1 and *out when the key is there and good; 0 when it is absent or was refused. */
+/* Number under a key that may be absent. @return 1 and *out; 0 if it is absent or was refused. */
 static int optional_number(reader *r, const char *key, double *out)
 {
     const aw_field *field = aw_field_find(key);
@@ -43,7 +43,7 @@ static void refuse_both(reader *r, const char *one, const char *other)
 {
     const aw_yaml_node *a = node_of(r, one), *b = node_of(r, other);
     if (!a || !b) return;
-    /* blame a value of the command line before one of the file, else the later one */
+    /* report the value of --set if only one is from --set, otherwise the later one */
     const aw_yaml_node *blamed = a->line == 0 || (b->line != 0 && a->line > b->line) ? a : b;
     const aw_yaml_node *kept = blamed == a ? b : a;
     if (kept->line)
@@ -174,7 +174,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* length < 0: there is no lattice to compare with */
+/* A negative length: the lattice could not be read. */
 static aw_status read_at(reader *r, double length)
 {
     const aw_field *field = aw_field_find("output.at_m");
@@ -236,7 +236,7 @@ static void check_step(reader *r, double length, double gamma_ref)
                  field->key, step, most);
 }
 
-/* Magnets guide a beam of about the energy that sets their fields. */
+/* Magnets guide only beams of about the energy that sets their fields. */
 static void check_energy(reader *r, const aw_element *element, size_t n, double gamma_ref)
 {
     const char *key = node_of(r, "beam.gamma") ? "beam.gamma" : "beam.energy_eV";
@@ -252,7 +252,8 @@ static void check_energy(reader *r, const aw_element *element, size_t n, double 
                   gamma / gamma_ref, 0.5 * gamma_ref * unit, 2.0 * gamma_ref * unit);
 }
 
-/* The lattice file, what of the run file depends on it, and the machine when nothing was wrong. */
+/* Read the lattice file and the keys that depend on it; if there was no problem at all, build the
+ * lattice. */
 static aw_status read_machine(reader *r)
 {
     aw_status status = AW_OK;

@@ -38,7 +38,7 @@ typedef struct aw_config {
     double history_MiB; /* memory budget of the history */
     double upstream_m;  /* cutoff of the straight upstream: distance from the field point [m] */
     int inner_density;  /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
-    int solve_every;    /* 0: at mesh steps only, but self-consistent runs at every step */
+    int solve_every;    /* 0: at mesh steps only; self-consistent runs: at every step */
     char device[256];   /* auto | cpu | ..., as given */
     int threads;        /* 0: OpenMP's default */
     aw_tuning tuning;   /* of the CPU device; zeros: the defaults */
@@ -49,7 +49,7 @@ typedef struct aw_config {
     size_t at_n;
     int particles_every;    /* steps between particle outputs; 0: none */
     aw_lattice *lattice;    /* owned */
-    struct aw_place *place; /* of each key in the files, owned; NULL without a run file */
+    struct aw_place *place; /* where each key was given, owned; NULL without a run file */
 } aw_config;
 
 /** Read a run file and its lattice. All problems are printed, each on one line

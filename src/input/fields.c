@@ -110,7 +110,7 @@ static const aw_field table[] = {
 static const char *const sections[] = {"beam", "numerics", "output"};
 #define SECTIONS (sizeof sections / sizeof sections[0])
 
-/* Names that are kept for keys to come, and what to use until then. */
+/* Keys planned for later versions, and what to do without them. */
 static const struct {
     const char *key, *instead;
 } reserved[] = {
@@ -149,7 +149,7 @@ const char *aw_field_leaf(const aw_field *field)
     return dot ? dot + 1 : field->key;
 }
 
-/* Name of the section of a row, "" at the top. */
+/* Section of a key, "" at the top level. */
 static void section_of(const aw_field *field, char section[AW_NAME_MAX])
 {
     size_t n = (size_t)(aw_field_leaf(field) - field->key);
@@ -327,7 +327,7 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
     return AW_OK;
 }
 
-/* A key that is right but in the wrong section: its full name. */
+/* Full name of the key that ends in `key`, whatever its section; NULL if there is none. */
 static const char *elsewhere(const char *key)
 {
     for (size_t i = 0; i < ROWS; ++i)
@@ -335,7 +335,7 @@ static const char *elsewhere(const char *key)
     return NULL;
 }
 
-/* The keys of one section ("" is the top, which also has the names of the sections). */
+/* The keys of a section; at the top level ("") also the names of the sections. */
 static size_t keys_of(const char *section, const char *words[ROWS + 8])
 {
     size_t n = 0;
@@ -356,8 +356,8 @@ static int among(const char *key, const char *const *words, size_t n)
     return 0;
 }
 
-/* What an unknown key of a section stands for: a full name if it belongs elsewhere, else the
- * nearest of the section's own words[n]; NULL: nothing like it is known. */
+/* The key that an unknown one probably means: the full name of a key of another section, or the
+ * nearest of the section's own words[n]; NULL if none is near. */
 static const char *meant_by(const aw_yaml_node *key, const char *const *words, size_t n)
 {
     const char *moved = elsewhere(key->key);
@@ -413,7 +413,7 @@ static void known_in(aw_input_errors *errors, const aw_yaml_node *map, const cha
             unknown_key(errors, c, words, n);
 }
 
-/* Whether an unknown key of `map` was reported as standing for this key or for its section. */
+/* Whether an unknown key of `map` probably means this key or its section. */
 static int misspelt_in(const aw_yaml_node *map, const char *section, const aw_field *field)
 {
     const char *words[ROWS + 8];
@@ -431,8 +431,8 @@ static int misspelt_in(const aw_yaml_node *map, const char *section, const aw_fi
     return 0;
 }
 
-/* Whether the problem is one that aw_fields_known notes: a misspelt name, a key in another section,
- * or a section that is not one. */
+/* Whether aw_fields_known notes why a key is missing: it or its section is misspelt, it is in
+ * another section, or its section is not a mapping. */
 static int noted_as_unknown(const aw_yaml_node *root, const aw_field *field)
 {
     const aw_yaml_node *section = section_node(root, field);

@@ -7,8 +7,8 @@
 
 AW_BEGIN_DECLS
 
-/** Note where each key of aw_fields stands. A key that is not given stands where its section
- *  begins, or where the file does.
+/** Find where each key of aw_fields is given; for a key that is not given, where its section
+ *  begins, or the file.
  *  @param[out] out  for config->place; free with aw_free
  *  @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_places_new(const aw_yaml_node *root, struct aw_place **out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From bytes to a tree: the file, its encoding, the events of libyaml. */
+/* Read a YAML file into a tree: its bytes, its encoding, the events of libyaml. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@ typedef struct builder {
     aw_input_errors *errors;
     const char *text;
     size_t length;
-    int on_line;          /* 0: a value of the command line, which has no line numbers */
+    int on_line;          /* 0: a value of --set, which has no line numbers */
     aw_yaml_node *parent; /* the list or mapping being read; NULL at the root */
     int depth, documents;
-    const char *key; /* read, its value not yet */
+    const char *key; /* the key whose value comes next; NULL: none */
     int key_line, key_column;
 } builder;
 
@@ -109,7 +109,7 @@ static int key_order(const void *a, const void *b)
     return x->key_column < y->key_column ? -1 : x->key_column > y->key_column;
 }
 
-/* Sorts the keys, since 10^5 keys would need 10^10 comparisons of pairs. */
+/* Sort the keys first: comparing all pairs of 10^5 keys would take minutes. */
 static aw_status refuse_duplicates(builder *b, const aw_yaml_node *map)
 {
     if (map->n < 2) return AW_OK;
@@ -245,7 +245,7 @@ static aw_status build(builder *b)
     }
 }
 
-/* Without a value, as in a file of comments or in `--set key=`: refuse the file, or add an empty
+/* A document without any value: a file of comments is refused, `--set key=` gives an empty
  * value. */
 static aw_status need_root(builder *b)
 {

@@ -225,8 +225,8 @@ static aw_status check_size(const aw_config *config, const aw_plan *plan)
     return status;
 }
 
-/* Forces whose estimated error, relative to their largest, is below this need no warning of the
- * upstream; other approximations are no better (docs/theory.md). */
+/* A run warns of a larger relative error of the forces by the cut upstream. Grids of the usual
+ * fineness smooth forces by as much (docs/theory.md). */
 #define AW_UPSTREAM_ERROR 0.01
 
 static aw_upstream_case upstream_case(const aw_config *config, const aw_plan *plan)

@@ -24,9 +24,9 @@ double aw_upstream_error(const aw_upstream_case *c, double cut);
 /** The shortest cut [m] whose estimated error is at most `error`, to two digits, rounded up. */
 double aw_upstream_needed(const aw_upstream_case *c, double error);
 
-/** The shortest cut [m] that makes sense: the overtaking length (24 sigma_s R^2)^(1/3) of the
- *  sharpest bend or the diagonal of the bunch, whichever is longer, but no more than the distance
- *  from which a bunch in a straight line is seen at all. */
+/** Lower limit of a cut [m], below which most of the force is lost: the overtaking length
+ *  (24 sigma_s R^2)^(1/3) of the sharpest bend or the diagonal of the bunch, whichever is longer,
+ *  but no more than the distance at which a bunch on a straight line is overtaken. */
 double aw_upstream_least(const aw_upstream_case *c);
 
 AW_END_DECLS

@@ -340,17 +340,16 @@ static void absurd_values_are_refused_by_place(void **state)
          "14:12: beam.alpha_x: '-1e200' is below -1000000 (expected the Twiss parameter alpha, "
          "e.g. 0.0)"},
         {"sigma_x_m: 40.0e-6", "emittance_x_m: 1e-24\n  beta_x_m: 1",
-         "12:18: beam.emittance_x_m: makes an rms width of sqrt(emittance beta) = 1e-12 m "
+         "12:18: beam.emittance_x_m: the rms width sqrt(emittance beta) is 1e-12 m "
          "(expected 1e-09 to 1000 m)"},
         {"sigma_x_m: 40.0e-6", "emittance_x_m: 1\n  beta_x_m: 10",
-         "12:18: beam.emittance_x_m: makes slopes dx/dz up to 1.58 at cutoff_sigma (expected at "
-         "most 0.5)"},
+         "12:18: beam.emittance_x_m: slopes dx/dz reach 1.58 at the cutoff (expected at most 0.5)"},
         {"energy_spread: 1.0e-4", "energy_spread: 0.3",
-         "13:18: beam.energy_spread: relative energies down to -1.51 at -cutoff_sigma leave "
-         "particles without kinetic energy (expected below 0.198)"},
+         "13:18: beam.energy_spread: delta reaches -1.51 at the cutoff, where a particle has "
+         "no kinetic energy (expected below 0.198)"},
         {"chirp_per_m: -36.0", "chirp_per_m: -1e4",
-         "14:16: beam.chirp_per_m: relative energies down to -2.5 at -cutoff_sigma leave "
-         "particles without kinetic energy (expected at most 4e+03 1/m)"},
+         "14:16: beam.chirp_per_m: delta reaches -2.5 at the cutoff, where a particle has no "
+         "kinetic energy (expected at most 4e+03 1/m)"},
         {"chirp_per_m: -36.0", "chirp_per_m: 1e308",
          "14:16: beam.chirp_per_m: '1e308' is above 1e+12 (expected d(delta)/ds in 1/m, e.g. "
          "-36.0)"},

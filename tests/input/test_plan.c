@@ -43,9 +43,10 @@ static void refusals_name_their_place(void **state)
          "sigma_s_m: 3\n  sigma_x_m: 40.0e-6",
          "11:14: beam.sigma_s_m: the bunch of +-15 m is too long for the bend of radius 25.13 m "
          "and rigid motion (expected sigma_s of at most 0.0142 m)"},
-        {"sigma_s_m: 50.0e-6\n  sigma_x_m: 40.0e-6\n  energy_spread: 1.0e-4\n  chirp_per_m: -36.0\n"
-         "motion: rigid",
-         "sigma_s_m: 1e3\n  sigma_x_m: 40.0e-6\nmotion: external", /* upstream_m is too short then, too */
+        {"sigma_s_m: 50.0e-6\n  sigma_x_m: 40.0e-6\n  energy_spread: 1.0e-4\n  chirp_per_m: "
+         "-36.0\nmotion: rigid",
+         /* 2e3 m of upstream are less than the bunch, and not said as well */
+         "sigma_s_m: 1e3\n  sigma_x_m: 40.0e-6\nmotion: external",
          "11:14: beam.sigma_s_m: the bunch of +-5000 m is too long for the bend of radius 25.13 m "
          "(expected sigma_s of at most 2.51 m)"},
         {"sigma_x_m: 40.0e-6", "sigma_x_m: 3",
