@@ -17,8 +17,6 @@
 enum { STREAM_PARTICLE = 0, STREAM_SHIFT = 1 };
 /* Points of the (sequential) Sobol sequence generated at once. */
 #define AW_CHUNK 65536
-/* GSL's Sobol sequence has 2^30 - 1 points. */
-#define AW_SOBOL_MAX ((size_t)1073741823)
 
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out)
 {
@@ -73,11 +71,11 @@ static aw_status check_beam(const aw_beam_params *b)
     if (!aw_distribution_list(b->distribution))
         return aw_error(AW_ERR_ARG, "beam: there is no distribution %d", b->distribution);
     if (b->particles < 1) return aw_error(AW_ERR_ARG, "beam: no particles (expected at least 1)");
-    if (b->quiet && b->particles > AW_SOBOL_MAX)
+    if (b->quiet && b->particles > AW_QUIET_MAX)
         return aw_error(AW_ERR_ARG,
                         "beam: %zu particles are too many for the quiet sequence "
                         "(expected at most %zu, or sampling 'random')",
-                        b->particles, AW_SOBOL_MAX);
+                        b->particles, AW_QUIET_MAX);
     if (!(b->emittance >= 0.0) || !isfinite(b->emittance))
         return aw_error(AW_ERR_ARG, "beam: emittance_x_m is %g (expected >= 0)", b->emittance);
     if (b->emittance > 0.0 && (!positive(b->beta_x) || !isfinite(b->alpha_x)))

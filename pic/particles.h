@@ -10,6 +10,9 @@
 
 AW_BEGIN_DECLS
 
+/** Largest number of particles of a quiet beam: GSL's Sobol sequence has 2^30 - 1 points. */
+#define AW_QUIET_MAX ((size_t)1073741823)
+
 /** n macro-particles of equal charge; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;

@@ -23,8 +23,8 @@ AW_BEGIN_DECLS
  *  Results depend on them by rounding only: they determine which points share interpolated slices
  *  and which nodes are computed twice, never where the nodes lie. (A region whose error is within
  *  rounding of its limit may or may not be split; both are correct.) `cluster_tiles` changes no bit
- *  of a result; `cluster_batch` changes the rounding of single precision, about 1e-8. None may be
- *  chosen by the number of threads, or results would depend on it.
+ *  of a result; `cluster_batch` changes the rounding of single precision, 1e-7 of the
+ *  potentials. None may be chosen by the number of threads, or results would depend on it.
  *  Source: A. Sarje et al., "Tuning HipGISAXS on Multi and Many Core Supercomputers" (2013),
  *  III-A4: block sizes depend on the machine and hardly on the problem, so they are searched for
  *  once per machine. Differs: one coordinate after the other, not exhaustively. */

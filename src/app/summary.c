@@ -139,6 +139,18 @@ static double line_force(const line_place *place, const aw_line_bunch *line, dou
     }
 }
 
+#define CELL 16
+
+/* A number of the table; "-" if it is not finite, as a formula can be outside its range. */
+static const char *cell(double value, char text[CELL])
+{
+    if (isfinite(value))
+        snprintf(text, CELL, "%.4e", value);
+    else
+        snprintf(text, CELL, "-");
+    return text;
+}
+
 int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
 {
     const aw_grid_view *grid = &sim->frame.grid;
@@ -157,12 +169,11 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     for (int k = -3; k <= 3; ++k) {
         const double s = k * sigma, fz = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
         const double fx = aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0);
-        char along[16] = "", across[16] = "";
-        if (place.theory != NO_THEORY)
-            snprintf(along, sizeof along, "%.4e", line_force(&place, &line, s));
-        if (place.theory == STEADY)
-            snprintf(across, sizeof across, "%.4e", aw_steady_transverse(&line, place.kappa, s));
-        at = append(text, size, at, "\n%9d %12.4e %12s %12.4e %12s", k, fz, along, fx, across);
+        char c[4][CELL] = {"", "", "", ""};
+        if (place.theory != NO_THEORY) cell(line_force(&place, &line, s), c[1]);
+        if (place.theory == STEADY) cell(aw_steady_transverse(&line, place.kappa, s), c[3]);
+        at = append(text, size, at, "\n%9d %12s %12s %12s %12s", k, cell(fz, c[0]), c[1],
+                    cell(fx, c[2]), c[3]);
     }
     if (place.theory == STEADY) return 4;
     if (place.theory == ENTRANCE) return 3;

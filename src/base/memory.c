@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void *aw_alloc(size_t count, size_t size)
 {
@@ -50,3 +51,9 @@ static size_t status_line(const char *key)
 size_t aw_memory_peak(void) { return status_line("VmHWM:"); }
 
 size_t aw_memory_now(void) { return status_line("VmRSS:"); }
+
+size_t aw_memory_physical(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : 0;
+}

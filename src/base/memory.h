@@ -27,5 +27,8 @@ size_t aw_memory_peak(void);
 /** Resident set size of this process now [bytes]; 0: unknown on this system. */
 size_t aw_memory_now(void);
 
+/** Physical memory of this machine [bytes]; 0: unknown on this system. */
+size_t aw_memory_physical(void);
+
 AW_END_DECLS
 #endif

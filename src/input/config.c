@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Read a run file and its lattice into a configuration, and print all problems in them. */
+/* Read a run file and its lattice, and report every problem in them. */
 #include "src/input/config.h"
 
 #include <math.h>
@@ -9,9 +9,11 @@
 #include "pic/distribution.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/input/beam_check.h"
 #include "src/input/config_set.h"
 #include "src/input/fields.h"
 #include "src/input/lattice_file.h"
+#include "src/input/place.h"
 
 #define AT_MAX 100000
 
@@ -30,7 +32,7 @@ static const aw_yaml_node *node_of(const reader *r, const char *key)
     return aw_field_node(r->root, aw_field_find(key));
 }
 
-/* 1 and *out when the key is there and good; 0 when it is absent or was refused. */
+/* Number under a key that may be absent. @return 1 and *out; 0 if it is absent or was refused. */
 static int optional_number(reader *r, const char *key, double *out)
 {
     const aw_field *field = aw_field_find(key);
@@ -42,7 +44,7 @@ static void refuse_both(reader *r, const char *one, const char *other)
 {
     const aw_yaml_node *a = node_of(r, one), *b = node_of(r, other);
     if (!a || !b) return;
-    /* blame a value of the command line before one of the file, else the later one */
+    /* report the value of --set if only one is from --set, otherwise the later one */
     const aw_yaml_node *blamed = a->line == 0 || (b->line != 0 && a->line > b->line) ? a : b;
     const aw_yaml_node *kept = blamed == a ? b : a;
     if (kept->line)
@@ -84,17 +86,6 @@ static void read_width(reader *r)
                               "has no meaning without emittance_x_m (expected both or neither)");
     if (!node_of(r, "beam.sigma_x_m"))
         aw_field_missing(&r->errors, r->root, aw_field_find("beam.sigma_x_m"));
-}
-
-/* `beam.distribution` itself is read as any other choice. */
-static void refuse_beam_file(reader *r)
-{
-    const aw_yaml_node *file = node_of(r, "beam.file");
-    refuse_both(r, "beam.distribution", "beam.file");
-    if (file)
-        aw_yaml_key_error(&r->errors, file,
-                          "beams from a file are not built yet "
-                          "(expected distribution: " AW_DISTRIBUTION_TEXT ")");
 }
 
 static void read_grid(reader *r)
@@ -227,6 +218,47 @@ static double total_length(const aw_lattice_input *input)
     return sum;
 }
 
+/* At least one step must end within the lattice. */
+static void check_step(reader *r, double length, double gamma_ref)
+{
+    const aw_field *field = aw_field_find("numerics.step_m");
+    const aw_yaml_node *node = aw_field_node(r->root, field);
+    const double given = r->config->beam.gamma, gamma = given > 1.0 ? given : gamma_ref;
+    const double most = length / sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    const double step = r->config->step_m;
+    int line = 0, column = 0;
+    if (step <= most * (1.0 + 1e-9)) return;
+    if (node) {
+        aw_yaml_error(&r->errors, node,
+                      "a step of %g m ends beyond the lattice (expected at most %.6g m)", step,
+                      most);
+        return;
+    }
+    aw_field_section(r->root, field, &line, &column);
+    aw_input_add(&r->errors, r->root->file, line, column,
+                 "%s: a step of %g m, the default, ends beyond the lattice (expected at most "
+                 "%.6g m)",
+                 field->key, step, most);
+}
+
+/* Magnets guide only beams of about the energy that sets their fields. */
+static void check_energy(reader *r, const aw_lattice_input *input)
+{
+    const char *key = node_of(r, "beam.gamma") ? "beam.gamma" : "beam.energy_eV";
+    const aw_yaml_node *node = node_of(r, key);
+    const double gamma = r->config->beam.gamma, gamma_ref = input->gamma_ref;
+    const double unit = strchr(key, '_') ? AW_ME_EV : 1.0;
+    int magnets = 0;
+    for (size_t i = 0; i < input->n; ++i)
+        magnets |= input->element[i].angle != 0.0 || input->element[i].k1 != 0.0;
+    if (!node || !magnets || !(gamma > 1.0)) return;
+    if (gamma >= 0.5 * gamma_ref && gamma <= 2.0 * gamma_ref) return;
+    aw_yaml_error(&r->errors, node,
+                  "is %.3g times the lattice's reference, which sets the fields (expected %.8g to "
+                  "%.8g, or another E_tot_ref in the lattice)",
+                  gamma / gamma_ref, 0.5 * gamma_ref * unit, 2.0 * gamma_ref * unit);
+}
+
 /* The elements of the lattice; *have is 1 if they are complete. */
 static aw_status read_lattice(reader *r, aw_lattice_input *input, int *have)
 {
@@ -265,8 +297,12 @@ static aw_status read_machine(reader *r)
     aw_lattice_input input = {0};
     int have = 0;
     AW_TRY(read_lattice(r, &input, &have));
-    if (have) check_upstream(r, input.element, input.n);
     const double length = have ? total_length(&input) : -1.0;
+    if (have) {
+        check_upstream(r, input.element, input.n);
+        check_step(r, length, input.gamma_ref);
+        check_energy(r, &input);
+    }
     AW_TRY(read_places(r, "output.at_m", length, &config->at_m, &config->at_n));
     AW_TRY(read_places(r, "output.particles_at_m", length, &config->particles_at_m,
                        &config->particles_at_n));
@@ -282,13 +318,15 @@ done:
     return status;
 }
 
-static void compare_energies(const aw_config *config)
+static void compare_energies(const reader *r)
 {
+    const aw_config *config = r->config;
     double ratio = config->beam.gamma / config->lattice->gamma_ref - 1.0;
     if (!(fabs(ratio) <= 0.01))
-        aw_warn("%s: beam.gamma: the beam's mean energy is %+.3g %% from the lattice's reference "
-                "energy (gamma %.8g and %.8g), which sets the fields",
-                config->path, 100.0 * ratio, config->beam.gamma, config->lattice->gamma_ref);
+        aw_config_warn(config, node_of(r, "beam.gamma") ? "beam.gamma" : "beam.energy_eV",
+                       "the beam's mean energy is %+.3g %% from the lattice's reference energy "
+                       "(gamma %.8g and %.8g), which sets the fields",
+                       100.0 * ratio, config->beam.gamma, config->lattice->gamma_ref);
 }
 
 static aw_status read_all(reader *r, const char *const *set)
@@ -301,10 +339,11 @@ static aw_status read_all(reader *r, const char *const *set)
     aw_fields_known(&r->errors, r->root);
     if (r->root->kind != AW_YAML_MAP) return AW_ERR_INPUT;
     status = aw_fields_read(&r->errors, r->root, r->config);
+    if (!status) status = aw_places_new(r->root, &r->config->place);
     if (status) return status;
     read_energy(r);
     read_width(r);
-    refuse_beam_file(r);
+    aw_beam_check(&r->errors, r->root, &r->config->beam);
     read_grid(r);
     read_checkpoint(r);
     status = read_title(r);
@@ -329,7 +368,7 @@ done:
     aw_status reported = aw_input_report(&r.errors);
     if (reported) status = reported;
     if (status == AW_OK) {
-        compare_energies(r.config);
+        compare_energies(&r);
         *out = r.config;
     } else {
         aw_config_free(r.config);
@@ -352,5 +391,6 @@ void aw_config_free(aw_config *config)
     aw_free(config->at_m);
     aw_free(config->particles_at_m);
     aw_lattice_free(config->lattice);
+    aw_free(config->place);
     free(config);
 }

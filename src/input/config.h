@@ -40,7 +40,7 @@ typedef struct aw_config {
     double history_MiB; /* memory budget of the history */
     double upstream_m;  /* cutoff of the straight upstream: distance from the field point [m] */
     int inner_density;  /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
-    int solve_every;    /* 0: at mesh steps only, but self-consistent runs at every step */
+    int solve_every;    /* 0: at mesh steps only; self-consistent runs: at every step */
     char device[256];   /* auto | cpu | ..., as given */
     int threads;        /* 0: OpenMP's default */
     aw_tuning tuning;   /* of the CPU device; zeros: the defaults */
@@ -52,7 +52,8 @@ typedef struct aw_config {
     int particles_every;    /* steps between particle outputs; 0: none of these */
     double *particles_at_m; /* particles also at the first step at or beyond these [m] */
     size_t particles_at_n;
-    aw_lattice *lattice; /* owned */
+    aw_lattice *lattice;    /* owned */
+    struct aw_place *place; /* where each key was given, owned; NULL without a run file */
 } aw_config;
 
 /** Read a run file and its lattice. All problems are printed, each on one line

@@ -5,7 +5,8 @@
 
 #define KEY_MAX 128
 
-/* Replace *map by the mapping `key` in it, created if absent; by NULL if `key` is no mapping. */
+/* Descend from *map to its mapping `key`, which is created if absent. *map becomes NULL if the
+ * value of `key` is not a mapping. */
 static aw_status step_into(aw_yaml *file, aw_yaml_node **map, const char *key)
 {
     aw_yaml_node *next = (aw_yaml_node *)aw_yaml_get(*map, key);
@@ -55,7 +56,7 @@ static aw_status set_one(aw_yaml *file, const char *text, aw_input_errors *error
     }
     memcpy(path, text, length);
     path[length] = '\0';
-    aw_input_errors own = {0}; /* the parser does not know which key the value is for */
+    aw_input_errors own = {0}; /* without the key, which the parser does not know */
     aw_status status = aw_yaml_parse(AW_INPUT_SET, equals + 1, strlen(equals + 1), &own, doc);
     for (size_t i = 0; i < own.n; ++i)
         aw_input_add(errors, AW_INPUT_SET, 0, 0, "%s: %s", path,

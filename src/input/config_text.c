@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A configuration back to the text of a run file; read again it gives the same bits. */
+/* Write a configuration as the text of a run file, which reads back to the same bits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "src/input/fields.h"
 
-/* Double-quoted, because a plain text could read as a number, a null or another type. */
+/* Double-quoted, because a plain text could be read as a number or a null. */
 static void put_text(FILE *out, const char *text)
 {
     fputc('"', out);

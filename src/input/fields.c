@@ -9,12 +9,30 @@
 
 #include "pic/distribution.h"
 #include "src/base/strategies.h"
+#include "src/base/units.h"
+#include "src/input/beam_check.h"
 
 _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int),
                "enums of the configuration are stored as int");
 
 #define AT(member) offsetof(aw_config, member)
 #define POSITIVE 0.0, DBL_MAX, 1, NULL
+/* From one electron to far more than any machine accelerates in one bunch. */
+#define CHARGE AW_E, 1.0, 0, NULL
+/* rms sizes from a nanometre, a few attoseconds, to a kilometre. */
+#define SIZE AW_SIZE_MIN, AW_SIZE_MAX, 0, NULL
+/* Above gamma = 1e8, 51 TeV, the speed is that of light in double precision. */
+#define GAMMA_MAX 1e8
+/* Twiss beta, and emittances that go with it and SIZE. */
+#define BETA 1e-6, 1e6, 0, NULL
+#define EMITTANCE 1e-24, 1.0, 0, NULL
+#define ALPHA -1e6, 1e6, 0, NULL
+/* Below 1e-12 the tolerance drowns in the rounding of sums. */
+#define TOLERANCE 1e-12, 1.0, 0, NULL
+/* Below a tenth of a sigma a cut Gaussian is a uniform density. */
+#define CUTOFF 0.1, 20.0, 0, NULL
+/* Every chirp that leaves a bunch of the shortest SIZE its energy. */
+#define CHIRP -1e12, 1e12, 0, NULL
 #define ANY -DBL_MAX, DBL_MAX, 0, NULL
 #define STEPS 0.0, INT_MAX, 0, NULL
 #define WORDS(choices) 0.0, 0.0, 0, choices
@@ -23,32 +41,31 @@ static const aw_field table[] = {
     {"title", AW_FIELD_SPECIAL, 0, NULL, ANY, "a text"},
     {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a path beside this file, e.g. bend.pals.yaml, or PALS: {...}"},
-    {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, POSITIVE,
+    {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, CHARGE,
      "a magnitude in C, e.g. 1.0e-9"},
-    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, DBL_MAX, 1, NULL,
+    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, GAMMA_MAX, 1, NULL,
      "the mean energy over the rest energy, above 1, e.g. 1.0e4"},
-    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, 510998.95, DBL_MAX, 1, NULL,
+    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, AW_ME_EV, GAMMA_MAX *AW_ME_EV, 1, NULL,
      "the mean total energy in eV, above the rest energy, e.g. 5.0e9"},
     {"beam.particles", AW_FIELD_SIZE, AT(beam.particles), "100000", 1.0, 1e10, 0, NULL,
      "a whole number from 1 to 1e10"},
     {"beam.seed", AW_FIELD_SEED, AT(beam.seed), "1", ANY, "a whole number from 0 to 2^64 - 1"},
     {"beam.distribution", AW_FIELD_CHOICE, AT(beam.distribution), "gaussian",
      WORDS(AW_DISTRIBUTION_NAMES), AW_DISTRIBUTION_TEXT},
-    {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY, "distribution: " AW_DISTRIBUTION_TEXT},
     {"beam.sampling", AW_FIELD_CHOICE, AT(beam.quiet), "quiet", WORDS("random|quiet"),
      "quiet or random"},
-    {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", 0.1, 20.0, 0, NULL,
+    {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", CUTOFF,
      "a number from 0.1 to 20, e.g. 5.0"},
-    {"beam.sigma_s_m", AW_FIELD_NUMBER, AT(beam.sigma_s), NULL, POSITIVE,
+    {"beam.sigma_s_m", AW_FIELD_NUMBER, AT(beam.sigma_s), NULL, SIZE,
      "the rms length in m, e.g. 50.0e-6"},
-    {"beam.sigma_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE, "the rms width in m, e.g. 50.0e-6"},
-    {"beam.emittance_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE,
+    {"beam.sigma_x_m", AW_FIELD_SPECIAL, 0, NULL, SIZE, "the rms width in m, e.g. 50.0e-6"},
+    {"beam.emittance_x_m", AW_FIELD_SPECIAL, 0, NULL, EMITTANCE,
      "the geometric emittance in m, e.g. 1.0e-10"},
-    {"beam.beta_x_m", AW_FIELD_SPECIAL, 0, NULL, POSITIVE, "the beta function in m, e.g. 10.0"},
-    {"beam.alpha_x", AW_FIELD_SPECIAL, 0, NULL, ANY, "the Twiss parameter alpha, e.g. 0.0"},
+    {"beam.beta_x_m", AW_FIELD_SPECIAL, 0, NULL, BETA, "the beta function in m, e.g. 10.0"},
+    {"beam.alpha_x", AW_FIELD_SPECIAL, 0, NULL, ALPHA, "the Twiss parameter alpha, e.g. 0.0"},
     {"beam.energy_spread", AW_FIELD_NUMBER, AT(beam.energy_spread), "0.0", 0.0, 1.0, 0, NULL,
      "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
-    {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", ANY,
+    {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", CHIRP,
      "d(delta)/ds in 1/m, e.g. -36.0"},
     {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
      WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},
@@ -56,8 +73,8 @@ static const aw_field table[] = {
      "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
     {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL,
      "c dt in m, at least 1.0e-6, e.g. 0.02"},
-    {"numerics.tolerance", AW_FIELD_NUMBER, AT(tolerance), "1.0e-6", 0.0, 1.0, 1, NULL,
-     "a number above 0, at most 1, e.g. 1.0e-6"},
+    {"numerics.tolerance", AW_FIELD_NUMBER, AT(tolerance), "1.0e-6", TOLERANCE,
+     "a number from 1e-12 to 1, e.g. 1.0e-6"},
     {"numerics.inner_density", AW_FIELD_INT, AT(inner_density), "1", 1.0, 16.0, 0, NULL,
      "a whole number of nodes per cell from 1 to 16, e.g. 1"},
     {"numerics.solver", AW_FIELD_NAME, AT(solver), AW_DEFAULT_SOLVER, WORDS(AW_STRATEGY_NAMES),
@@ -93,6 +110,29 @@ static const aw_field table[] = {
 
 #define ROWS (sizeof table / sizeof table[0])
 
+static const char *const sections[] = {"beam", "numerics", "output"};
+#define SECTIONS (sizeof sections / sizeof sections[0])
+
+/* Keys planned for later versions, and what to do without them. */
+static const struct {
+    const char *key, *instead;
+} reserved[] = {
+    {"accuracy", "expected numerics.grid, step_m and tolerance"},
+    {"forces", "leave it out: forces are those of the two-dimensional bunch"},
+    {"wakes", "leave it out"},
+    {"beam.file", "expected distribution: gaussian"},
+    {"beam.iteration", "leave it out: it belongs to beam.file"},
+    {"beam.resample", "leave it out: it belongs to beam.file"},
+    {"beam.start_m", "leave it out: the beam starts at the entrance of the lattice"},
+    {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
+    {"beam.emittance_y_m", "leave it out: the bunch is a sheet"},
+    {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
+    {"beam.alpha_y", "leave it out: the bunch is a sheet"},
+    {"beam.isr", "leave it out"},
+    {"beam.modulation", "leave it out"},
+    {"numerics.plates_gap_m", "leave it out: the field is that of free space"},
+};
+
 const aw_field *aw_fields(size_t *n)
 {
     *n = ROWS;
@@ -112,7 +152,7 @@ const char *aw_field_leaf(const aw_field *field)
     return dot ? dot + 1 : field->key;
 }
 
-/* Name of the section of a row, "" at the top. */
+/* Section of a key, "" at the top level. */
 static void section_of(const aw_field *field, char section[AW_NAME_MAX])
 {
     size_t n = (size_t)(aw_field_leaf(field) - field->key);
@@ -157,6 +197,11 @@ int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yam
                     double *out)
 {
     double value = 0.0;
+    if (strcmp(field->key, "numerics.step_m") == 0 && node->kind == AW_YAML_SCALAR &&
+        strcmp(node->text, "auto") == 0) {
+        aw_yaml_error(errors, node, "'auto' is not built yet (expected %s)", field->expected);
+        return 0;
+    }
     if (!aw_yaml_number(errors, node, field->expected, &value)) return 0;
     if (!in_range(errors, field, node, value)) return 0;
     *out = value;
@@ -256,13 +301,12 @@ static aw_status read_field(aw_input_errors *errors, const aw_field *field,
     return AW_OK;
 }
 
-void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const aw_field *field)
+void aw_field_section(const aw_yaml_node *root, const aw_field *field, int *line, int *column)
 {
     const aw_yaml_node *section = section_node(root, field);
-    const int own = section != root && section && section->key_line > 0;
-    aw_input_add(errors, root->file, own ? section->key_line : root->line,
-                 own ? section->key_column : root->column, "%s: is missing (expected %s)",
-                 field->key, field->expected);
+    int own = section && section != root && section->key_line > 0;
+    *line = own ? section->key_line : root->line;
+    *column = own ? section->key_column : root->column;
 }
 
 aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
@@ -270,11 +314,8 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
     for (size_t i = 0; i < ROWS; ++i) {
         const aw_field *field = &table[i];
         const aw_yaml_node *node = aw_field_node(root, field);
-        const aw_yaml_node *section = section_node(root, field);
         aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
         if (field->kind == AW_FIELD_SPECIAL) continue;
-        if (section != root && section && section->kind != AW_YAML_MAP && !aw_yaml_is_null(section))
-            continue; /* noted with the keys */
         if (!node && !field->initial) {
             aw_field_missing(errors, root, field);
             continue;
@@ -289,12 +330,55 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
     return AW_OK;
 }
 
-/* A key that is right but in the wrong section: its full name. */
+/* Full name of the key that ends in `key`, whatever its section; NULL if there is none. */
 static const char *elsewhere(const char *key)
 {
     for (size_t i = 0; i < ROWS; ++i)
         if (strcmp(aw_field_leaf(&table[i]), key) == 0) return table[i].key;
     return NULL;
+}
+
+/* The keys of a section; at the top level ("") also the names of the sections. */
+static size_t keys_of(const char *section, const char *words[ROWS + 8])
+{
+    size_t n = 0;
+    char name[AW_NAME_MAX];
+    for (size_t i = 0; i < ROWS; ++i) {
+        section_of(&table[i], name);
+        if (strcmp(name, section) == 0) words[n++] = aw_field_leaf(&table[i]);
+    }
+    if (section[0]) return n;
+    for (size_t i = 0; i < SECTIONS; ++i) words[n++] = sections[i];
+    return n;
+}
+
+static int among(const char *key, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        if (strcmp(words[i], key) == 0) return 1;
+    return 0;
+}
+
+/* The key that an unknown one probably means: the full name of a key of another section, or the
+ * nearest of the section's own words[n]; NULL if none is near. */
+static const char *meant_by(const aw_yaml_node *key, const char *const *words, size_t n)
+{
+    const char *moved = elsewhere(key->key);
+    return moved ? moved : aw_yaml_nearest(key->key, words, n);
+}
+
+/* Note a key that is reserved. @return 1 if it is. */
+static int refuse_reserved(aw_input_errors *errors, const aw_yaml_node *node, const char *section)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; ++i) {
+        const char *key = reserved[i].key;
+        const size_t length = strlen(section);
+        if (length && (strncmp(key, section, length) != 0 || key[length] != '.')) continue;
+        if (strcmp(key + (length ? length + 1 : 0), node->key) != 0) continue;
+        aw_yaml_key_error(errors, node, "is not built yet (%s)", reserved[i].instead);
+        return 1;
+    }
+    return 0;
 }
 
 static void unknown_key(aw_input_errors *errors, const aw_yaml_node *node, const char *const *words,
@@ -306,9 +390,7 @@ static void unknown_key(aw_input_errors *errors, const aw_yaml_node *node, const
         ++errors->more;
         return;
     }
-    const char *meant = aw_yaml_nearest(node->key, words, n);
-    const char *moved = elsewhere(node->key);
-    if (moved) meant = moved;
+    const char *meant = meant_by(node, words, n);
     if (meant) {
         aw_yaml_key_error(errors, node, "unknown key (expected %s?)", meant);
         return;
@@ -317,29 +399,6 @@ static void unknown_key(aw_input_errors *errors, const aw_yaml_node *node, const
     for (size_t i = 0; i < n && used < sizeof list; ++i)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
     aw_yaml_key_error(errors, node, "unknown key (expected one of: %s)", list);
-}
-
-/* The keys of one section ("" is the top, which also has the names of the sections). */
-static size_t keys_of(const char *section, const char *words[ROWS + 8])
-{
-    size_t n = 0;
-    char name[AW_NAME_MAX];
-    for (size_t i = 0; i < ROWS; ++i) {
-        section_of(&table[i], name);
-        if (strcmp(name, section) == 0) words[n++] = aw_field_leaf(&table[i]);
-    }
-    if (section[0]) return n;
-    words[n++] = "beam";
-    words[n++] = "numerics";
-    words[n++] = "output";
-    return n;
-}
-
-static int among(const char *key, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; ++i)
-        if (strcmp(words[i], key) == 0) return 1;
-    return 0;
 }
 
 static void known_in(aw_input_errors *errors, const aw_yaml_node *map, const char *section)
@@ -353,14 +412,53 @@ static void known_in(aw_input_errors *errors, const aw_yaml_node *map, const cha
         return;
     }
     for (const aw_yaml_node *c = map->first; c; c = c->next)
-        if (!among(c->key, words, n)) unknown_key(errors, c, words, n);
+        if (!among(c->key, words, n) && !refuse_reserved(errors, c, section))
+            unknown_key(errors, c, words, n);
+}
+
+/* Whether an unknown key of `map` probably means this key or its section. */
+static int misspelt_in(const aw_yaml_node *map, const char *section, const aw_field *field)
+{
+    const char *words[ROWS + 8];
+    char own[AW_NAME_MAX];
+    const size_t n = keys_of(section, words);
+    section_of(field, own);
+    if (!map || map->kind != AW_YAML_MAP) return 0;
+    for (const aw_yaml_node *c = map->first; c; c = c->next) {
+        const char *meant = among(c->key, words, n) ? NULL : meant_by(c, words, n);
+        if (!meant) continue;
+        if (strcmp(meant, field->key) == 0) return 1;
+        if (strcmp(section, own) == 0 && strcmp(meant, aw_field_leaf(field)) == 0) return 1;
+        if (!section[0] && own[0] && strcmp(meant, own) == 0) return 1;
+    }
+    return 0;
+}
+
+/* Whether aw_fields_known notes why a key is missing: it or its section is misspelt, it is in
+ * another section, or its section is not a mapping. */
+static int noted_as_unknown(const aw_yaml_node *root, const aw_field *field)
+{
+    const aw_yaml_node *section = section_node(root, field);
+    if (section && section->kind != AW_YAML_MAP && !aw_yaml_is_null(section)) return 1;
+    if (misspelt_in(root, "", field)) return 1;
+    for (size_t i = 0; i < SECTIONS; ++i)
+        if (misspelt_in(aw_yaml_get(root, sections[i]), sections[i], field)) return 1;
+    return 0;
+}
+
+void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const aw_field *field)
+{
+    int line = 0, column = 0;
+    if (noted_as_unknown(root, field)) return;
+    aw_field_section(root, field, &line, &column);
+    aw_input_add(errors, root->file, line, column, "%s: is missing (expected %s)", field->key,
+                 field->expected);
 }
 
 void aw_fields_known(aw_input_errors *errors, const aw_yaml_node *root)
 {
-    static const char *const sections[] = {"beam", "numerics", "output"};
     known_in(errors, root, "");
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < SECTIONS; ++i) {
         const aw_yaml_node *section = aw_yaml_get(root, sections[i]);
         if (section && !aw_yaml_is_null(section)) known_in(errors, section, sections[i]);
     }

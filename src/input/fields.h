@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of a run file's keys: one row makes reading, defaults, checks and the written text. */
+/* The table of the run file's keys: how each is read, checked, defaulted and written. */
 #ifndef AW_INPUT_FIELDS_H
 #define AW_INPUT_FIELDS_H
 #include <stddef.h>
@@ -10,7 +10,7 @@
 AW_BEGIN_DECLS
 
 typedef enum aw_field_kind {
-    AW_FIELD_SPECIAL, /* read and written by hand: alternatives, lists, paths */
+    AW_FIELD_SPECIAL, /* with code of its own: alternatives, lists, paths */
     AW_FIELD_NUMBER,  /* double */
     AW_FIELD_INT,     /* int */
     AW_FIELD_SIZE,    /* size_t */
@@ -25,10 +25,10 @@ typedef enum aw_field_kind {
 typedef struct aw_field {
     const char *key; /* full path, "beam.charge_C" */
     aw_field_kind kind;
-    size_t offset;        /* in aw_config; of a special key unused */
-    const char *initial;  /* default, as it would stand in the file; NULL: none */
+    size_t offset;        /* in aw_config; 0 for a special key */
+    const char *initial;  /* default, as written in a file; NULL: none */
     double low, high;     /* range of a number */
-    int open;             /* low itself is refused */
+    int open;             /* 1: low itself is refused */
     const char *choices;  /* "a|b|c" */
     const char *expected; /* for messages: meaning, unit, example */
 } aw_field;
@@ -39,7 +39,7 @@ const aw_field *aw_fields(size_t *n);
 /** Row of a key; NULL if there is none. */
 const aw_field *aw_field_find(const char *key);
 
-/** The key behind the last dot. */
+/** The part of the key after the last dot. */
 const char *aw_field_leaf(const aw_field *field);
 
 /** Node of a key in a run file; NULL when it is absent. */
@@ -50,14 +50,19 @@ const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *fiel
 int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
                     double *out);
 
-/** Note that a key is missing, at its section or at the start of the file. */
+/** Where the section of a key begins: its name, or the start of the file. */
+void aw_field_section(const aw_yaml_node *root, const aw_field *field, int *line, int *column);
+
+/** Note that a key is missing, at its section or at the start of the file; nothing if a misspelt or
+ *  misplaced key was noted in its stead. */
 void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const aw_field *field);
 
-/** Fill every field of `config` but the special ones from the file or from its default; note
- *  missing and wrong values. @return AW_OK or AW_ERR_NOMEM. */
+/** Set every member of `config` with a row here, special keys excepted, from the file or from its
+ *  default; note missing and wrong values. @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
 
-/** Note every key of the file that is not in the table, with the nearest that is. */
+/** Note every key of the file that is not in the table: reserved for later, or unknown, with the
+ *  nearest that is. */
 void aw_fields_known(aw_input_errors *errors, const aw_yaml_node *root);
 
 AW_END_DECLS

@@ -34,8 +34,9 @@ typedef struct aw_yaml aw_yaml;
 #define AW_YAML_NODES_MAX 2000000     /* of a document */
 #define AW_YAML_DEPTH_MAX 64          /* of nested lists and mappings */
 
-/** Read a file with one document in UTF-8 without anchors, aliases and tags. Problems (no such
- *  file, a directory, NUL bytes, too large, too deep, duplicate keys, ...) are noted in `errors`.
+/** Read a regular file with one document in UTF-8 without anchors, aliases and tags. Problems (no
+ *  such file, a directory, a pipe or a device, NUL bytes, too large, too deep, duplicate keys, ...)
+ *  are noted in `errors`.
  *  @param[in]  from  node with the path, where a file that cannot be opened is reported; NULL:
  *                    report it at the file itself
  *  @param[out] out   free with aw_yaml_free

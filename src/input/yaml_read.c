@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From bytes to a tree: the file, its encoding, the events of libyaml. */
+/* Read a YAML file into a tree: its bytes, its encoding, the events of libyaml. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <yaml.h>
 
 #include "src/input/yaml_tree.h"
@@ -17,10 +19,10 @@ typedef struct builder {
     aw_input_errors *errors;
     const char *text;
     size_t length;
-    int on_line;          /* 0: a value of the command line, which has no line numbers */
+    int on_line;          /* 0: a value of --set, which has no line numbers */
     aw_yaml_node *parent; /* the list or mapping being read; NULL at the root */
     int depth, documents;
-    const char *key; /* read, its value not yet */
+    const char *key; /* the key whose value comes next; NULL: none */
     int key_line, key_column;
 } builder;
 
@@ -107,7 +109,7 @@ static int key_order(const void *a, const void *b)
     return x->key_column < y->key_column ? -1 : x->key_column > y->key_column;
 }
 
-/* Sorts the keys, since 10^5 keys would need 10^10 comparisons of pairs. */
+/* Sort the keys first: comparing all pairs of 10^5 keys would take minutes. */
 static aw_status refuse_duplicates(builder *b, const aw_yaml_node *map)
 {
     if (map->n < 2) return AW_OK;
@@ -243,7 +245,7 @@ static aw_status build(builder *b)
     }
 }
 
-/* Without a value, as in a file of comments or in `--set key=`: refuse the file, or add an empty
+/* A document without any value: a file of comments is refused, `--set key=` gives an empty
  * value. */
 static aw_status need_root(builder *b)
 {
@@ -300,17 +302,29 @@ static aw_status cannot_open(const char *path, const aw_yaml_node *from, const c
     return AW_ERR_INPUT;
 }
 
+/* Why an open file is not read; NULL: it is a regular file of at most AW_YAML_BYTES_MAX. */
+static const char *unreadable(int fd)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) return strerror(errno);
+    if (S_ISDIR(info.st_mode)) return "is a directory";
+    if (S_ISFIFO(info.st_mode)) return "is a pipe";
+    if (!S_ISREG(info.st_mode)) return "is not a regular file";
+    return info.st_size > (off_t)AW_YAML_BYTES_MAX ? "is larger than 4 MiB" : NULL;
+}
+
 aw_status aw_yaml_read(const char *path, const aw_yaml_node *from, aw_input_errors *errors,
                        aw_yaml **out)
 {
     aw_status status = AW_OK;
-    struct stat info;
     char *text = NULL;
     *out = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file) return cannot_open(path, from, strerror(errno), errors);
-    if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
-        status = cannot_open(path, from, "is a directory", errors);
+    /* without O_NONBLOCK a pipe that nobody writes to would never open */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    const char *why = file ? unreadable(fd) : strerror(errno);
+    if (why) {
+        status = cannot_open(path, from, why, errors);
         goto done;
     }
     text = malloc(AW_YAML_BYTES_MAX + 1);
@@ -318,12 +332,15 @@ aw_status aw_yaml_read(const char *path, const aw_yaml_node *from, aw_input_erro
     size_t length = fread(text, 1, AW_YAML_BYTES_MAX + 1, file);
     if (ferror(file))
         status = cannot_open(path, from, strerror(errno), errors);
-    else if (length > AW_YAML_BYTES_MAX)
+    else if (length > AW_YAML_BYTES_MAX) /* it has grown */
         status = cannot_open(path, from, "is larger than 32 MiB", errors);
     AW_TRY(status);
     status = aw_yaml_parse(path, text, length, errors, out);
 done:
     free(text);
-    fclose(file);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
     return status;
 }

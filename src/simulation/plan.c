@@ -15,7 +15,9 @@
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/input/place.h"
 #include "src/simulation/optics.h"
+#include "src/simulation/upstream.h"
 #include "src/solvers/solver.h"
 
 /* Memory of the program and its libraries, measured on the runs of inputs/ (docs/theory.md,
@@ -37,6 +39,8 @@
  * for): forces are smoothed by 2 % (docs/theory.md, "Accuracy"). */
 #define AW_FEWEST_CELLS 4.0
 #define AW_SMOOTHING (1.0 / 3.0) /* of the forces, for one cell per sigma_s */
+/* Coordinates, start, forces and element of a macro-particle. */
+#define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
 
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
@@ -164,13 +168,13 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
-    size_t per_particle = 9 * sizeof(double) + sizeof(int32_t) + AW_WRITTEN_BYTES;
     size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
     size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
     if (has_clusters(config)) lists /= 4; /* leftovers only */
     return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
            cluster_bytes(config, nodes, slices) + projection_bytes(config, nodes, threads) +
-           AW_DEPOSIT_GRIDS * slice + nodes * per_node + config->beam.particles * per_particle;
+           AW_DEPOSIT_GRIDS * slice + nodes * per_node +
+           config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES);
 }
 
 void aw_plan_make(const aw_config *config, aw_plan *plan)
@@ -202,15 +206,114 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
                               history.slices, plan->history_bytes);
 }
 
-aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
+static aw_status check_history(const aw_config *config, const aw_plan *plan)
 {
     double need = (double)plan->history_bytes / 1048576.0;
     if (need <= config->history_MiB) return AW_OK;
-    return aw_error(AW_ERR_INPUT,
-                    "%s: numerics.history_MiB: the history of %ld steps needs %.0f "
-                    "MiB, the budget is %.0f MiB (raise it, or use history: single, a coarser grid "
-                    "or a larger step_m)",
-                    config->path, plan->steps, need, config->history_MiB);
+    return aw_config_error(config, AW_ERR_INPUT, "numerics.history_MiB",
+                           "the history of %ld steps needs %.3g MiB, the budget is %.3g MiB "
+                           "(expected more, history: single, a coarser grid or a larger step_m)",
+                           plan->steps, need, config->history_MiB);
+}
+
+static aw_status check_particles(const aw_config *config)
+{
+    const double machine = (double)aw_memory_physical();
+    const double most = machine / (double)AW_PARTICLE_BYTES * aw_comm_size();
+    if (!(machine > 0.0) || (double)config->beam.particles <= most) return AW_OK;
+    return aw_config_error(config, AW_ERR_NOMEM, "beam.particles",
+                           "%zu particles need %.3g GiB, this machine has %.3g GiB (expected fewer "
+                           "than %.2g)",
+                           config->beam.particles,
+                           (double)config->beam.particles * AW_PARTICLE_BYTES / 1073741824.0,
+                           machine / 1073741824.0, most);
+}
+
+/* In a bend the coordinates (s, x) of a bunch as large as its circle are not unique. A rigid bunch
+ * lies along the orbit, but its grid is straight, and only as wide as the bunch. */
+static double longest_bunch(const aw_config *config, double radius)
+{
+    const aw_beam_params *beam = &config->beam;
+    const double unique = 0.5 * radius / beam->cutoff_sigma;
+    const double sagitta = 0.5 * beam->cutoff_sigma * beam->sigma_x;
+    if (config->motion != AW_MOTION_RIGID) return unique;
+    return fmin(unique, sqrt(2.0 * radius * sagitta) / beam->cutoff_sigma);
+}
+
+static aw_status check_size(const aw_config *config, const aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    const char *width = beam->emittance > 0.0 ? "beam.emittance_x_m" : "beam.sigma_x_m";
+    const double widest = 0.5 * plan->radius / beam->cutoff_sigma;
+    const double longest = longest_bunch(config, plan->radius);
+    aw_status status = AW_OK;
+    if (plan->radius > 0.0 && !(beam->sigma_x <= widest))
+        status = aw_config_error(config, AW_ERR_INPUT, width,
+                                 "the bunch of +-%g m is too wide for the bend of radius %.4g m "
+                                 "(expected sigma_x of at most %.3g m)",
+                                 beam->cutoff_sigma * beam->sigma_x, plan->radius, widest);
+    if (plan->radius > 0.0 && !(beam->sigma_s <= longest))
+        status =
+            aw_config_error(config, AW_ERR_INPUT, "beam.sigma_s_m",
+                            "the bunch of +-%g m is too long for the bend of radius %.4g m%s "
+                            "(expected sigma_s of at most %.3g m)",
+                            beam->cutoff_sigma * beam->sigma_s, plan->radius,
+                            config->motion == AW_MOTION_RIGID ? " and rigid motion" : "", longest);
+    return status;
+}
+
+/* A run warns of a larger relative error of the forces by the cut upstream. Grids of the usual
+ * fineness smooth forces by as much (docs/theory.md). */
+#define AW_UPSTREAM_ERROR 0.01
+
+static aw_upstream_case upstream_case(const aw_config *config, const aw_plan *plan)
+{
+    const aw_beam_params *beam = &config->beam;
+    return (aw_upstream_case){.gamma = beam->gamma,
+                              .sigma_s = beam->sigma_s,
+                              .sigma_x = beam->sigma_x,
+                              .cutoff = beam->cutoff_sigma,
+                              .radius = plan->radius,
+                              .transients = config->upstream == AW_UPSTREAM_DRIFT ||
+                                            config->upstream_m < config->lattice->length};
+}
+
+static aw_status check_upstream(const aw_config *config, const aw_plan *plan)
+{
+    const aw_upstream_case c = upstream_case(config, plan);
+    const double least = aw_upstream_least(&c);
+    if (config->upstream_m >= least) return AW_OK;
+    return aw_config_error(
+        config, AW_ERR_INPUT, "numerics.upstream_m",
+        "%g m is below %s, %.3g m (expected %.3g m or more, for errors of the "
+        "forces below %g %%)",
+        config->upstream_m,
+        least == plan->overtaking ? "the overtaking length" : "the size of the bunch", least,
+        aw_upstream_needed(&c, AW_UPSTREAM_ERROR), 100.0 * AW_UPSTREAM_ERROR);
+}
+
+static int warn_upstream(const aw_config *config, const aw_plan *plan)
+{
+    const aw_upstream_case c = upstream_case(config, plan);
+    if (config->motion == AW_MOTION_EXTERNAL || config->upstream_m < aw_upstream_least(&c))
+        return 0; /* no forces; refused by aw_plan_check */
+    const double error = aw_upstream_error(&c, config->upstream_m);
+    if (error <= AW_UPSTREAM_ERROR) return 0;
+    aw_config_warn(config, "numerics.upstream_m",
+                   "sources more than %g m back make up to %.2g %% of the forces and are "
+                   "ignored (use %.3g m or more for %g %%)",
+                   config->upstream_m, 100.0 * error, aw_upstream_needed(&c, AW_UPSTREAM_ERROR),
+                   100.0 * AW_UPSTREAM_ERROR);
+    return 1;
+}
+
+aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
+{
+    const aw_status particles = check_particles(config);
+    const aw_status history = check_history(config, plan);
+    aw_status bunch = check_size(config, plan);
+    if (bunch == AW_OK) bunch = check_upstream(config, plan); /* depends on the size */
+    return bunch ? bunch : particles ? particles : history;
 }
 
 /* The longest step that resolves the forces in edges, cut to two digits [m]. */
@@ -238,6 +341,7 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
                 longest_step(bend->overtaking));
         n++;
     }
+    n += warn_upstream(config, plan);
     if (plan->cells_s < 8.0) {
         aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
                 "[%.0f, ...] or more)",

@@ -35,11 +35,15 @@ typedef struct aw_plan {
 /** Compute the plan of a resolved input. */
 void aw_plan_make(const aw_config *config, aw_plan *plan);
 
-/** @return AW_OK, AW_ERR_INPUT (message): the history exceeds the memory budget history_MiB. */
+/** Refuse, in one line each at the place of the key, a history over the budget history_MiB, more
+ *  particles than the machine has memory for, a bunch too large for the sharpest bend, and an
+ *  upstream_m below the overtaking length.
+ *  @return AW_OK, AW_ERR_INPUT, AW_ERR_NOMEM. */
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan);
 
 /** Warn, in one line each, of a time step (by the shortest bunch of all bends), grid or number of
- *  particles that is too coarse for the accuracy claimed in docs/theory.md, of a large Derbenev
+ *  particles that is too coarse, or an upstream that is too short, for the accuracy claimed in
+ *  docs/theory.md, of a large Derbenev
  *  number, and of a low gamma.
  *  @return the number of warnings. */
 int aw_plan_warn(const aw_config *config, const aw_plan *plan);

@@ -204,6 +204,26 @@ static void errors_name_a_file_that_cannot_be_read(void **state)
     aw_input_errors_free(&errors);
 }
 
+/* Neither waits for a writer nor reads without end. */
+static void pipes_and_devices_are_refused_at_once(void **state)
+{
+    aw_yaml *doc = NULL;
+    aw_input_errors errors = {0};
+    (void)state;
+    assert_int_equal(mkfifo("a_pipe", 0600), 0);
+    alarm(20); /* ends a test that waits */
+    assert_status(aw_yaml_read("a_pipe", NULL, &errors, &doc), AW_ERR_INPUT);
+    assert_status(aw_yaml_read("/dev/zero", NULL, &errors, &doc), AW_ERR_INPUT);
+    alarm(0);
+    assert_int_equal(unlink("a_pipe"), 0);
+    assert_int_equal(errors.n, 2);
+    assert_string_equal(errors.item[0].text, "a_pipe: is a pipe (expected a file in YAML)");
+    assert_string_equal(errors.item[1].text,
+                        "/dev/zero: is not a regular file (expected a file in YAML)");
+    assert_null(doc);
+    aw_input_errors_free(&errors);
+}
+
 static void a_thousand_problems_print_a_hundred_lines(void **state)
 {
     aw_input_errors errors = {0};
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(errors_of_duplicate_keys_name_both_places),
         cmocka_unit_test(deep_and_huge_files_are_refused),
         cmocka_unit_test(errors_name_a_file_that_cannot_be_read),
+        cmocka_unit_test(pipes_and_devices_are_refused_at_once),
         cmocka_unit_test(a_thousand_problems_print_a_hundred_lines),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
