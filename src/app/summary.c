@@ -95,10 +95,20 @@ typedef struct line_place {
     double angle;     /* of that bend, behind its exit [rad] */
 } line_place;
 
+/* Whether the conditions of one-dimensional theory that aw_plan_warn checks at the start do not
+ * hold, at the sharpest bend. */
+static int is_wide_or_slow(const aw_simulation *sim, const aw_beam_stats *now)
+{
+    const double R = sim->plan.radius, sigma = now->sigma_s;
+    return now->sigma_x > cbrt(R * sigma * sigma) ||
+           sim->config->beam.gamma < 10.0 * cbrt(R / sigma);
+}
+
 /* The closed forms hold for a straight line before the bend, or where none of it is seen any more:
  * two overtaking lengths behind the entrance the field of 8 sigma_s behind has caught up. */
-static line_place place_of(const aw_simulation *sim, double sigma)
+static line_place place_of(const aw_simulation *sim, const aw_beam_stats *now)
 {
+    const double sigma = now->sigma_s;
     const aw_orbit_view *orbit = &sim->config->lattice->orbit;
     const aw_grid_view *grid = &sim->frame.grid;
     const int i = aw_orbit_find(orbit, grid->S);
@@ -110,6 +120,8 @@ static line_place place_of(const aw_simulation *sim, double sigma)
         place.note = "; tilted bunch: no 1D theory";
     else if (!is_gaussian(sim))
         place.note = "; the current is not Gaussian: no 1D theory";
+    else if (is_wide_or_slow(sim, now))
+        place.note = "; the bunch is wide or its energy low: no 1D theory";
     else if (here->kappa != 0.0 &&
              (i == 0 || place.d > 2.0 * aw_overtaking_length(sigma, here->kappa))) {
         place.theory = STEADY;
@@ -159,7 +171,7 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     const double sigma = now.sigma_s;
     const aw_line_bunch line = {.charge = sim->config->beam.charge, .sigma = sigma};
     if (!(3.0 * sigma < 0.5 * (grid->ns - 3) * grid->hs) || fabs(grid->tilt) > 0.5) return 0;
-    const line_place place = place_of(sim, sigma);
+    const line_place place = place_of(sim, &now);
     const char *head = place.theory != NO_THEORY ? "1D" : "";
     size_t at =
         append(text, size, 0, "forces on the axis at S = %.4g m, sigma_s = %.4g um [eV/m]%s",
