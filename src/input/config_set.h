@@ -4,7 +4,7 @@
 #define AW_INPUT_CONFIG_SET_H
 #include <stddef.h>
 
-#include "src/input/yaml.h"
+#include "src/yaml/yaml.h"
 
 AW_BEGIN_DECLS
 

@@ -3,7 +3,7 @@
 #ifndef AW_INPUT_ELEMENT_FILE_H
 #define AW_INPUT_ELEMENT_FILE_H
 #include "pic/lattice.h"
-#include "src/input/yaml.h"
+#include "src/yaml/yaml.h"
 
 AW_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "src/input/config.h"
-#include "src/input/yaml.h"
+#include "src/yaml/yaml.h"
 
 AW_BEGIN_DECLS
 

@@ -3,7 +3,7 @@
 #ifndef AW_INPUT_PLACE_H
 #define AW_INPUT_PLACE_H
 #include "src/input/config.h"
-#include "src/input/yaml.h"
+#include "src/yaml/yaml.h"
 
 AW_BEGIN_DECLS
 

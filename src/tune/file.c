@@ -11,8 +11,8 @@
 #include "kernels/cpu/simd/simd.h"
 #include "src/base/log.h"
 #include "src/input/config.h"
-#include "src/input/yaml.h"
 #include "src/io/file.h"
+#include "src/yaml/yaml.h"
 
 /* ------------------------------------------------------------------------------------ machine */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The YAML tree: places, numbers, and every kind of file that is not valid. */
-#include "src/input/yaml.h"
+#include "src/yaml/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,10 +34,11 @@ BEGIN {
     sees["pic"] = "pic/simd " device
     sees["src/solvers"] = "predictor quadrature " device
     sees["src/io"] = "src/base"
-    sees["src/input"] = "pic src/io " device
+    sees["src/yaml"] = "src/base"
+    sees["src/input"] = "pic src/io src/yaml " device
     sees["src/output"] = "src/io kernels/math src/base"
     sees["validation"] = "quadrature/rules src/base"
-    sees["src/simulation"] = "src/input src/output src/io src/solvers pic kernels/cpu " \
+    sees["src/simulation"] = "src/input src/yaml src/output src/io src/solvers pic kernels/cpu " \
                              "kernels/multi " device
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <yaml.h>
 
-#include "src/input/yaml_tree.h"
+#include "src/yaml/yaml_tree.h"
 
 #define KEY_MAX 256
 

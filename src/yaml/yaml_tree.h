@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Storage of a YAML document, private to yaml.c and yaml_read.c. */
-#ifndef AW_INPUT_YAML_TREE_H
-#define AW_INPUT_YAML_TREE_H
-#include "src/input/yaml.h"
+#ifndef AW_YAML_YAML_TREE_H
+#define AW_YAML_YAML_TREE_H
+#include "src/yaml/yaml.h"
 
 AW_BEGIN_DECLS
 

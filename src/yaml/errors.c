@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/errors.h"
+#include "src/yaml/errors.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Problems in the input files: collected while reading, printed together at the end. */
-#ifndef AW_INPUT_ERRORS_H
-#define AW_INPUT_ERRORS_H
+#ifndef AW_YAML_ERRORS_H
+#define AW_YAML_ERRORS_H
 #include <stddef.h>
 
 #include "src/base/log.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A YAML document as a tree whose nodes have their line and column in the file. */
-#ifndef AW_INPUT_YAML_H
-#define AW_INPUT_YAML_H
+#ifndef AW_YAML_YAML_H
+#define AW_YAML_YAML_H
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/status.h"
-#include "src/input/errors.h"
+#include "src/yaml/errors.h"
 
 AW_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/input/yaml_tree.h"
+#include "src/yaml/yaml_tree.h"
 
 #define CHUNK_BYTES 16384
 #define PATH_BYTES 300
