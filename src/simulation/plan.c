@@ -283,20 +283,21 @@ static aw_status check_upstream(const aw_config *config, const aw_plan *plan)
     const aw_upstream_case c = upstream_case(config, plan);
     const double least = aw_upstream_least(&c);
     if (config->upstream_m >= least) return AW_OK;
-    return aw_config_error(
-        config, AW_ERR_INPUT, "numerics.upstream_m",
-        "%g m is below %s, %.3g m (expected %.3g m or more, for errors of the "
-        "forces below %g %%)",
-        config->upstream_m,
-        least == plan->overtaking ? "the overtaking length" : "the size of the bunch", least,
-        aw_upstream_needed(&c, AW_UPSTREAM_ERROR), 100.0 * AW_UPSTREAM_ERROR);
+    return aw_config_error(config, AW_ERR_INPUT, "numerics.upstream_m",
+                           "%g m is below %s, %.3g m (expected %.3g m or more, for errors of the "
+                           "forces below %g %%)",
+                           config->upstream_m,
+                           fabs(least - plan->overtaking) < 1e-9 * least
+                               ? "the overtaking length"
+                               : "the distance over which the bunch acts on itself",
+                           least, aw_upstream_needed(&c, AW_UPSTREAM_ERROR),
+                           100.0 * AW_UPSTREAM_ERROR);
 }
 
 static int warn_upstream(const aw_config *config, const aw_plan *plan)
 {
     const aw_upstream_case c = upstream_case(config, plan);
-    if (config->motion == AW_MOTION_EXTERNAL || config->upstream_m < aw_upstream_least(&c))
-        return 0; /* no forces; refused by aw_plan_check */
+    if (config->upstream_m < aw_upstream_least(&c)) return 0; /* refused by aw_plan_check */
     const double error = aw_upstream_error(&c, config->upstream_m);
     if (error <= AW_UPSTREAM_ERROR) return 0;
     aw_config_warn(config, "numerics.upstream_m",
