@@ -302,15 +302,19 @@ static aw_status cannot_open(const char *path, const aw_yaml_node *from, const c
     return AW_ERR_INPUT;
 }
 
-/* Why an open file is not read; NULL: it is a regular file of at most AW_YAML_BYTES_MAX. */
-static const char *unreadable(int fd)
+static const char too_large[] = "is larger than 32 MiB";
+_Static_assert(AW_YAML_BYTES_MAX == 32 << 20, "the message names the bound");
+
+/* Why an open file is not read; NULL: it is a regular file of *size <= AW_YAML_BYTES_MAX bytes. */
+static const char *unreadable(int fd, size_t *size)
 {
     struct stat info;
     if (fstat(fd, &info) != 0) return strerror(errno);
+    *size = (size_t)info.st_size;
     if (S_ISDIR(info.st_mode)) return "is a directory";
     if (S_ISFIFO(info.st_mode)) return "is a pipe";
     if (!S_ISREG(info.st_mode)) return "is not a regular file";
-    return info.st_size > (off_t)AW_YAML_BYTES_MAX ? "is larger than 4 MiB" : NULL;
+    return info.st_size > (off_t)AW_YAML_BYTES_MAX ? too_large : NULL;
 }
 
 aw_status aw_yaml_read(const char *path, const aw_yaml_node *from, aw_input_errors *errors,
@@ -318,22 +322,23 @@ aw_status aw_yaml_read(const char *path, const aw_yaml_node *from, aw_input_erro
 {
     aw_status status = AW_OK;
     char *text = NULL;
+    size_t size = 0;
     *out = NULL;
     /* without O_NONBLOCK a pipe that nobody writes to would never open */
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    const char *why = file ? unreadable(fd) : strerror(errno);
+    const char *why = file ? unreadable(fd, &size) : strerror(errno);
     if (why) {
         status = cannot_open(path, from, why, errors);
         goto done;
     }
-    text = malloc(AW_YAML_BYTES_MAX + 1);
+    text = malloc(size + 1);
     AW_TRY(text ? AW_OK : AW_ERR_NOMEM);
-    size_t length = fread(text, 1, AW_YAML_BYTES_MAX + 1, file);
+    size_t length = fread(text, 1, size + 1, file);
     if (ferror(file))
         status = cannot_open(path, from, strerror(errno), errors);
-    else if (length > AW_YAML_BYTES_MAX) /* it has grown */
-        status = cannot_open(path, from, "is larger than 32 MiB", errors);
+    else if (length > size)
+        status = cannot_open(path, from, "is being written", errors);
     AW_TRY(status);
     status = aw_yaml_parse(path, text, length, errors, out);
 done:

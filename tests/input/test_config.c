@@ -724,7 +724,7 @@ static void the_lattice_may_stand_in_the_run_file(void **state)
         "lattice: bend.pals.yaml\n", text,
         "run.yaml:5:116: d: the edges at S = 0 m and 0.0001 m cross 0.001 m from the orbit, "
         "inside the beam pipe (expected > 0.01 m: smaller edge angles or more distance)");
-    assert_int_equal(message_count(), 3); /* and both positions of at_m, which lie behind it */
+    assert_int_equal(message_count(), 4); /* and the step and both positions of at_m, beyond it */
     refused_run("lattice: bend.pals.yaml\n", "lattice: {a: 1}\n",
                 "run.yaml:2:10: lattice: has no key 'PALS' (expected a PALS lattice: a mapping "
                 "'PALS' with 'facility' below)");
