@@ -59,8 +59,9 @@ typedef struct aw_config {
 aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out);
 void aw_config_free(aw_config *config);
 
-/** The resolved input as YAML text that aw_config_read accepts (with the path of the lattice): a
- *  malloc'd string, to be freed with free(); NULL if out of memory. */
+/** The resolved input as YAML text that aw_config_read accepts (with the path of the lattice). Its
+ *  first line is AW_DIRECTORY_MARK.
+ *  @return a malloc'd string, to be freed with free(); NULL if out of memory */
 char *aw_config_text(const aw_config *config);
 
 AW_END_DECLS

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/input/fields.h"
+#include "src/io/directory.h"
 
 /* Double-quoted, because a plain text could read as a number, a null or another type. */
 static void put_text(FILE *out, const char *text)
@@ -157,6 +158,7 @@ char *aw_config_text(const aw_config *config)
     const aw_field *fields = aw_fields(&n);
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
+    fputs(AW_DIRECTORY_MARK "\n", out);
     for (size_t i = 0; i < n; ++i) {
         size_t length = (size_t)(aw_field_leaf(&fields[i]) - fields[i].key);
         if (length && (i == 0 || strncmp(section, fields[i].key, length) != 0))
