@@ -7,6 +7,7 @@
 #include "src/app/version.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
+#include "src/base/streams.h"
 
 static int asks_for_help(const char *word)
 {
@@ -35,24 +36,36 @@ static aw_status help(const char *name)
     return run_on_ranks(aw_command_find(word), name ? 2 : 1, argv);
 }
 
-int main(int argc, char **argv)
+/* Run the sub-command that the arguments name, or print help or version. *in_files becomes 1 if all
+ * that it prints on stdout is also in its files. */
+static aw_status program(int argc, char **argv, int *in_files)
 {
-    gsl_set_error_handler_off(); /* GSL aborts by default; its codes are checked instead */
     if (argc < 2) {
         help(NULL);
-        return aw_status_exit(AW_ERR_ARG);
+        return AW_ERR_ARG;
     }
     if (strcmp(argv[1], "--version") == 0) {
         aw_version_print();
-        return 0;
+        return AW_OK;
     }
-    if (asks_for_help(argv[1])) return aw_status_exit(help(NULL));
+    if (asks_for_help(argv[1])) return help(NULL);
     const aw_command *command = aw_command_find(argv[1]);
-    if (!command) {
-        aw_error(AW_ERR_ARG, "'%s' is not a command (see: arcwake help)", argv[1]);
-        return aw_status_exit(AW_ERR_ARG);
-    }
+    if (!command) return aw_error(AW_ERR_ARG, "'%s' is not a command (see: arcwake help)", argv[1]);
     for (int i = 2; i < argc; ++i)
-        if (asks_for_help(argv[i])) return aw_status_exit(help(command->name));
-    return aw_status_exit(run_on_ranks(command, argc - 1, argv + 1));
+        if (asks_for_help(argv[i])) return help(command->name);
+    *in_files = command->stdout_in_files;
+    return run_on_ranks(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int in_files = 0;
+    if (aw_streams_open() != AW_OK) return aw_status_exit(AW_ERR_IO);
+    gsl_set_error_handler_off(); /* GSL aborts by default; its codes are checked instead */
+    aw_status status = program(argc, argv, &in_files);
+    if (!in_files) {
+        const aw_status printed = aw_streams_flush();
+        if (status == AW_OK) status = printed;
+    }
+    return aw_status_exit(status);
 }

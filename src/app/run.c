@@ -16,6 +16,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/io/directory.h"
 #include "src/io/file.h"
 #include "src/output/progress.h"
 #include "src/output/report.h"
@@ -49,6 +50,7 @@ typedef struct run {
     aw_simulation *sim;
     aw_diag *diag;
     aw_monitor *monitor;
+    aw_directory *directory;
     aw_progress progress;
     char *text;                        /* resolved input, owned */
     size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
@@ -126,6 +128,7 @@ static aw_status output_step(run *r, int meshes, int particles)
     aw_status status = AW_OK;
     aw_monitor_row row;
     double begin = aw_now();
+    AW_TRY(aw_directory_check(r->directory));
     if (meshes) {
         AW_TRY(aw_diag_write(r->diag, sim, config->directory, particles));
         r->meshes++;
@@ -197,20 +200,33 @@ done:
     return status;
 }
 
-/* Create the directory, run.log, resolved.yaml and monitor.csv. */
+/* Create the directory, resolved.yaml, run.log and monitor.csv. resolved.yaml comes first: it marks
+ * the directory as arcwake's (src/io/directory.h). */
 static aw_status open_output(run *r, int force)
 {
     const char *directory = r->config->directory;
     char path[AW_PATH_MAX_LEN + 32];
     aw_status status = AW_OK;
-    AW_TRY(aw_directory_make(directory, force));
-    snprintf(path, sizeof path, "%s/run.log", directory);
-    AW_TRY(aw_log_open(path));
+    AW_TRY(aw_directory_open(directory, force, &r->directory));
     snprintf(path, sizeof path, "%s/resolved.yaml", directory);
     AW_TRY(aw_file_replace(path, r->text, strlen(r->text)));
+    AW_TRY(aw_directory_watch(r->directory, "resolved.yaml"));
+    snprintf(path, sizeof path, "%s/run.log", directory);
+    AW_TRY(aw_log_open(path));
     snprintf(path, sizeof path, "%s/monitor.csv", directory);
     AW_TRY(aw_monitor_open(path, &r->monitor));
+    AW_TRY(aw_directory_watch(r->directory, "monitor.csv"));
 done:
+    return status;
+}
+
+/* Close what open_output opened, the lock last. @return `status`, or the first error if that is
+ * AW_OK */
+static aw_status close_output(run *r, aw_status status)
+{
+    const aw_status monitor = aw_monitor_close(r->monitor), log = aw_log_close();
+    if (status == AW_OK) status = monitor != AW_OK ? monitor : log;
+    aw_directory_close(r->directory);
     return status;
 }
 
@@ -322,18 +338,18 @@ static aw_status run_command(int argc, char **argv)
     catch_signals();
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
     status = loop(&r);
+    if (status == AW_OK) status = aw_directory_check(r.directory);
     if (status == AW_OK)
         aw_progress_end(&r.progress);
     else
         aw_progress_clear(&r.progress);
     if (status == AW_OK) finish(&r, aw_now() - begin);
 done:
-    if (r.monitor && aw_monitor_close(r.monitor) != AW_OK && status == AW_OK) status = AW_ERR_IO;
+    status = close_output(&r, status);
     aw_diag_free(r.diag);
     aw_simulation_free(r.sim);
     free(r.text);
     aw_config_free(config);
-    aw_log_close();
     return status;
 }
 
@@ -359,4 +375,5 @@ const aw_command aw_run_command = {
     .help = help,
     .run = run_command,
     .on_all_ranks = 1,
+    .stdout_in_files = 1, /* run.log */
 };

@@ -13,7 +13,8 @@ typedef struct aw_command {
     const char *summary; /* one line for that list */
     const char *help;    /* text of `arcwake help NAME` and `arcwake NAME --help` */
     aw_status (*run)(int argc, char **argv); /* argv[0] is the command's name */
-    int on_all_ranks; /* 1: the ranks divide its work; 0: only rank 0 runs it */
+    int on_all_ranks;    /* 1: the ranks divide its work; 0: only rank 0 runs it */
+    int stdout_in_files; /* 1: stdout repeats its files, and may break; 0: stdout is the result */
 } aw_command;
 
 /** Parse the value of an option as a whole number from min to max.

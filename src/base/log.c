@@ -2,9 +2,11 @@
 #include "src/base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* State of the process, as the terminal and the log file are. */
 static FILE *log_file;
@@ -116,13 +118,22 @@ long aw_log_errors(void) { return log_errors; }
 aw_status aw_log_open(const char *path)
 {
     aw_log_close();
-    log_file = fopen(path, "w");
-    if (!log_file) return aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    return AW_OK;
+    /* never through a symbolic link, and never over a file that is there */
+    const int fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);
+    log_file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (log_file) return AW_OK;
+    const aw_status status =
+        aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    return status;
 }
 
-void aw_log_close(void)
+aw_status aw_log_close(void)
 {
-    if (log_file) fclose(log_file);
+    if (!log_file) return AW_OK;
+    FILE *closing = log_file;
     log_file = NULL;
+    const int lost = ferror(closing);
+    if (fclose(closing) == 0 && !lost) return AW_OK;
+    return aw_error(AW_ERR_IO, "run.log: could not be written in full");
 }

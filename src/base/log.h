@@ -36,12 +36,12 @@ void aw_log_show_muted(void);
 /** Number of errors so far, printed or not. */
 long aw_log_errors(void);
 
-/** Copy all further messages to the file at `path`, which is overwritten; a log file that is open
+/** Copy all further messages to a new file at `path`, where nothing may be; a log file that is open
  *  is closed. @return AW_OK or AW_ERR_IO (message). */
 aw_status aw_log_open(const char *path);
 
-/** Close the log file, if one is open. */
-void aw_log_close(void);
+/** Close the log file, if one is open. @return AW_OK, AW_ERR_IO (a message got lost: message). */
+aw_status aw_log_close(void);
 
 AW_END_DECLS
 #endif

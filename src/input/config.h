@@ -65,8 +65,8 @@ aw_status aw_config_read(const char *path, const char *const *set, size_t n_set,
 void aw_config_free(aw_config *config);
 
 /** The resolved input as YAML text, with the lattice in it: aw_config_read makes the same
- *  configuration of it, bit by bit, without another file. A malloc'd string, to be freed with
- *  free(); NULL if out of memory. */
+ *  configuration of it, bit by bit, without another file. Its first line is AW_DIRECTORY_MARK. A
+ *  malloc'd string, to be freed with free(); NULL if out of memory. */
 char *aw_config_text(const aw_config *config);
 
 AW_END_DECLS

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/input/fields.h"
+#include "src/io/directory.h"
 
 /* Double-quoted, because a plain text could be read as a number or a null. */
 static void put_text(FILE *out, const char *text)
@@ -268,6 +269,7 @@ char *aw_config_text(const aw_config *config)
     FILE *out = open_memstream(&text, &size);
     int good = 1;
     if (!out) return NULL;
+    fputs(AW_DIRECTORY_MARK "\n", out);
     for (size_t i = 0; i < n && good; ++i) {
         size_t length = (size_t)(aw_field_leaf(&fields[i]) - fields[i].key);
         if (length && (i == 0 || strncmp(section, fields[i].key, length) != 0))

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Atomic replacement of files; creating and clearing the output directory. */
+/* Atomic replacement of files, and names that are free. */
 #include "src/io/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/log.h"
@@ -30,25 +31,82 @@ int aw_file_write_all(int fd, const void *bytes, size_t size)
     return 0;
 }
 
-/* "a<between>b", allocated with malloc; NULL if out of memory. */
-static char *joined(const char *a, const char *between, const char *b)
+/* Six letters that nobody can foresee; where the system has none to give, letters of the time. */
+static void random_letters(char *out)
 {
-    size_t size = strlen(a) + strlen(between) + strlen(b) + 1;
-    char *text = malloc(size);
-    if (text) snprintf(text, size, "%s%s%s", a, between, b);
-    return text;
+    uint64_t bits = 0;
+    struct timespec now = {0};
+    if (getentropy(&bits, sizeof bits) != 0) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        bits = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid() << 40;
+    }
+    for (int i = 0; i < AW_TEMPORARY_RANDOM; ++i, bits /= 26) out[i] = (char)('a' + bits % 26);
 }
 
-/* Create `path` with these bytes and flush it to the disk. @return 0 or an errno. */
-static int write_synced(const char *path, const void *bytes, size_t size)
+int aw_file_temporary(int at, const char *path, char **name)
 {
-    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-    if (fd < 0) return errno;
+    const size_t n = strlen(path);
+    char *text = malloc(n + AW_TEMPORARY_RANDOM + sizeof "..tmp");
+    *name = NULL;
+    if (!text) return -ENOMEM;
+    for (int tries = 0; tries < 100; ++tries) {
+        char letters[AW_TEMPORARY_RANDOM];
+        random_letters(letters);
+        sprintf(text, "%s.%.*s.tmp", path, AW_TEMPORARY_RANDOM, letters);
+        const int fd = aw_file_create(at, text);
+        if (fd >= 0) *name = text;
+        if (fd != -EEXIST) {
+            if (fd < 0) free(text);
+            return fd;
+        }
+    }
+    free(text);
+    return -EEXIST;
+}
+
+int aw_file_create(int at, const char *path)
+{
+    /* with O_EXCL a symbolic link is not followed, either */
+    const int fd = openat(at, path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0666);
+    return fd < 0 ? -errno : fd;
+}
+
+int aw_file_is_temporary(const char *name, const char *of)
+{
+    const size_t n = strlen(of);
+    if (strncmp(name, of, n) != 0 || name[n] != '.') return 0;
+    const char *rest = name + n + 1;
+    if (strcmp(rest, "tmp") == 0) return 1; /* as older versions named them */
+    if (strspn(rest, "abcdefghijklmnopqrstuvwxyz") != AW_TEMPORARY_RANDOM) return 0;
+    return strcmp(rest + AW_TEMPORARY_RANDOM, ".tmp") == 0;
+}
+
+/* Write these bytes, flush them to the disk and close. @return 0 or an errno. */
+static int write_synced(int fd, const void *bytes, size_t size)
+{
     int code = aw_file_write_all(fd, bytes, size);
-    if (code == 0 && fsync(fd) != 0) code = errno;
+    /* EINVAL: a device or a pipe */
+    if (code == 0 && fsync(fd) != 0 && errno != EINVAL) code = errno;
     /* close can report a delayed write error (NFS, quota) */
     if (close(fd) != 0 && code == 0) code = errno;
     return code;
+}
+
+/* Is `path` a device, a pipe or an open file (/dev/null, /dev/stdout, /dev/fd/3)? It is written in
+ * place: the rename would replace it for everyone. */
+static int is_device(const char *path)
+{
+    static const char *const open_files[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
+    struct stat info;
+    for (size_t i = 0; i < sizeof open_files / sizeof *open_files; ++i)
+        if (strncmp(path, open_files[i], strlen(open_files[i])) == 0) return 1;
+    return stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode));
+}
+
+static int write_device(const char *path, const void *bytes, size_t size)
+{
+    const int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    return fd < 0 ? errno : write_synced(fd, bytes, size);
 }
 
 /* Flush a rename in the directory of `path` to the disk. @return 0 or an errno. */
@@ -67,22 +125,30 @@ static int sync_directory_of(const char *path)
     return code;
 }
 
-aw_status aw_file_replace(const char *path, const void *bytes, size_t size)
+/* Replace a regular file. @return 0 or an errno */
+static int replace(const char *path, const void *bytes, size_t size)
 {
-    aw_file_size_signal_ignore();
-    char *temporary = joined(path, "", ".tmp");
-    if (!temporary) return aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path);
-    int code = write_synced(temporary, bytes, size);
+    char *temporary = NULL;
+    const int fd = aw_file_temporary(AT_FDCWD, path, &temporary);
+    if (fd < 0) return -fd;
+    int code = write_synced(fd, bytes, size);
     if (code == 0 && rename(temporary, path) != 0) code = errno;
     if (code != 0) unlink(temporary);
     if (code == 0) code = sync_directory_of(path);
     free(temporary);
+    return code;
+}
+
+aw_status aw_file_replace(const char *path, const void *bytes, size_t size)
+{
+    aw_file_size_signal_ignore();
+    const int code = is_device(path) ? write_device(path, bytes, size) : replace(path, bytes, size);
+    if (code == ENOMEM) return aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path);
     if (code != 0) return aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(code));
     return AW_OK;
 }
 
-/* mkdir -p. @return 0 or an errno. */
-static int make_with_parents(const char *path)
+int aw_file_make_directories(const char *path)
 {
     char *copy = strdup(path);
     if (!copy) return ENOMEM;
@@ -108,93 +174,8 @@ aw_status aw_file_parents(const char *path)
     char *parent = strndup(path, (size_t)(slash - path));
     if (!parent) return aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path);
     aw_status status = AW_OK;
-    int code = make_with_parents(parent);
+    int code = aw_file_make_directories(parent);
     if (code != 0) status = aw_error(AW_ERR_IO, "%s: cannot be made: %s", parent, strerror(code));
     free(parent);
-    return status;
-}
-
-static int is_dot(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
-
-/* @return 0 or an errno; *empty is 1 for a directory without entries. */
-static int is_empty(const char *path, int *empty)
-{
-    DIR *directory = opendir(path);
-    if (!directory) return errno;
-    *empty = 1;
-    errno = 0;
-    for (struct dirent *e = readdir(directory); e && *empty; e = readdir(directory))
-        if (!is_dot(e->d_name)) *empty = 0;
-    int code = errno;
-    closedir(directory);
-    return code;
-}
-
-static int ends_with(const char *name, const char *tail)
-{
-    size_t n = strlen(name), m = strlen(tail);
-    return n >= m && strcmp(name + n - m, tail) == 0;
-}
-
-static int is_mesh_file(const char *name)
-{
-    return strncmp(name, "arcwake_", 8) == 0 &&
-           (ends_with(name, ".h5") || ends_with(name, ".h5.tmp"));
-}
-
-static int is_run_file(const char *name)
-{
-    static const char *const ours[] = {"monitor.csv", "run.log", "resolved.yaml", "report.html",
-                                       "forces.png"};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i) {
-        size_t n = strlen(ours[i]);
-        if (strncmp(name, ours[i], n) != 0) continue;
-        if (name[n] == '\0' || strcmp(name + n, ".tmp") == 0) return 1;
-    }
-    return 0;
-}
-
-/* Remove the entries of a directory for which `ours` returns 1. */
-static aw_status remove_ours(const char *path, int (*ours)(const char *name))
-{
-    DIR *directory = opendir(path);
-    if (!directory) return aw_error(AW_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
-    aw_status status = AW_OK;
-    for (struct dirent *e = readdir(directory); e && status == AW_OK; e = readdir(directory)) {
-        if (ours(e->d_name) && unlinkat(dirfd(directory), e->d_name, 0) != 0)
-            status = aw_error(AW_ERR_IO, "%s/%s: the old file cannot be removed: %s", path,
-                              e->d_name, strerror(errno));
-    }
-    closedir(directory);
-    return status;
-}
-
-aw_status aw_directory_make(const char *path, int force)
-{
-    if (!path || !*path) return aw_error(AW_ERR_ARG, "the output directory has no name");
-    aw_file_size_signal_ignore();
-    aw_status status = AW_OK;
-    int empty = 0, code = make_with_parents(path);
-    if (code == 0) code = is_empty(path, &empty);
-    if (code != 0)
-        return aw_error(AW_ERR_IO, "%s: cannot be the output directory: %s", path, strerror(code));
-    if (!empty && !force)
-        return aw_error(AW_ERR_ARG,
-                        "%s: the output directory is not empty (choose another with -o DIR, or "
-                        "--force to replace the files of an earlier run)",
-                        path);
-    char *diag = joined(path, "/", "diag");
-    if (!diag) return aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path);
-    code = make_with_parents(diag);
-    if (code != 0) {
-        status = aw_error(AW_ERR_IO, "%s: cannot be made: %s", diag, strerror(code));
-        goto done;
-    }
-    if (!empty) {
-        AW_TRY(remove_ours(path, is_run_file));
-        AW_TRY(remove_ours(diag, is_mesh_file));
-    }
-done:
-    free(diag);
     return status;
 }

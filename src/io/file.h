@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files that are complete or absent, and the output directory of a run. */
+/* Files that are complete or absent. */
 #ifndef AW_IO_FILE_H
 #define AW_IO_FILE_H
 #include <stddef.h>
@@ -8,12 +8,28 @@
 
 AW_BEGIN_DECLS
 
-/** Create or replace the file `path` atomically: write path.tmp, fsync, rename, fsync of the
- *  directory. On failure path.tmp is removed and the old file remains. SIGXFSZ is ignored from now
- *  on (aw_file_size_signal_ignore).
+enum { AW_TEMPORARY_RANDOM = 6 }; /* letters in the name of a temporary file */
+
+/** Create or replace the file `path` atomically: write path.XXXXXX.tmp (aw_file_temporary), fsync,
+ *  rename, fsync of the directory. On failure the temporary file is removed and the old file
+ *  remains. A symbolic link at `path` is replaced, not followed; devices, pipes and /dev/stdout are
+ *  written in place. SIGXFSZ is ignored from now on (aw_file_size_signal_ignore).
  *  @param[in] bytes  [size], borrowed; may be NULL if size is 0
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
 aw_status aw_file_replace(const char *path, const void *bytes, size_t size);
+
+/** Create a file for reading and writing at a path where nothing is, not even a symbolic link.
+ *  @param[in] at  directory of a relative path, or AT_FDCWD
+ *  @return the descriptor, or minus an errno (EEXIST: something is there) */
+int aw_file_create(int at, const char *path);
+
+/** The same under a new name beside `path`: "path.XXXXXX.tmp" with random letters.
+ *  @param[out] name  that name, to be freed with free(); NULL on error
+ *  @return the descriptor, or minus an errno */
+int aw_file_temporary(int at, const char *path, char **name);
+
+/** 1 if `name` is one that aw_file_temporary gives for `of` (or "of.tmp"). */
+int aw_file_is_temporary(const char *name, const char *of);
 
 /** Write all bytes to an open file descriptor, resuming after signals and partial writes.
  *  @return 0, or the errno of the write that failed; a part may have been written then. */
@@ -27,12 +43,9 @@ void aw_file_size_signal_ignore(void);
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
 aw_status aw_file_parents(const char *path);
 
-/** Create the output directory of a run: `path` (with its parents) and `path`/diag. A directory
- *  that is not empty is refused unless `force` is 1; then the files of an earlier run are removed,
- *  so that old and new ones never mix: diag/arcwake_*.h5, monitor.csv, run.log, resolved.yaml,
- *  report.html, forces.png (and their .tmp); no others.
- *  @return AW_OK, AW_ERR_ARG (empty path; not empty and no force), AW_ERR_NOMEM, AW_ERR_IO. */
-aw_status aw_directory_make(const char *path, int force);
+/** Create the directory `path` with its parents; one that is there is fine.
+ *  @return 0 or an errno (ENOTDIR: a file is in the way) */
+int aw_file_make_directories(const char *path);
 
 AW_END_DECLS
 #endif

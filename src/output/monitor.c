@@ -111,11 +111,9 @@ aw_status aw_monitor_open(const char *path, aw_monitor **out)
         return aw_error(AW_ERR_NOMEM, "%s: no memory to open it", path);
     }
     monitor->path = copy;
-    monitor->fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-    if (monitor->fd < 0) {
-        status = aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-        goto done;
-    }
+    monitor->fd = aw_file_create(AT_FDCWD, path);
+    if (monitor->fd < 0)
+        AW_TRY(aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(-monitor->fd)));
     line header;
     header_line(&header);
     AW_TRY(append(monitor, header.text, header.n));

@@ -70,7 +70,7 @@ void aw_monitor_row_clear(aw_monitor_row *row);
 /** An open monitor.csv; opaque. */
 typedef struct aw_monitor aw_monitor;
 
-/** Create the file (truncated) and write its header line. Free with aw_monitor_close.
+/** Create the file, where nothing may be, and write its header line. Free with aw_monitor_close.
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO. *out is NULL unless AW_OK. */
 aw_status aw_monitor_open(const char *path, aw_monitor **out);
 

@@ -157,6 +157,46 @@ expect 0 '' run out/resolved.yaml -o again
 expect 2 'not empty' run run.yaml
 expect 0 '' run run.yaml --force
 
+# Closed streams: no file of the run gets their numbers, and nothing is written into it.
+"$arcwake" run run.yaml -o closed <&- >&- 2>&- || complain "closed streams: exit $?"
+[ "$(grep -c -v '^[0-9]' closed/monitor.csv)" -eq 1 ] ||
+    complain "closed streams: $(head -c 300 closed/monitor.csv)"
+grep -q 'steps in' closed/run.log || complain "closed streams: run.log is $(cat closed/run.log)"
+
+# A full device on stdout: an error where stdout is the result; a run has the same in run.log.
+for line in 'inspect run.yaml' devices help 'help run' --version -h 'validate --list'; do
+    # shellcheck disable=SC2086
+    "$arcwake" $line >/dev/full 2>stderr
+    got=$?
+    [ $got -eq 4 ] || complain "arcwake $line >/dev/full: exit $got, expected 4"
+    [ "$(grep -c '^arcwake: error: stdout: cannot be written' stderr)" -eq 1 ] ||
+        complain "arcwake $line >/dev/full: stderr is $(cat stderr)"
+done
+"$arcwake" run run.yaml -o full >/dev/full 2>/dev/full || complain "run >/dev/full: exit $?"
+grep -q 'energy change' full/run.log || complain "run >/dev/full: run.log is $(cat full/run.log)"
+
+# The directory of another program; one through a symbolic link; one in use; files that go.
+mkdir alien
+echo mine >alien/run.log
+expect 2 'alien/run.log: is in the way' run run.yaml -o alien --force
+[ "$(ls alien)$(cat alien/run.log)" = run.logmine ] || complain "alien changed: $(ls alien)"
+"$arcwake" run run.yaml -o busy --set numerics.step_m=0.0002 >stdout.busy 2>stderr.busy &
+run=$!
+tries=0
+while ! grep -q '^[0-9]' busy/monitor.csv 2>/dev/null && [ $tries -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+expect 2 "process $run is writing its results there" run run.yaml -o busy --force
+[ -s busy/resolved.yaml ] || complain "--force removed the files of a run that lives"
+rm busy/monitor.csv
+wait $run
+got=$?
+[ $got -eq 4 ] || complain "a run without its monitor.csv: exit $got, expected 4"
+grep -q 'busy/monitor.csv: was removed or replaced' stderr.busy ||
+    complain "a run without its monitor.csv says: $(cat stderr.busy)"
+absent busy/run.lock
+
 # Several devices: a warning where they share a thread; a list that makes no sense is status 4.
 expect 0 '' run run.yaml -o pair --device cpu:0,manycore --solver heterogeneous --threads 2
 expect 0 '2 devices share 1 thread' run run.yaml -o crowd --device cpu:0,cpu:1 --threads 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files are complete or absent; a directory in use is refused as output directory. */
+/* Files are complete or absent. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,7 +71,7 @@ static void path_under_a_regular_file_is_refused(void **state)
     aw_status status = aw_file_replace(path, "x", 1);
     assert_one_line(scratch_stderr_end(), path, strerror(ENOTDIR));
     assert_int_equal(status, AW_ERR_IO);
-    assert_status(aw_directory_make(path, 1), AW_ERR_IO);
+    assert_int_equal(aw_file_make_directories(path), ENOTDIR);
     assert_text(scratch_path(f->dir, "plain"), "text");
 }
 
@@ -92,68 +93,61 @@ static void unwritable_directory_is_refused(void **state)
     }
     assert_int_equal(chmod(f->dir, 0500), 0);
     aw_status file = aw_file_replace(scratch_path(f->dir, "a.bin"), "x", 1);
-    aw_status folder = aw_directory_make(scratch_path(f->dir, "run"), 0);
     chmod(f->dir, 0700);
     assert_int_equal(file, AW_ERR_IO);
-    assert_int_equal(folder, AW_ERR_IO);
     assert_int_equal(scratch_count(f->dir), 0);
 }
 
-static void new_directory_is_created_with_its_parents_and_diag(void **state)
+/* A name of ours that is foreseen could be a symbolic link to any file of the user. */
+static void temporary_file_is_not_opened_through_a_symbolic_link(void **state)
 {
     scratch_fixture *f = *state;
-    assert_ok(aw_directory_make(scratch_path(f->dir, "a/b/run"), 0));
-    assert_true(scratch_exists(scratch_path(f->dir, "a/b/run/diag")));
-    assert_int_equal(mkdir(scratch_path(f->dir, "empty"), 0700), 0);
-    assert_ok(aw_directory_make(scratch_path(f->dir, "empty/"), 0));
-    assert_true(scratch_exists(scratch_path(f->dir, "empty/diag")));
-    assert_status(aw_directory_make("", 1), AW_ERR_ARG);
+    scratch_write(scratch_path(f->dir, "mine"), "mine");
+    assert_int_equal(symlink("mine", scratch_path(f->dir, "a.bin.tmp")), 0);
+    assert_ok(aw_file_replace(scratch_path(f->dir, "a.bin"), "x", 1));
+    assert_text(scratch_path(f->dir, "mine"), "mine");
+    assert_int_equal(symlink("mine", scratch_path(f->dir, "new")), 0);
+    assert_int_equal(aw_file_create(AT_FDCWD, scratch_path(f->dir, "new")), -EEXIST);
+    assert_text(scratch_path(f->dir, "mine"), "mine");
 }
 
-static void directory_in_use_is_refused_without_force_and_unchanged(void **state)
+static void temporary_names_differ_and_are_recognised(void **state)
 {
     scratch_fixture *f = *state;
-    scratch_write(scratch_path(f->dir, "monitor.csv"), "old");
-    scratch_stderr_begin(f->dir);
-    aw_status status = aw_directory_make(f->dir, 0);
-    assert_one_line(scratch_stderr_end(), f->dir, "--force");
-    assert_int_equal(status, AW_ERR_ARG);
-    assert_text(scratch_path(f->dir, "monitor.csv"), "old");
-    assert_int_equal(scratch_count(f->dir), 1);
+    char *first = NULL, *second = NULL;
+    const char *path = scratch_path(f->dir, "a.bin");
+    int one = aw_file_temporary(AT_FDCWD, path, &first);
+    int two = aw_file_temporary(AT_FDCWD, path, &second);
+    assert_true(one >= 0 && two >= 0);
+    assert_string_not_equal(first, second);
+    assert_true(aw_file_is_temporary(first, path));
+    assert_true(aw_file_is_temporary("a.tmp", "a"));
+    assert_false(aw_file_is_temporary("a.draft.tmp", "a"));
+    assert_false(aw_file_is_temporary("a.abcdefg.tmp", "a"));
+    assert_false(aw_file_is_temporary("a.abcdef.tmp2", "a"));
+    assert_false(aw_file_is_temporary("ab.abcdef.tmp", "a"));
+    close(one);
+    close(two);
+    free(first);
+    free(second);
 }
 
-static void force_removes_the_files_of_an_earlier_run_and_no_others(void **state)
-{
-    static const char *const ours[] = {"monitor.csv",
-                                       "run.log",
-                                       "resolved.yaml",
-                                       "report.html",
-                                       "forces.png",
-                                       "run.log.tmp",
-                                       "diag/arcwake_00000000.h5",
-                                       "diag/arcwake_12345678.h5",
-                                       "diag/arcwake_00000001.h5.tmp"};
-    static const char *const others[] = {"notes.txt",    "monitor.csv.bak",
-                                         "my_run.log",   "arcwake_00000000.h5",
-                                         "diag/beam.h5", "diag/arcwake_plot.png"};
-    scratch_fixture *f = *state;
-    assert_ok(aw_directory_make(f->dir, 0));
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i)
-        scratch_write(scratch_path(f->dir, ours[i]), "old");
-    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
-        scratch_write(scratch_path(f->dir, others[i]), "mine");
-    assert_ok(aw_directory_make(f->dir, 1));
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i)
-        assert_false(scratch_exists(scratch_path(f->dir, ours[i])));
-    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
-        assert_text(scratch_path(f->dir, others[i]), "mine");
-}
-
-static void old_file_that_cannot_be_removed_is_an_error(void **state)
+/* A rename would put a regular file in the place of /dev/null, for everyone. */
+static void pipe_is_written_in_place(void **state)
 {
     scratch_fixture *f = *state;
-    assert_int_equal(mkdir(scratch_path(f->dir, "run.log"), 0700), 0);
-    assert_status(aw_directory_make(f->dir, 1), AW_ERR_IO);
+    struct stat info;
+    char got[8] = "";
+    const char *path = scratch_path(f->dir, "pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int end = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(end >= 0);
+    assert_ok(aw_file_replace(path, "text", 4));
+    assert_int_equal(read(end, got, sizeof got), 4);
+    assert_string_equal(got, "text");
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    close(end);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -166,10 +160,9 @@ int main(void)
         TEST(path_under_a_regular_file_is_refused),
         TEST(path_of_a_directory_is_refused_and_leaves_no_temporary_file),
         TEST(unwritable_directory_is_refused),
-        TEST(new_directory_is_created_with_its_parents_and_diag),
-        TEST(directory_in_use_is_refused_without_force_and_unchanged),
-        TEST(force_removes_the_files_of_an_earlier_run_and_no_others),
-        TEST(old_file_that_cannot_be_removed_is_an_error),
+        TEST(temporary_file_is_not_opened_through_a_symbolic_link),
+        TEST(temporary_names_differ_and_are_recognised),
+        TEST(pipe_is_written_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

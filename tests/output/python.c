@@ -59,7 +59,7 @@ static void write_run(const char *directory)
 {
     sample *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    assert_ok(aw_directory_make(directory, 1));
+    assert_int_equal(aw_file_make_directories(scratch_path(directory, "diag")), 0);
     for (long step = 20; step <= STEPS; step += 20) {
         char path[SCRATCH_PATH];
         sample_fill(s, step);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The output directory of a run: made, locked, cleared of an earlier run's files, and watched. */
+#ifndef AW_IO_DIRECTORY_H
+#define AW_IO_DIRECTORY_H
+#include "src/base/status.h"
+
+AW_BEGIN_DECLS
+
+/** First line of a resolved.yaml, by which a directory is known to be one of arcwake's. */
+#define AW_DIRECTORY_MARK "# arcwake: resolved input"
+
+/** An output directory in use; opaque. */
+typedef struct aw_directory aw_directory;
+
+/** Make the directory `path` with its parents and `path`/diag, and lock it (src/io/lock.h). One
+ *  that is not empty is refused unless `force` is 1. Then the files of an earlier run are removed,
+ *  so that old and new ones never mix: diag/arcwake_*.h5, monitor.csv, run.log, report.html,
+ *  forces.png, resolved.yaml and their temporary files; no others, and none through a symbolic
+ *  link. resolved.yaml goes last: it is what shows that those files are arcwake's. Where it does
+ *  not, a file of such a name is somebody's, and the directory is refused.
+ *  @param[out] out  free with aw_directory_close; NULL unless AW_OK
+ *  @return AW_OK; AW_ERR_ARG (no name; not empty and no force; not arcwake's; in use: nothing was
+ *          written); AW_ERR_NOMEM; AW_ERR_IO (each with one line) */
+aw_status aw_directory_open(const char *path, int force, aw_directory **out);
+
+/** Watch a file of the directory from now on: aw_directory_check wants it to remain the same.
+ *  @param[in] name  static, in the directory itself  @return AW_OK, AW_ERR_IO (message) */
+aw_status aw_directory_watch(aw_directory *directory, const char *name);
+
+/** Compare directory, lock and the watched files with those that were opened: a few system calls.
+ *  @return AW_OK, AW_ERR_IO (one was removed or replaced: message) */
+aw_status aw_directory_check(const aw_directory *directory);
+
+/** Remove the lock and free; NULL is fine. */
+void aw_directory_close(aw_directory *directory);
+
+AW_END_DECLS
+#endif
