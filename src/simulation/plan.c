@@ -20,12 +20,23 @@
 #include "src/simulation/upstream.h"
 #include "src/solvers/solver.h"
 
-/* Memory of the program and its libraries, measured on the runs of inputs/ (docs/theory.md,
- * "Memory"). */
-#define AW_PROGRAM_BYTES ((size_t)12 << 20)
-/* Regions in the solver's lists per point of a block and per node along the longer side: predicts
- * the peaks of the LCLS bend with 64, 96 and 128 nodes within 10 %. */
+/* What the program and its libraries take beyond what they have at the start: HDF5 and OpenMP, when
+ * they are first used. */
+#define AW_LIBRARY_BYTES ((size_t)6 << 20)
+/* Cells of the starting partition per node along the longer side. */
 #define AW_LISTED_REGIONS ((size_t)8)
+/* Regions in the lists of `two-phase` per point of a block: predicts the peaks of the LCLS bend with
+ * 32 to 128 nodes, at tolerances of 1e-4 and 1e-6, within 15 %. */
+#define AW_POINT_REGIONS(side) (180 + 16 * (size_t)(side) / 5)
+/* Regions of the points at which scales are found and errors are measured, of any strategy; more
+ * with leftovers, which are refined by so many regions. */
+#define AW_SAMPLED_REGIONS ((size_t)30000)
+/* What `projection` lists to find its first rules, and what the step that is left to another
+ * strategy then takes. */
+#define AW_FIRST_RULES_BYTES ((size_t)12 << 20)
+/* More of that below this tolerance, where the first steps are left to it as a rule. */
+#define AW_FALLBACK_BYTES ((size_t)32 << 20)
+#define AW_FALLBACK_TOLERANCE 5e-6
 /* Per particle while a file of particles is written: five numbers for the file, its image in HDF5,
  * and the copy that is stored. */
 #define AW_WRITTEN_BYTES ((size_t)15 * sizeof(double))
@@ -101,8 +112,9 @@ static size_t projection_bytes(const aw_config *config, size_t nodes, size_t thr
     const size_t slices = AW_COMMON_LINES * aw_interpolated_lines_size(&view) * sizeof(float);
     const size_t tables = AW_COMMON_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
     if (!is_projection(config)) return 0;
-    return nodes * (3 * AW_RESULTS + 2) * sizeof(double) + slices + tables +
-           aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
+    const size_t fallback = config->tolerance < AW_FALLBACK_TOLERANCE ? AW_FALLBACK_BYTES : 0;
+    return AW_FIRST_RULES_BYTES + fallback + nodes * (3 * AW_RESULTS + 2) * sizeof(double) +
+           slices + tables + aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
 }
 
 /* Memory of each thread of the CPU device: a pool of regions, and interpolated slices as cells or
@@ -168,10 +180,11 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
-    size_t side = (size_t)(config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1]);
-    size_t lists = AW_LISTED_REGIONS * side * block_points(config, nodes) * sizeof(aw_region);
-    if (has_clusters(config)) lists /= 4; /* leftovers only */
-    return AW_PROGRAM_BYTES + threads * thread_bytes(config) + lists +
+    const int side = config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1];
+    size_t lists = AW_SAMPLED_REGIONS * sizeof(aw_region);
+    if (strcmp(config->solver, "two-phase") == 0)
+        lists = AW_POINT_REGIONS(side) * block_points(config, nodes) * sizeof(aw_region);
+    return aw_memory_now() + AW_LIBRARY_BYTES + threads * thread_bytes(config) + lists +
            cluster_bytes(config, nodes, slices) + projection_bytes(config, nodes, threads) +
            AW_DEPOSIT_GRIDS * slice + nodes * per_node +
            config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES);

@@ -33,32 +33,48 @@ static size_t list_halves(aw_solver *solver, const aw_problem *problem, size_t p
     return n;
 }
 
-aw_status aw_solver_at_points(aw_solver *solver, const aw_problem *problem,
-                              const aw_at_points *wanted)
+/* Regions that are listed at once: they bound the memory, and are work for many threads. */
+enum { REGIONS_AT_ONCE = 16384 };
+
+/* Integrate at points first .. *next - 1 of those wanted, as many as are listed at once. */
+static aw_status integrate_some(aw_solver *solver, const aw_problem *problem,
+                                const aw_at_points *wanted, size_t first, size_t *next)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const size_t most = solver->partition->n;
+    const size_t most = 2 * solver->partition->n; /* regions of a point */
     aw_status status = AW_OK;
     aw_work work = {0};
-    size_t regions = 0;
-    AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, most, sizeof(aw_region)));
-    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, wanted->n, sizeof(aw_job)));
-    for (size_t i = 0; i < wanted->n; ++i) {
-        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, regions + 2 * most,
+    size_t regions = 0, n = 0;
+    for (; first + n < wanted->n && (n == 0 || regions + most <= REGIONS_AT_ONCE); ++n) {
+        AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, regions + most,
                        sizeof(aw_region)));
-        const size_t first = regions;
-        regions = list_halves(solver, problem, wanted->point[i], first);
-        solver->job[i] = (aw_job){.first = first,
-                                  .count = regions - first,
+        const size_t begin = regions;
+        regions = list_halves(solver, problem, wanted->point[first + n], begin);
+        solver->job[n] = (aw_job){.first = begin,
+                                  .count = regions - begin,
                                   .tolerance = wanted->tolerance,
                                   .density = wanted->density};
     }
-    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, wanted->n,
-                       &problem->scales, &work));
+    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, n, &problem->scales,
+                       &work));
     AW_TRY(ops->wait(solver->device->state));
-    for (size_t i = 0; i < wanted->n; ++i)
+    for (size_t i = 0; i < n; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
-            wanted->I[i][k] = solver->job[i].status == AW_OK ? solver->job[i].I[k] : (double)NAN;
+            wanted->I[first + i][k] =
+                solver->job[i].status == AW_OK ? solver->job[i].I[k] : (double)NAN;
+    *next = first + n;
+done:
+    return status;
+}
+
+aw_status aw_solver_at_points(aw_solver *solver, const aw_problem *problem,
+                              const aw_at_points *wanted)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, solver->partition->n,
+                   sizeof(aw_region)));
+    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, wanted->n, sizeof(aw_job)));
+    for (size_t i = 0; i < wanted->n;) AW_TRY(integrate_some(solver, problem, wanted, i, &i));
 done:
     return status;
 }
