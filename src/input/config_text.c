@@ -5,22 +5,8 @@
 #include <string.h>
 
 #include "src/input/fields.h"
+#include "src/input/quote.h"
 #include "src/io/directory.h"
-
-/* Double-quoted, because a plain text could read as a number, a null or another type. */
-static void put_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(out, "\\x%02x", *c);
-        else
-            fputc(*c, out);
-    }
-    fputs("\"", out);
-}
 
 static void put_key(FILE *out, const aw_field *field)
 {
@@ -72,12 +58,13 @@ static int put_lattice(FILE *out, const aw_field *field, const aw_config *config
 {
     char *whole = realpath(config->lattice_path, NULL);
     put_key(out, field);
-    put_text(out, whole ? whole : config->lattice_path);
+    aw_yaml_quote(out, whole ? whole : config->lattice_path);
     fputc('\n', out);
     free(whole);
     return 1;
 }
 
+/* Texts are quoted, because a plain one could read as a number, a null or another type. */
 static void put_special(FILE *out, const aw_field *field, const aw_config *config)
 {
     const char *leaf = aw_field_leaf(field);
@@ -85,7 +72,7 @@ static void put_special(FILE *out, const aw_field *field, const aw_config *confi
     int by_emittance = beam->emittance > 0.0;
     if (strcmp(leaf, "title") == 0) {
         put_key(out, field);
-        put_text(out, config->title);
+        aw_yaml_quote(out, config->title);
         fputc('\n', out);
     } else if (strcmp(leaf, "lattice") == 0)
         put_lattice(out, field, config);
@@ -140,12 +127,12 @@ static void put_field(FILE *out, const aw_field *field, const aw_config *config)
         break;
     case AW_FIELD_NAME: fprintf(out, "%s\n", from); break;
     case AW_FIELD_DEVICE:
-        put_text(out, from);
+        aw_yaml_quote(out, from);
         fputc('\n', out);
         break;
     default:
         memcpy(&text, from, sizeof text);
-        put_text(out, text);
+        aw_yaml_quote(out, text);
         fputc('\n', out);
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The run file: what it means, its defaults, every refusal by place, and the text written back. */
 #include "src/input/config.h"
+#include "src/input/quote.h"
+#include "src/input/yaml.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -359,6 +361,42 @@ static void set_overrides_the_file(void **state)
     aw_config_free(c);
 }
 
+/* Text -> YAML -> text, with all that YAML treats in a way of its own. */
+static void quoted_text_reads_back(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "a\\b\tc",
+                                        "\"",
+                                        "two\nlines ",
+                                        "x\xc2\x85y",
+                                        "\xe2\x80\xa8",
+                                        "z\xe2\x80\xa9",
+                                        "\xef\xbb\xbf",
+                                        "\xc2\x9f",
+                                        "\x7f\x01",
+                                        "gr\xc3\xbc\xc3\x9f",
+                                        "~",
+                                        "\xef\xbf\xbd",
+                                        "\xf0\x9f\x98\x80",
+                                        " # a: [b]",
+                                        "\r"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        char yaml[200] = "";
+        aw_input_errors errors = {0};
+        aw_yaml *doc = NULL;
+        FILE *out = fmemopen(yaml, sizeof yaml, "w");
+        assert_non_null(out);
+        aw_yaml_quote(out, texts[i]);
+        assert_int_equal(fclose(out), 0);
+        assert_ok(aw_yaml_parse(AW_INPUT_SET, yaml, strlen(yaml), &errors, &doc));
+        assert_string_equal(aw_yaml_root(doc)->text, texts[i]);
+        assert_true(aw_yaml_root(doc)->quoted);
+        aw_yaml_free(doc);
+        aw_input_errors_free(&errors);
+    }
+}
+
 static void set_is_refused_by_its_key(void **state)
 {
     (void)state;
@@ -476,6 +514,7 @@ int main(void)
         cmocka_unit_test(steady_needs_a_leading_bend),
         cmocka_unit_test(all_problems_are_told_at_once),
         cmocka_unit_test(set_overrides_the_file),
+        cmocka_unit_test(quoted_text_reads_back),
         cmocka_unit_test(set_is_refused_by_its_key),
         cmocka_unit_test(the_text_reads_back_to_the_same_bits),
         cmocka_unit_test(the_manual_names_every_key),
