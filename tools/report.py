@@ -15,6 +15,8 @@ import html
 import io
 import math
 import os
+import secrets
+import string
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -505,10 +507,12 @@ def make_page(directory):
 
 
 def replace(path, data):
-    """Replace a file atomically."""
-    temporary = path.with_name(path.name + ".tmp")
+    """Replace a file atomically, by way of a new file as aw_file_temporary names it."""
+    letters = "".join(secrets.choice(string.ascii_lowercase) for _ in range(6))
+    temporary = path.with_name(f"{path.name}.{letters}.tmp")
     try:
-        temporary.write_bytes(data)
+        with open(temporary, "xb") as file:
+            file.write(data)
         os.replace(temporary, path)
     except OSError as problem:
         temporary.unlink(missing_ok=True)

@@ -3,10 +3,12 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/yaml/quote.h"
 
 enum { O_FORCE = 256, O_SOLVER, O_DEVICE, O_THREADS, O_STEPS, O_SOLVE, O_RESTART, O_SET, O_QUIET };
 
@@ -31,13 +33,29 @@ static aw_status add_set(aw_options *o, const char *text)
     return AW_OK;
 }
 
+/* Append key="value" to o->text, with whatever the value contains. @return its size with the 0 */
+static size_t append_key(aw_options *o, const char *key, const char *value)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return 0;
+    fprintf(out, "%s=", key);
+    aw_yaml_quote(out, value);
+    const int failed = ferror(out);
+    if (fclose(out) != 0 || failed || ++size > sizeof o->text - o->n_text) size = 0;
+    if (size > 0) memcpy(o->text + o->n_text, text, size);
+    free(text);
+    return size;
+}
+
 /* An option that stands for a key of the input. */
 static aw_status add_key(aw_options *o, const char *key, const char *value)
 {
-    if (o->n_text == AW_SET_MAX) return aw_error(AW_ERR_ARG, "too many options");
-    char *text = o->text[o->n_text++];
-    if (snprintf(text, sizeof o->text[0], "%s=\"%s\"", key, value) >= (int)sizeof o->text[0])
-        return aw_error(AW_ERR_ARG, "%s: the value is too long", key);
+    const char *text = o->text + o->n_text;
+    const size_t size = append_key(o, key, value);
+    if (size == 0) return aw_error(AW_ERR_ARG, "%s: the value is too long", key);
+    o->n_text += size;
     return add_set(o, text);
 }
 

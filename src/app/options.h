@@ -13,7 +13,7 @@ typedef struct aw_options {
     const char *input;
     const char *set[AW_SET_MAX]; /* "key=value", of --set and of options that stand for a key */
     size_t n_set;
-    char text[AW_SET_MAX][AW_PATH_MAX_LEN / 8]; /* storage of the latter */
+    char text[8 * AW_PATH_MAX_LEN]; /* storage of the latter: n_text bytes are in use */
     size_t n_text;
     int threads, force, quiet;
     long steps, solve_every;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `arcwake run`: the time loop, its output, and how it ends. */
-#include <errno.h>
 #include <math.h>
 #include <omp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/app/options.h"
+#include "src/app/signals.h"
 #include "src/app/summary.h"
 #include "src/base/comm.h"
 #include "src/base/command.h"
@@ -26,25 +24,6 @@
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
-/* Set by the first ^C or SIGTERM; a second one ends the process at once. */
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int signal_number)
-{
-    (void)signal_number;
-    stop_requested = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = request_stop;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 typedef struct run {
     const aw_config *config;
     aw_simulation *sim;
@@ -55,6 +34,7 @@ typedef struct run {
     char *text;                        /* resolved input, owned */
     size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
     long meshes;                       /* mesh files written */
+    long steps;                        /* done; the first is step 0 */
 
     int broken;   /* rules of which the run has warned, AW_RULE_.. */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
@@ -178,22 +158,33 @@ done:
     return status;
 }
 
+/* @return AW_OK, or AW_ERR_INTERRUPTED after a signal (message) */
+static aw_status stop_if_asked(run *r)
+{
+    const aw_simulation *sim = r->sim;
+    if (!aw_signals_stop()) return AW_OK;
+    if (!r->directory)
+        return aw_error(AW_ERR_INTERRUPTED,
+                        "stopped by a signal before the first step; nothing was written");
+    aw_progress_clear(&r->progress);
+    if (r->steps == 0)
+        return aw_error(AW_ERR_INTERRUPTED, "stopped by a signal before the first step");
+    return aw_error(AW_ERR_INTERRUPTED,
+                    "stopped by a signal after step %ld of %ld, S = %.6g m; the files written so "
+                    "far are complete",
+                    sim->step, sim->plan.steps, sim->S_ref);
+}
+
 static aw_status loop(run *r)
 {
     aw_simulation *sim = r->sim;
     aw_status status = AW_OK;
     for (;;) {
         AW_TRY(one_step(r));
+        r->steps++;
         aw_progress_step(&r->progress, sim->seconds);
         if (sim->step == sim->plan.steps) break;
-        if (stop_requested) {
-            aw_progress_clear(&r->progress);
-            status = aw_error(AW_ERR_INTERRUPTED,
-                              "stopped by a signal after step %ld of %ld, S = "
-                              "%.6g m; the files written so far are complete",
-                              sim->step, sim->plan.steps, sim->S_ref);
-            goto done;
-        }
+        AW_TRY(stop_if_asked(r));
         AW_TRY(aw_simulation_advance(sim));
     }
 done:
@@ -251,12 +242,9 @@ static void finish(run *r, double seconds)
                 r->config->directory);
 }
 
-/* A worker rank: carries out the commands of rank 0 until that sends the last. Signals are handled
- * by rank 0 alone. */
+/* A worker rank: carries out the commands of rank 0 until that sends the last. */
 static void work_for_root(aw_simulation *sim)
 {
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
     aw_log_mute(0); /* errors and warnings from here on are this rank's own */
     aw_log_quiet(1);
     aw_simulation_worker(sim);
@@ -304,13 +292,16 @@ static char *text_for_ranks(const run *r)
 static aw_status set_up(run *r, aw_status status)
 {
     char *text = NULL;
-    if (status == AW_OK && !(r->text = aw_config_text(r->config))) status = AW_ERR_NOMEM;
-    if (status == AW_OK && !(text = text_for_ranks(r))) status = AW_ERR_NOMEM;
-    if (status == AW_ERR_NOMEM) aw_error(status, "out of memory");
+    if (status == AW_OK) {
+        r->text = aw_config_text(r->config);
+        text = r->text ? text_for_ranks(r) : NULL;
+        if (!text) status = aw_error(AW_ERR_NOMEM, "out of memory");
+    }
     status = aw_ranks_agree(text, status);
     free(text);
     if (status != AW_OK) return status;
     status = aw_simulation_new(r->config, NULL, 1, &r->sim);
+    if (status == AW_OK) status = stop_if_asked(r);
     return aw_simulation_ranks_begin(r->sim, status);
 }
 
@@ -322,6 +313,10 @@ static aw_status run_command(int argc, char **argv)
     run r = {0};
     aw_plan plan;
     double begin = aw_now();
+    if (aw_comm_rank() > 0)
+        aw_signals_ignore(); /* rank 0 handles them for all */
+    else
+        aw_signals_catch();
     status = read_input(argc, argv, &options, &config, &plan);
     r.config = config;
     AW_TRY(set_up(&r, status));
@@ -335,9 +330,9 @@ static aw_status run_command(int argc, char **argv)
     aw_summary_begin(r.sim);
     AW_TRY(aw_simulation_offload(r.sim));
     aw_plan_warn(config, &plan);
-    catch_signals();
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
-    status = loop(&r);
+    status = stop_if_asked(&r);
+    if (status == AW_OK) status = loop(&r);
     if (status == AW_OK) status = aw_directory_check(r.directory);
     if (status == AW_OK)
         aw_progress_end(&r.progress);
@@ -366,7 +361,8 @@ static const char help[] =
     "  --set KEY=VALUE       set any key of the input, e.g. numerics.grid=[64,64]; repeatable\n"
     "  --quiet               errors and warnings only\n"
     "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
-    "4 files, memory or devices; 75 stopped by a signal between two steps.\n";
+    "4 files, memory or devices; 75 stopped by a signal (INT, TERM, HUP, USR1), between two steps\n"
+    "(a second one ends the process at once).\n";
 
 const aw_command aw_run_command = {
     .name = "run",

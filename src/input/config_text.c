@@ -7,21 +7,7 @@
 
 #include "src/input/fields.h"
 #include "src/io/directory.h"
-
-/* Double-quoted, because a plain text could be read as a number or a null. */
-static void put_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(out, "\\x%02x", *c);
-        else
-            fputc(*c, out);
-    }
-    fputs("\"", out);
-}
+#include "src/yaml/quote.h"
 
 static void put_key(FILE *out, const aw_field *field)
 {
@@ -166,7 +152,7 @@ static int put_lattice(FILE *out, const aw_config *config)
         int taken = 0;
         for (size_t k = 0; k < 3; ++k) taken |= strcmp(name, own[k]) == 0;
         fputs("            - ", out);
-        put_text(out, name);
+        aw_yaml_quote(out, name);
         if (taken || !list[i].same || list[i].first == i) {
             fputs(": ", out);
             put_element(out, &lattice->element[i]);
@@ -174,15 +160,16 @@ static int put_lattice(FILE *out, const aw_config *config)
         fputc('\n', out);
     }
     fputs("      - ", out);
-    put_text(out, config->lattice_name);
+    aw_yaml_quote(out, config->lattice_name);
     fprintf(out, ": {kind: Lattice, branches: [%s]}\n      - use: ", line);
-    put_text(out, config->lattice_name);
+    aw_yaml_quote(out, config->lattice_name);
     fputc('\n', out);
     free(list);
     return 1;
 }
 
-/* @return 0 if out of memory */
+/* Texts are quoted, because a plain one could be read as a number, a null or another type.
+ * @return 0 if out of memory */
 static int put_special(FILE *out, const aw_field *field, const aw_config *config)
 {
     const char *leaf = aw_field_leaf(field);
@@ -190,7 +177,7 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
     int by_emittance = beam->emittance > 0.0;
     if (strcmp(leaf, "title") == 0) {
         put_key(out, field);
-        put_text(out, config->title);
+        aw_yaml_quote(out, config->title);
         fputc('\n', out);
     } else if (strcmp(leaf, "lattice") == 0)
         return put_lattice(out, config);
@@ -249,12 +236,12 @@ static int put_field(FILE *out, const aw_field *field, const aw_config *config)
         break;
     case AW_FIELD_NAME: fprintf(out, "%s\n", from); break;
     case AW_FIELD_DEVICE:
-        put_text(out, from);
+        aw_yaml_quote(out, from);
         fputc('\n', out);
         break;
     default:
         memcpy(&text, from, sizeof text);
-        put_text(out, text);
+        aw_yaml_quote(out, text);
         fputc('\n', out);
     }
     return 1;

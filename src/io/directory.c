@@ -65,7 +65,8 @@ static int is_resolved(const char *name) { return strcmp(name, RESOLVED) == 0; }
 
 static int is_lock(const char *name)
 {
-    return strcmp(name, AW_LOCK_NAME) == 0 || aw_file_is_temporary(name, AW_LOCK_NAME);
+    return strcmp(name, AW_LOCK_NAME) == 0 || strcmp(name, AW_LOCK_GUARD) == 0 ||
+           aw_file_is_temporary(name, AW_LOCK_NAME);
 }
 
 /* Open the entries of a directory anew. @return NULL with errno set */

@@ -8,6 +8,10 @@
 
 #include "src/base/log.h"
 
+/* libhdf5 opens a file of the name that it is given if there is one, and reads it, although it will
+ * write none. There can be no file of this name. */
+#define NO_FILE "/dev/null/arcwake.h5"
+
 #define CHUNK_ITEMS 131072 /* 1 MiB: libhdf5's chunk cache holds one */
 
 /* The innermost entry of libhdf5's error stack says what went wrong. */
@@ -49,7 +53,7 @@ void aw_h5_begin(aw_h5 *h5, const char *path, size_t expected)
         check(h5, H5Pset_fapl_core(access, expected + (1u << 20), 0), "start on", path);
     if (h5->status == AW_OK) check(h5, H5Pset_obj_track_times(creation, 0), "start on", path);
     if (h5->status == AW_OK) {
-        h5->file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
+        h5->file = H5Fcreate(NO_FILE, H5F_ACC_TRUNC, creation, access);
         if (h5->file < 0) fail(h5, "begin", path);
     }
     if (access >= 0) check(h5, H5Pclose(access), "start on", path);

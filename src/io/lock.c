@@ -68,6 +68,7 @@ static int prepare(int at, char **name)
     if (code == 0) return fd;
     unlinkat(at, *name, 0);
     free(*name);
+    *name = NULL;
     close(fd);
     return -code;
 }
@@ -117,31 +118,24 @@ static verdict judge(int at, int fd, owner *of)
 }
 
 /* Replace the stale lock `old` by the one that was prepared. @return 0, or an errno (EEXIST:
- * another run was faster) */
-static int replace(int at, const char *name, int fd, const owner *of, int old)
+ * another run was faster, or is at it) */
+static int replace(int at, const char *name, const owner *of, int old)
 {
     if (of->by_flock) return renameat(at, name, at, AW_LOCK_NAME) == 0 ? 0 : errno;
-    /* Of several runs that move the stale lock away one succeeds. Who moves another one instead,
-     * because it came late, puts it back; should that fail, its owner notices (aw_lock_is_held). */
-    char *aside = NULL;
-    const int made = aw_file_temporary(at, AW_LOCK_NAME, &aside);
-    if (made < 0) return -made;
-    close(made);
+    /* One at a time, or a late one would take the lock of the first for the stale one. */
+    const int guard = aw_file_create(at, AW_LOCK_GUARD);
+    if (guard < 0) return -guard;
+    close(guard);
     int code = EEXIST;
-    if (renameat(at, AW_LOCK_NAME, at, aside) == 0) {
-        if (in_place(at, aside, old))
-            code = place(at, name, fd);
-        else
-            linkat(at, aside, at, AW_LOCK_NAME, 0);
-    }
-    unlinkat(at, aside, 0);
-    free(aside);
+    if (in_place(at, AW_LOCK_NAME, old))
+        code = renameat(at, name, at, AW_LOCK_NAME) == 0 ? 0 : errno;
+    unlinkat(at, AW_LOCK_GUARD, 0);
     return code;
 }
 
 static aw_status refuse(verdict what, const owner *of, const char *path)
 {
-    if (what == ALIVE || what == HELD)
+    if (what == ALIVE)
         return aw_error(AW_ERR_ARG,
                         "%s: process %ld is writing its results there (choose another directory "
                         "with -o DIR, or wait)",
@@ -152,6 +146,11 @@ static aw_status refuse(verdict what, const owner *of, const char *path)
                         "directory with -o DIR; if that process has ended, remove %s/" AW_LOCK_NAME
                         ")",
                         path, of->process, of->host, path);
+    if (what == HELD)
+        return aw_error(AW_ERR_ARG,
+                        "%s: another run is taking it from process %ld (choose another directory "
+                        "with -o DIR; if no run uses it, remove %s/" AW_LOCK_NAME "*)",
+                        path, of->process, path);
     return aw_error(AW_ERR_ARG,
                     "%s/" AW_LOCK_NAME ": is not readable as a run's lock (choose another "
                     "directory with -o DIR, or remove it if no run is using the directory)",
@@ -166,13 +165,16 @@ static int try_once(int at, aw_lock *lock, verdict *what, owner *of)
     const int fd = prepare(at, &name);
     *what = GONE;
     *of = (owner){0};
-    if (fd < 0) return -fd;
+    if (!name) return -fd;
     int code = place(at, name, fd);
     if (code == EEXIST) {
         /* for writing, because flock on NFS wants that */
         const int old = openat(at, AW_LOCK_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         *what = old >= 0 ? judge(at, old, of) : errno == ENOENT ? GONE : UNKNOWN;
-        if (*what == STALE) code = replace(at, name, fd, of, old);
+        if (*what == STALE) {
+            code = replace(at, name, of, old);
+            if (code == EEXIST) *what = HELD;
+        }
         if (old >= 0) close(old);
     }
     unlinkat(at, name, 0);

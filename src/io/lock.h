@@ -9,6 +9,9 @@ AW_BEGIN_DECLS
 /** Name of the lock in its directory. Its text says which process on which host made it. */
 #define AW_LOCK_NAME "run.lock"
 
+/** Name of a file that is there while a stale lock is replaced, on a file system without flock. */
+#define AW_LOCK_GUARD AW_LOCK_NAME ".guard"
+
 /** A lock that is held; private to lock.c. Zeroed, with `fd` = -1, it is none. */
 typedef struct aw_lock {
     int at, fd; /* the directory, borrowed, and the open lock */
@@ -22,7 +25,7 @@ typedef struct aw_lock {
  *  the system drops when the process ends, however it ends: a lock of this host whose flock is free
  *  is stale, even where the number of its process was used again, or belongs to another container.
  *  Only who has that flock replaces the lock. On a file system without flock the process is looked
- *  up.
+ *  up, and who creates AW_LOCK_GUARD replaces the lock.
  *  @param[in] path  of the directory, for messages
  *  @return AW_OK; AW_ERR_ARG: another run has it (message with the remedy); AW_ERR_IO (message) */
 aw_status aw_lock_take(int at, const char *path, aw_lock *lock);

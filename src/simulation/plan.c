@@ -25,8 +25,8 @@
 #define AW_LIBRARY_BYTES ((size_t)6 << 20)
 /* Cells of the starting partition per node along the longer side. */
 #define AW_LISTED_REGIONS ((size_t)8)
-/* Regions in the lists of `two-phase` per point of a block: predicts the peaks of the LCLS bend with
- * 32 to 128 nodes, at tolerances of 1e-4 and 1e-6, within 15 %. */
+/* Regions in the lists of `two-phase` per point of a block: predicts the peaks of the LCLS bend
+ * with 32 to 128 nodes, at tolerances of 1e-4 and 1e-6, within 15 %. */
 #define AW_POINT_REGIONS(side) (180 + 16 * (size_t)(side) / 5)
 /* Regions of the points at which scales are found and errors are measured, of any strategy; more
  * with leftovers, which are refined by so many regions. */

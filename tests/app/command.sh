@@ -228,25 +228,66 @@ expect 0 "arcwake: warning: $place/tuning.yaml:" run run.yaml -o tuned --steps 1
 grep -q 'ignored (run arcwake tune again)' stderr || complain "no remedy is named: $(cat stderr)"
 export ARCWAKE_TUNING=none
 
-# A signal: status 75, between two steps, and the files are complete.
-"$arcwake" run run.yaml -o stopped --set numerics.step_m=0.0002 >stdout 2>stderr &
+# Options that stand for a key: the value is a text, whatever is in it; resolved.yaml, too.
+line=$(printf 'two\nlines')
+next=$(printf 'next\302\205line')
+for name in 'back\tslash' 'quote"d' "$line" "$next" 'a: b # c' '~'; do
+    expect 0 '' run run.yaml --steps 1 -o "names/$name"
+    [ -s "names/$name/monitor.csv" ] || complain "-o '$name' made: $(ls -R names)"
+    expect 0 '' run "names/$name/resolved.yaml" --steps 1 --force
+done
+[ "$(find names -mindepth 1 -maxdepth 1 | tr -d '\n' | tr -cd / | wc -c)" -eq 6 ] ||
+    complain "other directories than those of -o: $(ls names)"
+
+# stop_by SIGNAL: a run gets it after a few steps and ends with status 75, its files complete.
+stop_by() {
+    "$arcwake" run run.yaml -o stopped --force --set numerics.step_m=0.0002 >stdout 2>stderr &
+    run=$!
+    tries=0
+    while [ ! -s stopped/diag/arcwake_00000002.h5 ] && [ $tries -lt 300 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -PIPE $run # is ignored
+    kill "-$1" $run
+    wait $run
+    got=$?
+    [ $got -eq 75 ] || complain "a run stopped by $1: exit $got, expected 75: $(cat stderr)"
+    grep -q 'the files written so far are complete' stderr ||
+        complain "a run stopped by $1 says: $(cat stderr)"
+    rows=$(grep -c '^[0-9]' stopped/monitor.csv)
+    fields=$(grep '^[0-9]' stopped/monitor.csv | awk -F, '{ print NF }' | sort -u | wc -l)
+    if [ "$rows" -lt 3 ] || [ "$fields" -ne 1 ]; then
+        complain "monitor.csv after $1: $rows rows, $fields different lengths"
+    fi
+    left=$(find stopped -name '*.tmp*' -o -name run.lock)
+    [ -z "$left" ] || complain "left after $1: $left"
+    rm -r stopped
+}
+for signal in TERM HUP USR1; do stop_by $signal; done
+
+# Before the first step: status 75, and nothing is written. The warning of the energies is printed
+# before the particles are made.
+rm stderr
+"$arcwake" run run.yaml -o early --set beam.particles=4000000 --set beam.energy_eV=5.3e9 \
+    --set beam.gamma=null >stdout 2>stderr &
 run=$!
 tries=0
-while [ ! -s stopped/diag/arcwake_00000002.h5 ] && [ $tries -lt 300 ]; do
-    sleep 0.1
+while [ ! -s stderr ] && [ $tries -lt 300 ]; do
+    sleep 0.01
     tries=$((tries + 1))
 done
 kill -TERM $run
 wait $run
 got=$?
-[ $got -eq 75 ] || complain "a stopped run: exit $got, expected 75: $(cat stderr)"
-grep -q 'the files written so far are complete' stderr ||
-    complain "a stopped run says: $(cat stderr)"
-rows=$(grep -c '^[0-9]' stopped/monitor.csv)
-fields=$(grep '^[0-9]' stopped/monitor.csv | awk -F, '{ print NF }' | sort -u | wc -l)
-if [ "$rows" -lt 3 ] || [ "$fields" -ne 1 ]; then
-    complain "monitor.csv of a stopped run: $rows rows, $fields different lengths"
-fi
-[ -z "$(find stopped -name '*.tmp*')" ] || complain "half files: $(find stopped -name '*.tmp*')"
+[ $got -eq 75 ] || complain "a run stopped at once: exit $got, expected 75: $(cat stderr)"
+grep -q 'before the first step; nothing was written' stderr ||
+    complain "a run stopped at once says: $(cat stderr)"
+absent early
+
+# A pipe that breaks: the run goes on. (The subshell's first command is the run, the reader ends.)
+{ "$arcwake" run run.yaml -o pipe 2>&1; echo $? >pipe.status; } | true
+[ "$(cat pipe.status)" -eq 0 ] || complain "a broken pipe: exit $(cat pipe.status), expected 0"
+grep -q 'steps in' pipe/run.log || complain "a broken pipe: run.log is $(cat pipe/run.log)"
 
 exit $bad

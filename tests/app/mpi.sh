@@ -137,6 +137,21 @@ odd 2 'rank 1 has another input' 1 run run.yaml -o odd --threads 1 --steps 3
 odd 2 'rank 2 has another input' 2 run run.yaml -o odd --threads 1 --device manycore
 grep -q 'same files' stderr || complain "no remedy: $(cat stderr)"
 
+# USR1, which mpirun passes on to the ranks: mpirun ends with their status.
+"$mpiexec" --bind-to none -n 2 "$arcwake" run run.yaml --threads 1 -o signal \
+    --set numerics.step_m=0.0005 >stdout 2>stderr &
+run=$!
+tries=0
+while ! grep -q '^[0-9]' signal/monitor.csv 2>/dev/null && [ $tries -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -USR1 $run
+wait $run
+got=$?
+[ $got -eq 75 ] || complain "mpirun stopped by USR1: exit $got, expected 75: $(cat stderr)"
+[ -z "$(find signal -name '*.tmp*' -o -name run.lock)" ] || complain "left: $(ls -R signal)"
+
 "$mpiexec" -n 2 --bind-to core "$arcwake" run run.yaml -o bound --threads 2 --steps 1 \
     >stdout 2>stderr || complain "ranks bound to a core: $(cat stderr)"
 grep -q 'has 2 threads and may use 1 CPU' stderr ||

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/yaml/quote.h"
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 
@@ -241,6 +242,42 @@ static void a_thousand_problems_print_a_hundred_lines(void **state)
     aw_input_errors_free(&errors);
 }
 
+/* Text -> YAML -> text, with all that YAML treats in a way of its own. */
+static void quoted_text_reads_back(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "a\\b\tc",
+                                        "\"",
+                                        "two\nlines ",
+                                        "x\xc2\x85y",
+                                        "\xe2\x80\xa8",
+                                        "z\xe2\x80\xa9",
+                                        "\xef\xbb\xbf",
+                                        "\xc2\x9f",
+                                        "\x7f\x01",
+                                        "gr\xc3\xbc\xc3\x9f",
+                                        "~",
+                                        "\xef\xbf\xbd",
+                                        "\xf0\x9f\x98\x80",
+                                        " # a: [b]",
+                                        "\r"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        char yaml[200] = "";
+        aw_input_errors errors = {0};
+        aw_yaml *doc = NULL;
+        FILE *out = fmemopen(yaml, sizeof yaml, "w");
+        assert_non_null(out);
+        aw_yaml_quote(out, texts[i]);
+        assert_int_equal(fclose(out), 0);
+        assert_ok(aw_yaml_parse("f.yaml", yaml, strlen(yaml), &errors, &doc));
+        assert_string_equal(aw_yaml_root(doc)->text, texts[i]);
+        assert_true(aw_yaml_root(doc)->quoted);
+        aw_yaml_free(doc);
+        aw_input_errors_free(&errors);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +290,7 @@ int main(void)
         cmocka_unit_test(deep_and_huge_files_are_refused),
         cmocka_unit_test(errors_name_a_file_that_cannot_be_read),
         cmocka_unit_test(pipes_and_devices_are_refused_at_once),
+        cmocka_unit_test(quoted_text_reads_back),
         cmocka_unit_test(a_thousand_problems_print_a_hundred_lines),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

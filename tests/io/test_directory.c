@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The output directory: one run at a time writes to it, and only arcwake's files are removed. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,26 @@
 #include "src/io/lock.h"
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
+
+#ifdef AW_POOR_FILE_SYSTEM
+/* The linker puts these in the place of the system's functions: neither flock nor links. */
+int __wrap_flock(int fd, int operation);
+int __wrap_linkat(int at, const char *path, int to, const char *name, int flags);
+
+int __wrap_flock(int fd, int operation)
+{
+    (void)fd, (void)operation;
+    errno = ENOSYS;
+    return -1;
+}
+
+int __wrap_linkat(int at, const char *path, int to, const char *name, int flags)
+{
+    (void)at, (void)path, (void)to, (void)name, (void)flags;
+    errno = EPERM;
+    return -1;
+}
+#endif
 
 typedef struct fixture {
     char dir[SCRATCH_PATH];
@@ -239,7 +260,11 @@ static void number_of_a_process_used_again_does_not_keep_the_lock(void **state)
     assert_int_equal(gethostname(host, sizeof host), 0);
     snprintf(text, sizeof text, "arcwake: process %ld on host %s\n", (long)getpid(), host);
     scratch_write(scratch_path(f->dir, AW_LOCK_NAME), text);
+#ifdef AW_POOR_FILE_SYSTEM /* only the number is known there: rather refuse */
+    assert_refused(f->dir, 1, AW_ERR_ARG, "is writing its results");
+#else
     assert_ok(try_open(f->dir, 1));
+#endif
 }
 
 static void lock_of_another_host_is_named_with_the_remedy(void **state)
@@ -277,7 +302,7 @@ static void one_of_many_gets_a_stale_lock(void **state)
                 const int mine = aw_lock_take(at, f->dir, &lock) == AW_OK;
                 if (mine && !aw_lock_is_held(&lock)) _exit(3);
                 if (write(end[1], mine ? "1" : "0", 1) != 1) _exit(2);
-                if (mine) pause();
+                if (mine) alarm(60), pause();
                 _exit(0);
             }
         assert_int_equal(write(begin[1], "0123456789abcdef", MANY), MANY);
