@@ -51,6 +51,7 @@ typedef struct run {
     char *text;     /* resolved input, owned */
     size_t next_at; /* index of the first config->at_m not yet reached */
     long meshes;    /* mesh files written */
+    int quiet;      /* no report */
 
     double worst;     /* largest error estimate of all solves, relative to the scales; or NaN */
     int table_kind;   /* what aw_summary_forces returned for `table` */
@@ -177,7 +178,7 @@ static void finish(run *r, double seconds)
             (double)aw_memory_peak() / 1048576.0);
     if (r->table_kind > 0) aw_info("%s", r->table);
     aw_summary_print(sim);
-    if (aw_report_try(r->config->directory))
+    if (!r->quiet && aw_report_try(r->config->directory))
         aw_info("report: %s/report.html, picture: %s/forces.png", r->config->directory,
                 r->config->directory);
 }
@@ -218,6 +219,7 @@ static aw_status run_command(int argc, char **argv)
     AW_TRY(aw_options_config(&options, &config));
     aw_tuning_load(&config->tuning);
     r.config = config;
+    r.quiet = options.quiet;
     aw_plan plan;
     aw_plan_make(config, &plan);
     AW_TRY(aw_plan_check(config, &plan));
@@ -264,7 +266,7 @@ static const char help[] =
     "  --steps N             stop after N steps\n"
     "  --solve-every N       rigid and external motion: solve every N steps, too\n"
     "  --set KEY=VALUE       set any key of the input, e.g. numerics.grid=[64,64]; repeatable\n"
-    "  --quiet               errors and warnings only\n"
+    "  --quiet               errors and warnings only, and no report (arcwake report DIR)\n"
     "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
     "4 files, memory or devices; 75 stopped by a signal between two steps.\n";
 
