@@ -377,7 +377,8 @@ class SteadyState(unittest.TestCase):
 class Numbers(unittest.TestCase):
     def test_prefixes(self):
         for value, words in ((5e-5, "50\u2009µm"), (1e-3, "1\u2009mm"), (-0.9999, "-999.9\u2009mm"),
-                             (1.0, "1\u2009m"), (0.0, "0\u2009m"), (0.9999996e-9, "1\u2009nm"), (float("nan"), "not computed")):
+                             (1.0, "1\u2009m"), (0.0, "0\u2009m"),
+                             (0.9999996e-9, "1\u2009nm"), (float("nan"), "not computed")):
             self.assertEqual(page.in_words(value, "m"), words)
 
     def test_input_of_blocks_and_lists(self):

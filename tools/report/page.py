@@ -113,6 +113,7 @@ def bunch_rows(run):
     ends = [peaks.get(int(monitor["step"][i]), math.nan) for i in (0, -1)]
     if any(map(math.isfinite, ends)):
         add("Peak current", ends, "A")
+        rows[-1] = tuple("no file" if cell == NONE else cell for cell in rows[-1])
     if rigid:
         return rows
     plain, free = monitor["emittance_x_m"], monitor["emittance_x_dispersion_free_m"]

@@ -350,7 +350,8 @@ def draw_panel(axis, s, panel):
         # no line through places between which nothing was computed
         sparse = known.sum() < 0.5 * len(s)
         axis.plot(s[known], values[known] * factor, color=colour, label=label,
-                  linestyle="" if sparse else dashes, marker="o" if sparse else None, markersize=4)
+                  linestyle="" if sparse else dashes, marker="o" if sparse else None,
+                  markersize=4, clip_on=not sparse)
     if len(curves) > 1:
         axis.legend(loc="best")
     axis.set(title=title, ylabel=f"[{unit}]")
