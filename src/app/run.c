@@ -35,6 +35,7 @@ typedef struct run {
     size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
     long meshes;                       /* mesh files written */
     long steps;                        /* done; the first is step 0 */
+    int quiet;                         /* no report */
 
     int broken;   /* rules of which the run has warned, AW_RULE_.. */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
@@ -237,7 +238,7 @@ static void finish(run *r, double seconds)
             (double)aw_memory_peak() / 1048576.0);
     if (r->table_kind > 0) aw_info("%s", r->table);
     aw_summary_print(sim);
-    if (aw_report_try(r->config->directory))
+    if (!r->quiet && aw_report_try(r->config->directory))
         aw_info("report: %s/report.html, picture: %s/forces.png", r->config->directory,
                 r->config->directory);
 }
@@ -319,6 +320,7 @@ static aw_status run_command(int argc, char **argv)
         aw_signals_catch();
     status = read_input(argc, argv, &options, &config, &plan);
     r.config = config;
+    r.quiet = options.quiet;
     AW_TRY(set_up(&r, status));
     if (aw_comm_rank() > 0) {
         work_for_root(r.sim);
@@ -359,7 +361,7 @@ static const char help[] =
     "  --steps N             stop after N steps\n"
     "  --solve-every N       rigid and external motion: solve every N steps, too\n"
     "  --set KEY=VALUE       set any key of the input, e.g. numerics.grid=[64,64]; repeatable\n"
-    "  --quiet               errors and warnings only\n"
+    "  --quiet               errors and warnings only, and no report (arcwake report DIR)\n"
     "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
     "4 files, memory or devices; 75 stopped by a signal (INT, TERM, HUP, USR1), between two steps\n"
     "(a second one ends the process at once).\n";

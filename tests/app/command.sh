@@ -196,6 +196,20 @@ got=$?
 grep -q 'busy/monitor.csv: was removed or replaced' stderr.busy ||
     complain "a run without its monitor.csv says: $(cat stderr.busy)"
 absent busy/run.lock
+# The report is made at the end, but not with --quiet.
+cat >python <<'END'
+#!/bin/sh
+echo made >"$3/report.html"
+END
+chmod +x python
+export AW_PYTHON="$place/python"
+expect 0 '' run run.yaml -o loud --steps 1
+[ -s loud/report.html ] || complain "no report after a run"
+expect 0 '' run run.yaml -o still --steps 1 --quiet
+absent still/report.html
+expect 0 '' report still
+[ -s still/report.html ] || complain "no report by 'arcwake report'"
+unset AW_PYTHON
 
 # Several devices: a warning where they share a thread; a list that makes no sense is status 4.
 expect 0 '' run run.yaml -o pair --device cpu:0,manycore --solver heterogeneous --threads 2

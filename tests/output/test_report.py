@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""tools/report.py on a good directory, on broken ones, and its 1D curves against known numbers.
+"""tools/report.py on good and broken directories, and its numbers against known ones.
 
 usage: test_report.py DIRECTORY   (of python.c)
 """
@@ -21,9 +21,9 @@ except ImportError as problem:
     print(f"skipped: {problem} (tools/requirements.txt lists what is needed)")
     sys.exit(77)
 try:
-    import report
-except SystemExit:  # it has said which package it misses
-    print("skipped: a package of tools/requirements.txt is missing")
+    from report import beam, lattice, page, pictures, plain_yaml, read
+except ImportError as problem:
+    print(f"skipped: {problem} (tools/requirements.txt)")
     sys.exit(77)
 
 DIRECTORY = Path(sys.argv[1]).absolute()
@@ -48,7 +48,7 @@ class Good(unittest.TestCase):
 
     def test_it_is_one_self_contained_file(self):
         sources = re.findall(r'(?:src|href)="([^"]{0,40})', self.page)
-        self.assertEqual(len(sources), 4)  # forces, maps, evolution, time
+        self.assertEqual(len(sources), 5)  # particles, evolution, forces, maps, time
         for source in sources:
             self.assertTrue(source.startswith("data:image/"), source)
         self.assertNotIn("<script", self.page)
@@ -59,8 +59,10 @@ class Good(unittest.TestCase):
         self.assertNotIn("facility", self.page)  # the lattice is no table of values
 
     def test_last_row_is_in_the_table_with_units(self):
+        # beta gamma = 1e4 at the start; the emittance grows by 1.64, the energy falls by 3e-5
         for words in ("800\u2009mm", "1\u2009nC", "-159.2\u2009keV", "46\u2009µm",
-                      "-199\u2009keV/m", "1\u2009000\u2009000", "not computed"):
+                      "-199\u2009keV/m", "41\u2009000\u2009000", "not computed",
+                      "1\u2009µm rad", "1.64\u2009µm rad", "× 1.64"):
             self.assertIn(words, self.page)
 
     def test_each_half_alone_is_enough(self):
@@ -130,6 +132,222 @@ class Broken(unittest.TestCase):
         self.refused(self.copy, "no column sigma_s_m")
 
 
+class Coordinates(unittest.TestCase):
+    """Files to the coordinates of the design orbit."""
+
+    def test_particles_of_the_sample_are_turned_by_the_tilt(self):
+        run = read.read_run(DIRECTORY)
+        bunch = run.bunches[-1]
+        i = np.arange(500)
+        r = 50e-6 * np.sqrt((i + 0.5) / 500)
+        x, z = r * np.cos(0.1 * i), r * np.sin(0.1 * i)  # of sample.c, along the grid's axes
+        c, s = np.cos(0.1), np.sin(0.1)
+        # tangent: z of the grid turned back by the tilt 0.1; the orbit's sagitta and x kappa s are
+        # (50 um)^2 / 25 m = 1e-10 m
+        np.testing.assert_allclose(bunch.s, z * c - x * s, rtol=0, atol=2e-10)
+        np.testing.assert_allclose(bunch.x, z * s + x * c, rtol=0, atol=2e-10)
+        pz, px = 1 + 1e-4 * np.cos(0.3 * i), 1e-5 * np.sin(0.2 * i)
+        # slope: the tangent turns by kappa s = 2e-6 along the bunch
+        np.testing.assert_allclose(bunch.ux / bunch.us, np.tan(np.arctan2(px, pz) + 0.1),
+                                   rtol=0, atol=3e-6)
+
+    def test_axes_of_the_record_do_not_matter(self):
+        """The same bunch along a tilted grid's axes and in the design frame."""
+        rng = np.random.default_rng(1)
+        x, z, px, pz = rng.normal(0, [[2e-3], [1e-4], [0.1], [10]], (4, 1000))
+        pz += 1e4
+
+        def turn(angle):
+            c, s = np.cos(angle), np.sin(angle)
+            return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+        def of(tilt):
+            to = turn(tilt)  # along axes that are turned by the tilt
+            frame = beam.Frame(np.array([0.3, 0, 5.0]), turn(-0.2 + tilt), turn(-0.2), 5.0, 0.1,
+                               1e4)
+            (a, b), (pa, pb) = ((to[0, 0] * u + to[2, 0] * v, to[0, 2] * u + to[2, 2] * v)
+                                for u, v in ((x, z), (px, pz)))
+            return beam.Bunch.from_record(frame, (a, b), (pa, pb), 1e-12, step=0)
+
+        straight, tilted = of(0.0), of(1.5)
+        for name in ("s", "x", "ux", "us"):
+            # rounding of lab coordinates of 5 m, of momenta of 1e4
+            scale = 1e-14 if name in "sx" else 1e-11
+            np.testing.assert_allclose(getattr(tilted, name), getattr(straight, name), rtol=0,
+                                       atol=scale)
+        # s of the circle of radius 10 m: r sin(angle) = z on it
+        np.testing.assert_allclose(straight.s, 10 * np.arctan2(z, 10 + x), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(straight.x, np.hypot(z, 10 + x) - 10, rtol=0, atol=1e-13)
+
+    def test_tilted_mesh_shows_the_bunch_upright(self):
+        """rho of a round Gaussian on a tilted grid; its line charge is that of sigma = 50 um."""
+        mesh = read.read_run(DIRECTORY).meshes[-1]
+        s, x, sigma_s, sigma_x, slope = mesh.moments()
+        self.assertAlmostEqual(np.corrcoef(mesh.node_s[0], mesh.z)[0, 1], 1, 9)
+        # the grid ends at 3.9 and 4.6 sigma: exp(-3.9^2/2) 3.9 = 2e-3 of the second moment
+        np.testing.assert_allclose([sigma_s, sigma_x], 50e-6, rtol=4e-3)
+        np.testing.assert_allclose([s, x], 0, atol=1e-10)
+        self.assertLess(abs(slope), 2e-3)
+        at, charge = mesh.line_charge()
+        self.assertAlmostEqual(charge.sum() * (at[1] - at[0]) / 1e-9, 1, 3)  # tails off the grid
+        # a node's charge goes to two bins of its distance: 2 % broader at 5 cells per sigma
+        self.assertAlmostEqual(charge.max() * np.sqrt(2 * np.pi) * 50e-6 / 1e-9, 1, delta=0.03)
+
+    def test_field_on_the_axis(self):
+        """A field that is linear in s and x comes back exactly; outside the grid it is NaN."""
+        frame = beam.Frame(np.zeros(3), np.eye(3), np.eye(3), 0.0, 0.0, 1e4)
+        x, z = (np.arange(24) - 11.5) * 2e-5, (np.arange(40) - 19.5) * 1e-5
+        u, w = np.meshgrid(z, x)
+        rho = np.exp(-0.5 * ((u / 4e-5) ** 2 + ((w - 0.5 * u) / 4e-5) ** 2))
+        mesh = beam.Mesh(0, frame, x, z, rho, 3 * u + 7 * w, 0 * u)
+        got = mesh.along(mesh.force_z, np.array([0.0, 3e-5, -5e-5, 1e-3]))
+        slope = mesh.moments()[4]
+        self.assertAlmostEqual(slope, 0.5, delta=1e-3)  # tails off the grid
+        want = (3 + 7 * slope) * np.array([0.0, 3e-5, -5e-5])
+        np.testing.assert_allclose(got[:3], want, rtol=0, atol=1e-15)
+        self.assertTrue(np.isnan(got[3]))
+
+
+class Bunches(unittest.TestCase):
+    def bunch(self, n=200000, chirp=-36.0, tilt=0.3):
+        """Gaussian: sigma_s 200 um, normalised emittance 1 um, chirp, tilt, spread 2e-6."""
+        rng = np.random.default_rng(7)
+        s, x, u, d = rng.normal(size=(4, n))
+        s, gamma = 200e-6 * s, 1e4
+        d = chirp * s + 2e-6 * d
+        ux = 2e-2 * u + 200.0 * x * 0.01  # <x u> does not change the emittance
+        us = np.sqrt((gamma * (1 + d)) ** 2 - 1 - ux**2)
+        return beam.Bunch(0, 0.0, gamma, s, 50e-6 * x + tilt * s, ux, us, np.full(n, 1e-9 / n))
+
+    def test_current_integrates_to_the_charge(self):
+        s, amperes = beam.current(self.bunch())
+        speed = beam.LIGHT * np.sqrt(1 - 1e-8)
+        self.assertAlmostEqual(amperes.sum() * (s[1] - s[0]) / speed / 1e-9, 1, 10)  # of s: 1e-12
+        # Q c / (sqrt(2 pi) sigma); the largest of 25 bins of 3200 particles, 1.8 % each
+        self.assertAlmostEqual(amperes.max() / 597.99, 1, delta=0.06)
+
+    def test_slices_of_a_chirped_tilted_bunch(self):
+        cut = beam.slices(self.bunch())
+        core = np.abs(cut.s) < 300e-6
+        # 2000 particles or more in a slice: rms error 1/sqrt(2 n) = 1.6 %, five of them
+        np.testing.assert_allclose(cut.emittance[core], 1e-6, rtol=0.08)
+        np.testing.assert_allclose(cut.spread[core], 2e-6 * 1e4 * 510998.95, rtol=0.08)
+        np.testing.assert_allclose(cut.delta[core], -36 * cut.s[core], rtol=0, atol=3e-5)
+        np.testing.assert_allclose(cut.current[core], 597.99 * np.exp(
+            -0.5 * (cut.s[core] / 200e-6) ** 2), rtol=0.1)
+        few = beam.slices(self.bunch(n=2000))
+        self.assertTrue(np.isnan(few.emittance[0]))  # fewer than 100 in the tail
+
+    def test_emittance_is_normalised(self):
+        rows = {"energy_change_mean_eV": np.array([0.0, -511e6]),
+                "emittance_x_m": np.array([1e-10, 2e-10]),
+                "emittance_x_dispersion_free_m": np.array([1e-10, 1e-10])}
+        plain, free = beam.normalised(rows, 1e4)
+        np.testing.assert_allclose(plain, [1e-6, 1.8e-6], rtol=1e-6)  # gamma 1e4, 9000
+        np.testing.assert_allclose(free, [1e-6, 0.9e-6], rtol=1e-6)
+
+
+class Panels(unittest.TestCase):
+    """What is drawn along S."""
+
+    def titles(self, motion, noise):
+        steps = 11
+        columns = {name: np.full(steps, np.nan) for name in read.COLUMNS}
+        columns["s_ref_m"] = np.linspace(0, 1, steps)
+        columns.update(sigma_s_m=np.full(steps, 5e-5), sigma_x_m=np.full(steps, 5e-5),
+                       emittance_x_m=1e-18 * noise, emittance_x_dispersion_free_m=1e-18 * noise,
+                       energy_change_mean_eV=1e-6 * noise, energy_change_rms_eV=1e-6 * noise)
+        run = read.Run(columns, {"motion": motion} if motion else {}, gamma=1e4)
+        return [title for _, _, title, _ in pictures.panels_of(run)], run
+
+    def test_rounding_noise_is_not_drawn(self):
+        noise = np.random.default_rng(3).random(11)
+        for motion in ("rigid", "external", ""):
+            titles, run = self.titles(motion, noise)
+            self.assertEqual(titles, [], motion)
+            self.assertIsNone(pictures.draw_evolution(run))
+
+    def test_what_changes_is_drawn(self):
+        titles, _ = self.titles("self-consistent", 1e9 * np.arange(1, 12))
+        self.assertEqual(len(titles), 3, titles)  # energy, emittance, without dispersion
+
+    def test_error_is_not_zero_and_says_which(self):
+        nan = np.full(2, np.nan)
+        sampled = {"error_estimate": np.array([4.8e-5, 3e-5]), "error_sampled": nan}
+        ((_, text),) = page.error_rows(sampled, "1e-06")
+        for words in ("3.0e-05", "4.8e-05", "estimated", "1e-06"):
+            self.assertIn(words, text)
+        sampled["error_sampled"] = np.array([1e-4, np.nan])
+        ((_, text),) = page.error_rows(sampled, "")
+        self.assertIn("1.0e-04", text)
+        self.assertIn("sampled", text)
+        ((_, text),) = page.error_rows({"error_estimate": nan, "error_sampled": nan}, "")
+        self.assertEqual(text, "not computed")
+
+
+class Lattices(unittest.TestCase):
+    TEXT = """
+PALS:
+  version: null
+  facility:
+    - d1: {kind: Drift, length: 0.5}       # {not: this}
+    - b1: {kind: RBend, length: 0.4, BendP: {angle_ref: 0.05}}
+    - b2: {inherit: b1, BendP: {angle_ref: -0.05}}
+    - q1:
+        kind: Quadrupole
+        length: 0.2
+        MagneticMultipoleP: {Kn1L: -0.3}
+    - cell: {kind: BeamLine, line: [d1, b1,
+        d1, b2]}
+    - all:
+        kind: BeamLine
+        line:
+          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.0e9}}
+          - cell: {repeat: 2}
+          - q1
+          - c: {kind: Bend, BendP: {radius_ref: -10.0, L_rectangle: 0.5}}
+          - end: {kind: Marker}
+    - machine: {kind: Lattice, branches: [all]}
+"""
+
+    def test_elements_of_lines_and_repeats(self):
+        parts = lattice.elements(plain_yaml.parse(self.TEXT))
+        self.assertEqual([one.name for one in parts], ["d1", "b1", "d1", "b2"] * 2 + ["q1", "c"])
+        self.assertAlmostEqual(parts[1].curvature, 0.125, 14)
+        self.assertAlmostEqual(parts[3].curvature, -0.125, 14)
+        self.assertAlmostEqual(parts[8].strength, -1.5, 14)
+        self.assertAlmostEqual(parts[9].begin, 3.8, 14)
+        self.assertAlmostEqual(parts[9].length, 10 * np.arcsin(0.05), 14)
+
+    def test_orbit_of_a_lattice(self):
+        """A dog-leg is parallel again; projection is the inverse of a point beside the orbit."""
+        parts = lattice.elements(plain_yaml.parse(self.TEXT))[:4]
+        orbit = lattice.Orbit.of_elements(parts)
+        z, x, direction, curvature = orbit.at(np.array([-0.3, 0.7, 2.5]))
+        self.assertAlmostEqual(z[0], -0.3, 14)
+        self.assertAlmostEqual(x[1], -8 * (1 - np.cos(0.2 / 8)), 14)
+        self.assertEqual(curvature[1], 0.125)
+        self.assertAlmostEqual(direction[2], 0, 14)
+        s, across = orbit.project(z - 1e-3 * np.sin(direction), x + 1e-3 * np.cos(direction),
+                                  np.array([-0.299, 0.699, 2.501]))
+        np.testing.assert_allclose(s, [-0.3, 0.7, 2.5], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(across, 1e-3, rtol=0, atol=1e-14)
+
+    def test_path_mapping_neither_or_broken(self):
+        (DIRECTORY / "some.pals.yaml").write_text(self.TEXT)
+        inside = "\n".join("  " + line for line in self.TEXT.splitlines())
+        for given in ("lattice: some.pals.yaml\n", f"lattice:{inside}\n"):
+            values, parts, note = read.read_input("motion: rigid\n" + given, DIRECTORY)
+            self.assertEqual((len(parts), note, values["motion"]), (10, "", "rigid"))
+        self.assertEqual(read.read_input("motion: rigid\n", DIRECTORY)[1:], ([], ""))
+        (DIRECTORY / "some.pals.yaml").write_text("PALS: {facility: [a, {b: 1}]}\n")
+        for given in ("some.pals.yaml", "gone.yaml"):
+            _, parts, note = read.read_input(f"lattice: {given}\n", DIRECTORY)
+            self.assertEqual(parts, [])
+            self.assertIn("not drawn", note)
+        (DIRECTORY / "some.pals.yaml").unlink()
+
+
 class SteadyState(unittest.TestCase):
     def test_gaussian_of_the_LCLS_bend(self):
         """R = 25.13 m, 50 um, 1 nC; closed-form numbers for s/sigma = -3 .. 3 [eV/m]."""
@@ -137,13 +355,13 @@ class SteadyState(unittest.TestCase):
         s = np.linspace(-6, 6, 97) * sigma  # 8 cells per sigma
         charge = 1e-9 * np.exp(-0.5 * (s / sigma) ** 2) / (np.sqrt(2 * np.pi) * sigma)
         at = np.arange(-3, 4) * 8 + 48
-        along, across = report.steady_forces(s, charge, 1 / 25.13)
+        along, across = beam.steady_forces(s, charge, 1 / 25.13)
         want = [-6.902e3, -7.430e4, -2.7593e5, -3.1639e5, -3.381e4, 1.0223e5, 7.543e4]
         # fourth-order slope and piecewise linear lambda' at 8 cells per sigma: 3e-3 of the maximum
         np.testing.assert_allclose(along[at], want, rtol=0, atol=3e-3 * 3.5e5)
         want = [-63.4, -772.4, -3461.6, -5707.2, -3461.6, -772.4, -63.4]
         np.testing.assert_allclose(across[at], want, rtol=1e-3)  # digits of the reference
-        turned = report.steady_forces(s, charge, -1 / 25.13)
+        turned = beam.steady_forces(s, charge, -1 / 25.13)
         np.testing.assert_array_equal(turned[0], along)  # a bend to the left costs the same
         np.testing.assert_array_equal(turned[1], -across)
 
@@ -152,7 +370,7 @@ class SteadyState(unittest.TestCase):
         for cells in (4, 8, 16):
             s = np.linspace(-6, 6, 12 * cells + 1) * 50e-6
             charge = 1e-9 * np.exp(-0.5 * (s / 50e-6) ** 2) / (np.sqrt(2 * np.pi) * 50e-6)
-            along, _ = report.steady_forces(s, charge, 1 / 25.13)
+            along, _ = beam.steady_forces(s, charge, 1 / 25.13)
             errors.append(abs(along[7 * cells] / -3.381e4 - 1))  # at s = sigma
         self.assertLess(errors[2], 0.25 * errors[0])  # at least first order over two halvings
 
@@ -160,24 +378,18 @@ class SteadyState(unittest.TestCase):
 class Numbers(unittest.TestCase):
     def test_prefixes(self):
         for value, words in ((5e-5, "50\u2009µm"), (1e-3, "1\u2009mm"), (-0.9999, "-999.9\u2009mm"),
-                             (1.0, "1\u2009m"), (0.0, "0\u2009m"), (float("nan"), "not computed")):
-            self.assertEqual(report.in_words(value, "m"), words)
-
-    def test_axis_between_two_rows(self):
-        x = (np.arange(4) - 1.5) * 2e-5
-        mesh = report.Mesh(0, 0, 0, 1, "", "", np.zeros(1), x, None, None, None)
-        np.testing.assert_allclose(mesh.on_axis((3 * x + 5)[:, None]), [5.0], rtol=1e-14)
-        mesh.x = np.array([-1.0, 0.0, 1.0])
-        np.testing.assert_array_equal(mesh.on_axis(np.array([[1.0], [2.0], [4.0]])), [2.0])
+                             (1.0, "1\u2009m"), (0.0, "0\u2009m"),
+                             (0.9999996e-9, "1\u2009nm"), (float("nan"), "not computed")):
+            self.assertEqual(page.in_words(value, "m"), words)
 
     def test_input_of_blocks_and_lists(self):
-        path = DIRECTORY / "some.yaml"
-        path.write_text("title: 'a: b'\nbeam:\n  gamma: 1e4  # mean\noutput:\n  at_m:\n    - 0.2\n"
-                        "    - 0.5\n  every: 10\ndevice: auto\n")
-        self.assertEqual(report.read_input(path),
+        text = ("title: 'a: b'\nbeam:\n  gamma: 1e4  # mean\noutput:\n  at_m:\n    - 0.2\n"
+                "    - 0.5\n  grid: [64, 64]\n  every: 10\ndevice: auto\n")
+        self.assertEqual(plain_yaml.flatten(plain_yaml.parse(text)),
                          {"title": "a: b", "beam.gamma": "1e4", "output.at_m": "0.2, 0.5",
-                          "output.every": "10", "device": "auto"})
-        path.unlink()
+                          "output.grid": "64, 64", "output.every": "10", "device": "auto"})
+        with self.assertRaises(ValueError):
+            plain_yaml.parse("a: &anchor 1\n")
 
 
 if __name__ == "__main__":

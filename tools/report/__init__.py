@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report of a run: reading (read, plain_yaml, lattice), physics (beam), pictures, page."""
+
+
+class Problem(Exception):
+    """A fault of the files for the user, in one line."""

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run left in its directory: monitor.csv, resolved.yaml, meshes and particles."""
+import csv
+import math
+from dataclasses import dataclass, field
+
+import h5py
+import numpy as np
+
+from report import Problem, lattice, plain_yaml
+from report.beam import Bunch, Frame, Mesh
+
+CURVES = 5  # maximum number of places in the picture of the forces
+BUNCHES = 4  # maximum number of places in the pictures of the particles
+PARTICLES = 2000000  # more than these are sampled
+NODES = 1024  # of the longer side of a grid; a finer one is thinned
+LIGHT_MASS = 9.1093837015e-31 * lattice.LIGHT  # m c of the electron [kg m/s]
+BROKEN = (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError, IndexError)
+
+PARTS = ("deposit", "potentials", "forces", "gather", "push", "output")
+COLUMNS = ("step", "time_s", "s_ref_m", "charge_C", "energy_change_mean_eV",
+           "energy_change_rms_eV", "sigma_s_m", "sigma_x_m", "emittance_x_m",
+           "emittance_x_dispersion_free_m", "F_s_mean_eV_per_m", "F_s_peak_eV_per_m",
+           "F_x_mean_eV_per_m", "F_x_peak_eV_per_m", "evaluations", "error_estimate",
+           "error_sampled", "fell_back", *(f"seconds_{part}" for part in PARTS))
+
+
+@dataclass
+class Run:
+    """Everything that the page is made of; what there is not is None or empty."""
+
+    monitor: dict = None  # columns as arrays
+    values: dict = field(default_factory=dict)  # keys of resolved.yaml, joined by dots
+    elements: list = field(default_factory=list)  # of the lattice
+    lattice_note: str = ""  # why there are no elements
+    meshes: list = field(default_factory=list)  # up to CURVES
+    bunches: list = field(default_factory=list)  # up to BUNCHES
+    software: str = ""
+    date: str = ""
+    gamma: float = math.nan  # mean of the beam at the start
+
+    @property
+    def motion(self):
+        return self.values.get("motion", "")
+
+    @property
+    def length(self):
+        """Arc length at the end of the lattice [m]; NaN: not known."""
+        return self.elements[-1].begin + self.elements[-1].length if self.elements else math.nan
+
+
+def read_monitor(path):
+    """Columns of monitor.csv as arrays, empty cells NaN; None if there is no file or no row."""
+    if not path.exists():
+        return None
+    rows = []
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            names = next(reader, [])
+            for row in reader:
+                if len(row) != len(names):
+                    raise Problem(f"{path}:{reader.line_num}: {len(row)} cells, {len(names)} "
+                                  "in the header")
+                rows.append([float(cell) if cell else math.nan for cell in row])
+    except (OSError, ValueError, csv.Error) as problem:
+        raise Problem(f"{path}: cannot be read: {problem}") from problem
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        raise Problem(f"{path}: no column {missing[0]}")
+    if not rows:
+        return None
+    return dict(zip(names, np.array(rows).T))
+
+
+def _text(attributes, name):
+    value = attributes.get(name, b"")
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _frame(attributes):
+    return Frame(origin=np.asarray(attributes["frameOrigin"], float),
+                 rotation=np.asarray(attributes["frameRotation"], float).reshape(3, 3),
+                 design=np.asarray(attributes["designRotation"], float).reshape(3, 3),
+                 s_ref=float(attributes["s_ref"]), kappa=float(attributes.get("kappa_ref", 0.0)),
+                 gamma=float(attributes["gamma_ref"]))
+
+
+def _mesh(step, meshes, orbit):
+    """The Mesh of an iteration, or None if it has no forces."""
+    if not {"rho", "F", "F_eff"} <= set(meshes):
+        return None
+    rho = meshes["rho"]
+    spacing, offset = rho.attrs["gridSpacing"], rho.attrs["gridGlobalOffset"]
+    thin = -(-max(rho.shape) // NODES)
+    x, z = (o + h * np.arange(n)[::thin] for o, h, n in zip(offset, spacing, rho.shape))
+    return Mesh(step, _frame(rho.attrs), x, z, orbit=orbit,
+                rho=np.abs(rho[()])[::thin, ::thin],
+                force_z=meshes["F/z"][()][::thin, ::thin],
+                force_x_eff=meshes["F_eff/x"][()][::thin, ::thin])
+
+
+def _component(record, n):
+    """A component of a record: an array, or one value for all; a sample if there are too many."""
+    if isinstance(record, h5py.Group):
+        return float(record.attrs["value"]) * float(record.attrs.get("unitSI", 1.0))
+    if n <= PARTICLES:
+        return record[()]
+    pieces = 100  # contiguous ones, because strides are slow to read
+    begins = np.linspace(0, n - PARTICLES // pieces, pieces).astype(int)
+    return np.concatenate([record[b:b + PARTICLES // pieces] for b in begins])
+
+
+def _bunch(step, species, orbit):
+    """The Bunch of a species. Its records are along frameRotation, whatever axes those are."""
+    n = species["position/x"].shape[0]
+    position = [_component(species[f"position/{axis}"], n) for axis in "xz"]
+    momentum = [_component(species[f"momentum/{axis}"], n) / LIGHT_MASS for axis in "xz"]
+    charge = np.abs(_component(species["weight"], n))
+    if n > PARTICLES:
+        charge = charge * (n / len(position[0]))
+    return Bunch.from_record(_frame(species.attrs), position, momentum, charge, step=step,
+                             orbit=orbit)
+
+
+def spread(items, count):
+    """At most `count` of the items, evenly, with the first and the last."""
+    if len(items) <= count:
+        return list(items)
+    chosen = {round(i * (len(items) - 1) / (count - 1)) for i in range(count)}
+    return [items[i] for i in sorted(chosen)]
+
+
+def _with_file(path, use):
+    """Call use(step, iteration, file) on an openPMD file."""
+    try:
+        with h5py.File(path, "r") as file:
+            ((step, iteration),) = file["data"].items()
+            return use(int(step), iteration, file)
+    except BROKEN as problem:
+        words = " ".join(str(problem).split())
+        raise Problem(f"{path}: cannot be read as a mesh file: {words}") from problem
+
+
+def _has_particles(path):
+    return _with_file(path, lambda step, iteration, file: "particles/electron" in iteration)
+
+
+def _read_text(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise Problem(f"{path}: cannot be read: {problem}") from problem
+
+
+def read_input(text, directory):
+    """Values with keys joined by dots, elements of the lattice, and why there are none of them.
+
+    `lattice` may be a path (if relative, beside `directory`), the lattice itself, or missing.
+    """
+    try:
+        document = plain_yaml.parse(text)
+        values = plain_yaml.flatten({key: value for key, value in document.items()
+                                     if key != "lattice" or isinstance(value, str)})
+    except (ValueError, AttributeError, IndexError) as problem:
+        return {}, [], f"the input cannot be shown: {problem}"
+    given = document.get("lattice")
+    if given is None:
+        return values, [], ""
+    try:
+        if isinstance(given, str):
+            given = plain_yaml.parse(_read_text(directory / given))
+        elements = lattice.elements(given)
+    except (Problem, ValueError, AttributeError, IndexError) as problem:
+        return values, [], f"the lattice is not drawn: {problem}"
+    return values, elements, ""
+
+
+def _read_h5(run, paths):
+    orbit = lattice.Orbit.of_elements(run.elements) if run.elements else None
+    for path in spread(paths, CURVES):
+        mesh = _with_file(path, lambda step, one, file: _mesh(step, one["meshes"], orbit))
+        if mesh is not None and mesh.rho.sum() > 0.0:
+            run.meshes.append(mesh)
+    for path in spread([path for path in paths if _has_particles(path)], BUNCHES):
+        run.bunches.append(_with_file(
+            path, lambda step, one, file: _bunch(step, one["particles/electron"], orbit)))
+
+
+def read_run(directory):
+    """The Run of a directory."""
+    run = Run(monitor=read_monitor(directory / "monitor.csv"))
+    paths = sorted((directory / "diag").glob("arcwake_*.h5"))
+    text = ""
+    if paths:
+        run.software, run.date, text = _with_file(paths[-1], lambda step, one, file: (
+            " ".join(_text(file.attrs, key) for key in ("software", "softwareVersion")),
+            _text(file.attrs, "date"), _text(file.attrs, "input")))
+    if (directory / "resolved.yaml").exists():
+        text = _read_text(directory / "resolved.yaml")
+    run.values, run.elements, run.lattice_note = read_input(text, directory)
+    _read_h5(run, paths)
+    try:
+        run.gamma = float(run.values.get("beam.gamma", "nan"))
+    except ValueError:
+        pass
+    if not run.gamma > 1.0 and (run.meshes or run.bunches):
+        run.gamma = run.meshes[0].frame.gamma if run.meshes else run.bunches[0].gamma_ref
+    if run.monitor is None and not run.meshes:
+        raise Problem(f"{directory}: no run to report on (neither rows in monitor.csv nor forces "
+                      "in diag/arcwake_*.h5)")
+    return run
+
+
