@@ -28,7 +28,8 @@ arcwake=$prefix/bin/arcwake
 mkdir "$place/elsewhere"
 cd "$place/elsewhere" || exit 1
 
-for file in share/arcwake/tools/report.py share/arcwake/tools/requirements.txt \
+for file in share/arcwake/tools/report.py share/arcwake/tools/report/page.py \
+    share/arcwake/tools/requirements.txt \
     share/arcwake/validation/plot.py share/arcwake/inputs/drift.yaml \
     share/arcwake/inputs/drift.pals.yaml share/doc/arcwake/README.md \
     share/doc/arcwake/docs/input.md share/doc/arcwake/docs/images/lcls_bend.png \
@@ -54,6 +55,7 @@ grep -q -x "version: $version" "$prefix/share/doc/arcwake/CITATION.cff" ||
     --set 'numerics.grid=[24,24]' --set beam.particles=20000 2>stderr ||
     complain "run: exit $?: $(cat stderr)"
 [ -f out/monitor.csv ] || complain "the run wrote no monitor.csv"
+"$arcwake" report out >stdout 2>>stderr
 if grep -q 'no report: .*\(No module named\|cannot be started\)' stderr; then
     [ "$bad" -eq 0 ] || exit 1
     echo "no report, for want of Python's packages: $(grep "no report" stderr)"

@@ -135,21 +135,18 @@ class Broken(unittest.TestCase):
 class Coordinates(unittest.TestCase):
     """Files to the coordinates of the design orbit."""
 
-    def test_particles_of_the_sample_are_turned_by_the_tilt(self):
+    def test_particles_of_the_sample_are_on_the_design_orbit(self):
         run = read.read_run(DIRECTORY)
         bunch = run.bunches[-1]
         i = np.arange(500)
         r = 50e-6 * np.sqrt((i + 0.5) / 500)
-        x, z = r * np.cos(0.1 * i), r * np.sin(0.1 * i)  # of sample.c, along the grid's axes
-        c, s = np.cos(0.1), np.sin(0.1)
-        # tangent: z of the grid turned back by the tilt 0.1; the orbit's sagitta and x kappa s are
-        # (50 um)^2 / 25 m = 1e-10 m
-        np.testing.assert_allclose(bunch.s, z * c - x * s, rtol=0, atol=2e-10)
-        np.testing.assert_allclose(bunch.x, z * s + x * c, rtol=0, atol=2e-10)
+        x, z = r * np.cos(0.1 * i), r * np.sin(0.1 * i)  # of sample.c, in the design frame
+        # the orbit's sagitta and x kappa s are (50 um)^2 / 25 m = 1e-10 m
+        np.testing.assert_allclose(bunch.s, z, rtol=0, atol=2e-10)
+        np.testing.assert_allclose(bunch.x, x, rtol=0, atol=2e-10)
         pz, px = 1 + 1e-4 * np.cos(0.3 * i), 1e-5 * np.sin(0.2 * i)
         # slope: the tangent turns by kappa s = 2e-6 along the bunch
-        np.testing.assert_allclose(bunch.ux / bunch.us, np.tan(np.arctan2(px, pz) + 0.1),
-                                   rtol=0, atol=3e-6)
+        np.testing.assert_allclose(bunch.ux / bunch.us, px / pz, rtol=0, atol=3e-6)
 
     def test_axes_of_the_record_do_not_matter(self):
         """The same bunch along a tilted grid's axes and in the design frame."""
