@@ -61,8 +61,6 @@ static aw_status add_key(aw_options *o, const char *key, const char *value)
 
 static aw_status apply(aw_options *o, int option, const char *value)
 {
-    long number = 0;
-    aw_status status = AW_OK;
     switch (option) {
     case 'o': return add_key(o, "output.directory", value);
     case O_SOLVER: return add_key(o, "numerics.solver", value);
@@ -70,10 +68,7 @@ static aw_status apply(aw_options *o, int option, const char *value)
     case O_SET: return add_set(o, value);
     case O_FORCE: o->force = 1; return AW_OK;
     case O_QUIET: o->quiet = 1; return AW_OK;
-    case O_THREADS:
-        status = aw_option_number("--threads", value, 1, 4096, &number);
-        o->threads = (int)number;
-        return status;
+    case O_THREADS: return aw_option_threads(value, &o->threads);
     case O_STEPS: return aw_option_number("--steps", value, 1, 1000000000, &o->steps);
     case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
     case O_RESTART:

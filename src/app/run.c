@@ -276,6 +276,7 @@ static aw_status read_input(int argc, char **argv, aw_options *options, aw_confi
     aw_tuning_load(&(*config)->tuning);
     aw_plan_make(*config, plan);
     AW_TRY(aw_plan_check(*config, plan));
+    AW_TRY(aw_plan_memory(*config, plan));
 done:
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/log.h"
+#include "src/base/threads.h"
 
 aw_status aw_option_number(const char *option, const char *text, long min, long max, long *out)
 {
@@ -16,4 +17,12 @@ aw_status aw_option_number(const char *option, const char *text, long min, long 
                         min, max);
     *out = value;
     return AW_OK;
+}
+
+aw_status aw_option_threads(const char *text, int *out)
+{
+    long number = 0;
+    const aw_status status = aw_option_number("--threads", text, 1, 4096, &number);
+    if (status == AW_OK) *out = aw_threads_limit("--threads", (int)number);
+    return status;
 }

@@ -22,5 +22,9 @@ typedef struct aw_command {
  *  @return AW_OK, AW_ERR_ARG (message; `out` is unchanged). */
 aw_status aw_option_number(const char *option, const char *text, long min, long max, long *out);
 
+/** Parse the value of --threads: 1 to 4096, limited as by aw_threads_limit.
+ *  @return as aw_option_number */
+aw_status aw_option_threads(const char *text, int *out);
+
 AW_END_DECLS
 #endif

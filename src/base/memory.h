@@ -29,6 +29,18 @@ size_t aw_memory_now(void);
 
 /** Physical memory of this machine [bytes]; 0: unknown on this system. */
 size_t aw_memory_physical(void);
+/** How much more memory the process can have: the least of the limits of the process (`ulimit -v`,
+ *  `ulimit -d`), of its control group, and of the machine.
+ *  @param[out] limit  what sets it, for messages; static storage
+ *  @return bytes; SIZE_MAX: no limit is known */
+size_t aw_memory_left(const char **limit);
+
+/** Bytes of addresses left below `ulimit -v`; SIZE_MAX: no limit. */
+size_t aw_memory_addresses_left(void);
+
+/** Require so much memory before the first use of libraries that end the program where they get
+ *  none. @return AW_OK, AW_ERR_NOMEM (message: `what` needs it) */
+aw_status aw_memory_require(const char *what, size_t bytes);
 
 AW_END_DECLS
 #endif

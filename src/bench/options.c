@@ -162,7 +162,7 @@ static aw_status apply(aw_bench *b, int option, const char *value)
         return value ? aw_option_number("--cuhre", value, 1, 1000000, &b->cuhre) : AW_OK;
     case 't': return positive("--tolerance", value, 1.0, &b->tolerance);
     case 'm': return choice("--sampling", value, samplings, &b->random);
-    case 'T': return small("--threads", value, 1, 4096, &b->threads);
+    case 'T': return aw_option_threads(value, &b->threads);
     case 'S': return small("--skip", value, 0, AW_BENCH_SOLVES, &b->skip);
     case 'r': return small("--repeat", value, 1, AW_BENCH_SOLVES, &b->repeat);
     default: return apply_forecast(&b->forecast, option, value);

@@ -45,7 +45,7 @@ void aw_h5_begin(aw_h5 *h5, const char *path, size_t expected)
     memset(h5, 0, sizeof *h5);
     h5->path = path;
     h5->file = H5I_INVALID_HID;
-    check(h5, H5Eget_auto2(H5E_DEFAULT, &h5->print, &h5->print_data), "start on", path);
+    /* For good: libhdf5 would also print at the end of the program. fail() says what is wrong. */
     check(h5, H5Eset_auto2(H5E_DEFAULT, NULL, NULL), "start on", path);
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
     if (access < 0 || creation < 0) fail(h5, "start on", path);
@@ -92,7 +92,6 @@ aw_status aw_h5_finish(aw_h5 *h5, void **image, size_t *size)
         check(h5, H5Fclose(h5->file), "close", h5->path);
     }
     h5->file = H5I_INVALID_HID;
-    H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
     if (h5->status != AW_OK) {
         free(*image);
         *image = NULL;

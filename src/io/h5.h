@@ -18,8 +18,6 @@ typedef struct aw_h5 {
     aw_status status;
     const char *path; /* borrowed; for messages */
     hid_t file;
-    H5E_auto2_t print; /* libhdf5's own printer of errors, put back at the end */
-    void *print_data;
 } aw_h5;
 
 /** Begin an empty file in memory. @param[in] expected  rough size in bytes, to allocate once. */

@@ -15,6 +15,7 @@
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/threads.h"
 #include "src/input/place.h"
 #include "src/simulation/optics.h"
 #include "src/simulation/upstream.h"
@@ -55,6 +56,10 @@
 
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
+
+/* Addresses for what libraries allocate during a run, which the prediction of the resident memory
+ * has as part of AW_LIBRARY_BYTES; and a quarter of the rest, since blocks grow by halves. */
+#define AW_ADDRESS_BYTES ((size_t)64 << 20)
 
 static double sharpest_curvature(const aw_lattice *lattice)
 {
@@ -340,6 +345,27 @@ static double longest_step(double overtaking)
 static int step_too_long(const aw_config *config, double overtaking)
 {
     return overtaking > 0.0 && config->step_m > overtaking / AW_STEPS_PER_OVERTAKING;
+}
+
+static int plan_threads(const aw_config *config)
+{
+    return config->threads > 0 ? config->threads : omp_get_max_threads();
+}
+
+aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
+{
+    const size_t all = plan->history_bytes + plan->other_bytes, now = aw_memory_now();
+    const char *limit;
+    size_t need = all > now ? all - now : 0;
+    if (aw_memory_addresses_left() != SIZE_MAX)
+        need +=
+            need / 4 + AW_ADDRESS_BYTES + (size_t)(plan_threads(config) - 1) * aw_threads_stack();
+    const size_t left = aw_memory_left(&limit);
+    if (need <= left) return AW_OK;
+    return aw_error(AW_ERR_NOMEM,
+                    "the run needs about %.0f MiB more, but %s leaves %.0f MiB (raise that, or use "
+                    "fewer particles, threads or steps, a coarser grid, or history: single)",
+                    (double)need / 1048576.0, limit, (double)left / 1048576.0);
 }
 
 int aw_plan_warn(const aw_config *config, const aw_plan *plan)

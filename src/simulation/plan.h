@@ -41,10 +41,14 @@ void aw_plan_make(const aw_config *config, aw_plan *plan);
  *  @return AW_OK, AW_ERR_INPUT, AW_ERR_NOMEM. */
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan);
 
+/** Refuse a run for which the system has too little memory, before it starts: the prediction less
+ *  what the process has already, and address space for the stacks of its threads where that is
+ *  limited. @return AW_OK, AW_ERR_NOMEM (message) */
+aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan);
+
 /** Warn, in one line each, of a time step (by the shortest bunch of all bends), grid or number of
  *  particles that is too coarse, or an upstream that is too short, for the accuracy claimed in
- *  docs/theory.md, of a large Derbenev
- *  number, and of a low gamma.
+ *  docs/theory.md, of a large Derbenev number, and of a low gamma.
  *  @return the number of warnings. */
 int aw_plan_warn(const aw_config *config, const aw_plan *plan);
 

@@ -10,6 +10,7 @@
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/threads.h"
 #include "src/base/timer.h"
 #include "src/base/units.h"
 #include "src/simulation/ranks.h"
@@ -80,6 +81,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
                                  .gamma = config->beam.gamma,
                                  .upstream_cut = sim->plan.upstream_cut,
                                  .slices = (size_t)sim->plan.steps + 1};
+    AW_TRY(aw_comm_agree(aw_threads_try(omp_get_max_threads())));
     AW_TRY(aw_device_open(config->device, &device, &sim->device));
     AW_TRY(aw_comm_agree(aw_solver_new(config->solver, &sim->device, &sim->solver)));
     apply_forecast(config, sim->solver);

@@ -250,15 +250,11 @@ static aw_status read_options(int argc, char **argv, tune *t)
                                           {"file", required_argument, NULL, 'f'},
                                           {NULL, 0, NULL, 0}};
     aw_status status = AW_OK;
-    long number = 0;
     int option;
     optind = 1;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) switch (option) {
-        case 't':
-            AW_TRY(aw_option_number("--threads", optarg, 1, 4096, &number));
-            t->threads = (int)number;
-            break;
+        case 't': AW_TRY(aw_option_threads(optarg, &t->threads)); break;
         case 'd': t->dry_run = 1; break;
         case 'f': t->file = optarg; break;
         case ':': return aw_error(AW_ERR_ARG, "tune: %s needs a value", argv[optind - 1]);

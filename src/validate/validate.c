@@ -176,7 +176,6 @@ static aw_status read_request(int argc, char **argv, request *r)
                                           {"output", required_argument, NULL, 'o'},
                                           {NULL, 0, NULL, 0}};
     aw_status status = AW_OK;
-    long number = 0;
     int option;
     memset(r, 0, sizeof *r);
     optind = 1;
@@ -187,10 +186,7 @@ static aw_status read_request(int argc, char **argv, request *r)
         case 'j': r->json = optarg; break;
         case 'o': r->directory = optarg; break;
         case 's': AW_TRY(choose_solver(r, optarg)); break;
-        case 't':
-            AW_TRY(aw_option_number("--threads", optarg, 1, 4096, &number));
-            r->threads = (int)number;
-            break;
+        case 't': AW_TRY(aw_option_threads(optarg, &r->threads)); break;
         case ':': return aw_error(AW_ERR_ARG, "validate: %s needs a value", argv[optind - 1]);
         default:
             return aw_error(AW_ERR_ARG,
