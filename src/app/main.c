@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The program: runs a sub-command and turns its status into the exit status. */
 #include <gsl/gsl_errno.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <string.h>
 
 #include "src/app/commands.h"
@@ -27,11 +24,6 @@ static int asks_for_help(const char *word)
 static aw_status begin(const char *name)
 {
     aw_status status = AW_OK;
-#ifdef __GLIBC__
-    const char *limit;
-    /* By default every thread reserves 64 MiB of addresses for a heap of its own. */
-    if (aw_memory_left(&limit) < (size_t)8 << 30) mallopt(M_ARENA_MAX, 1);
-#endif
     AW_TRY(aw_threads_begin());
     AW_TRY(aw_memory_require(name, AW_LIBRARY_BYTES));
 done:

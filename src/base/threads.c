@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Number and stacks of threads, and whether the system can make them. */
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "src/base/threads.h"
 
@@ -7,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "src/base/log.h"
+#include "src/base/memory.h"
 
 /* Stack that the main thread is given if it has too little, and a new thread in its place. */
 #define AW_ROOMY_BYTES ((size_t)8 << 20)
@@ -74,6 +79,9 @@ aw_status aw_threads_begin(void)
                         "(unset it, or set it to 1M or more)",
                         name, requested >> 10, AW_STACK_BYTES >> 10);
 #ifdef __GLIBC__
+    const char *limit;
+    /* By default every thread reserves 64 MiB of addresses for a heap of its own. */
+    if (aw_memory_left(&limit) < (size_t)8 << 30) mallopt(M_ARENA_MAX, 1);
     pthread_attr_t attributes; /* threads take the size of `ulimit -s` by default */
     if (default_stack() >= AW_STACK_BYTES || pthread_attr_init(&attributes) != 0) return AW_OK;
     pthread_attr_setstacksize(&attributes, AW_STACK_BYTES);

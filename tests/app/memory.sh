@@ -3,6 +3,7 @@
 # Memory, stacks and threads: the prediction is near the peak; a limit that is too small is refused
 # in one line with status 4, and never ends the program with a signal.
 # usage: memory.sh ARCWAKE [--full]    --full: thirty limits of the address space in place of nine
+# shellcheck disable=SC3045 # ulimit -v and -s are in every shell that there is on Linux
 set -u
 # shellcheck source=tests/app/lattice.sh
 . "$(dirname "$0")/lattice.sh"
