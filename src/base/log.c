@@ -11,7 +11,8 @@
 /* State of the process, as the terminal and the log file are. */
 static FILE *log_file;
 static int log_quiet, log_muted;
-static char log_last[256]; /* line last printed by aw_info_once */
+static char log_last[256];   /* line last printed by aw_info_once */
+static char log_context[66]; /* with its colon */
 static long log_errors;
 static char log_stored[4096]; /* errors that were muted, as lines */
 static size_t log_stored_end;
@@ -44,20 +45,30 @@ static void store(const char *format, va_list args)
     const size_t space = sizeof log_stored - log_stored_end;
     va_list copy;
     va_copy(copy, args);
-    const int n = vsnprintf(to, space, format, copy);
+    const size_t begin = strlen(log_context);
+    const int n = begin < space ? vsnprintf(to + begin, space - begin, format, copy) : -1;
     va_end(copy);
-    if (n < 0 || (size_t)n + 2 > space) {
+    if (n < 0 || begin + (size_t)n + 2 > space) {
         *to = '\0';
         return;
     }
-    to[n] = '\n';
-    to[n + 1] = '\0';
-    log_stored_end += (size_t)n + 1;
+    memcpy(to, log_context, begin);
+    to[begin + (size_t)n] = '\n';
+    to[begin + (size_t)n + 1] = '\0';
+    log_stored_end += begin + (size_t)n + 1;
+}
+
+void aw_log_context(const char *where)
+{
+    log_context[0] = '\0';
+    if (where) snprintf(log_context, sizeof log_context, "%.63s: ", where);
 }
 
 void aw_error_print(const char *format, ...)
 {
+    char prefix[sizeof "arcwake: error: " + sizeof log_context];
     va_list args;
+    snprintf(prefix, sizeof prefix, "arcwake: error: %s", log_context);
     log_errors++;
     if (log_muted) {
         va_start(args, format);
@@ -65,7 +76,7 @@ void aw_error_print(const char *format, ...)
         va_end(args);
     }
     va_start(args, format);
-    print_line(stderr, "arcwake: error: ", format, args);
+    print_line(stderr, prefix, format, args);
     va_end(args);
 }
 

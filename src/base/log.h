@@ -33,6 +33,10 @@ void aw_log_quiet(int quiet);
 void aw_log_mute(int mute);
 void aw_log_show_muted(void);
 
+/** Errors from now on begin with `where` and a colon ("step 3, S = 0.06 m"), so that one line says
+ *  what happened and when; at most 63 bytes. NULL: no longer. */
+void aw_log_context(const char *where);
+
 /** Number of errors so far, printed or not. */
 long aw_log_errors(void);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pic/distribution.h"
@@ -136,11 +137,23 @@ aw_status aw_simulation_offload(aw_simulation *sim)
     return aw_particles_offload(sim->particles, &fields, &lattice->orbit, &sim->device);
 }
 
-/* Add the step and the place to an error message; of several ranks, only the root prints it. */
-static aw_status step_error(const aw_simulation *sim, aw_status status, const char *what)
+/* From here on errors name the step and the place. @return the number of errors so far */
+static long begin_part(const aw_simulation *sim)
 {
-    if (sim->particles->distributed && !sim->is_root) return status;
-    return aw_error(status, "step %ld, S = %.6g m: %s", sim->step, sim->S_ref, what);
+    char where[64];
+    snprintf(where, sizeof where, "step %ld, S = %.6g m", sim->step, sim->S_ref);
+    aw_log_context(where);
+    return aw_log_errors();
+}
+
+/* End what begin_part began. An error that nobody has printed is printed here; of several ranks,
+ * one that has an error of its own prints it. */
+static aw_status end_part(const aw_simulation *sim, aw_status status, long errors)
+{
+    if (status != AW_OK && aw_log_errors() == errors && !sim->particles->distributed)
+        aw_error(status, "%s", aw_status_text(status));
+    aw_log_context(NULL);
+    return status;
 }
 
 aw_status aw_simulation_deposit(aw_simulation *sim)
@@ -149,13 +162,13 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     const aw_beam_params *beam = &config->beam;
     const aw_orbit_view *orbit = &config->lattice->orbit;
     aw_status status = AW_OK;
+    const long errors = begin_part(sim);
     double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_DEPOSIT);
     void *cells = aw_history_cells(sim->history);
     memset(sim->seconds, 0, sizeof sim->seconds);
     sim->solved = sim->force_error_known = 0;
-    if (!cells)
-        status = aw_error(AW_ERR_NOMEM, "out of memory for the history at step %ld", sim->step);
+    if (!cells) status = aw_error(AW_ERR_NOMEM, "out of memory for the history");
     AW_TRY(aw_particles_agree(sim->particles, status));
     if (config->motion == AW_MOTION_RIGID && !sim->fit_grid)
         aw_frame_rigid(&sim->frame, orbit, sim->S_ref, sim->reach * beam->sigma_s,
@@ -168,7 +181,7 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     sim->view = aw_history_look(sim->history, orbit);
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
 done:
-    return status;
+    return end_part(sim, status, errors);
 }
 
 aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point *point, size_t n,
@@ -237,24 +250,26 @@ done:
 aw_status aw_simulation_solve(aw_simulation *sim)
 {
     aw_status status = AW_OK;
+    const long errors = begin_part(sim);
     const double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_SOLVE);
     AW_TRY(solve_grid(sim));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-    return update_forces(sim);
+    status = update_forces(sim);
 done:
-    return step_error(sim, status, "the potentials could not be computed");
+    return end_part(sim, status, errors);
 }
 
 aw_status aw_simulation_synchronise(aw_simulation *sim)
 {
     if (!sim->half_kick_pending) return AW_OK;
+    const long errors = begin_part(sim);
     aw_simulation_command(sim, AW_COMMAND_SYNCHRONISE);
     double begin = aw_now();
     aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * sim->config->step_m);
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
     sim->half_kick_pending = 0;
-    return aw_particles_agree(sim->particles, status);
+    return end_part(sim, aw_particles_agree(sim->particles, status), errors);
 }
 
 aw_status aw_simulation_advance(aw_simulation *sim)
@@ -262,6 +277,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     const aw_config *config = sim->config;
     const int kicked = config->motion == AW_MOTION_SELF_CONSISTENT;
     aw_status status = AW_OK;
+    const long errors = begin_part(sim);
     double begin = aw_now(), S = (double)(sim->step + 1) * sim->plan.beta * config->step_m;
     aw_simulation_command(sim, AW_COMMAND_ADVANCE);
     if (config->motion == AW_MOTION_RIGID)
@@ -276,7 +292,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     sim->half_kick_pending = kicked;
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
 done:
-    return status == AW_OK ? AW_OK : step_error(sim, status, "the push failed");
+    return end_part(sim, status, errors);
 }
 
 aw_status aw_simulation_stats(const aw_simulation *sim, aw_beam_stats *out)
