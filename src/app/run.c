@@ -323,6 +323,7 @@ static aw_status run_command(int argc, char **argv)
     r.config = config;
     r.quiet = options.quiet;
     AW_TRY(set_up(&r, status));
+    if (!config || !r.sim) goto done; /* never: they are set up */
     if (aw_comm_rank() > 0) {
         work_for_root(r.sim);
         goto done;

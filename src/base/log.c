@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,45 +18,41 @@ static long log_errors;
 static char log_stored[4096]; /* errors that were muted, as lines */
 static size_t log_stored_end;
 
-static void print_line(FILE *stream, const char *prefix, const char *format, va_list args)
+/* The text of a message, to be freed; NULL if out of memory. */
+static char *text_of(const char *format, va_list args)
 {
-    va_list copy;
-    if (stream && !log_muted) {
-        va_copy(copy, args);
-        fputs(prefix, stream);
-        vfprintf(stream, format, copy);
-        fputc('\n', stream);
-        fflush(stream);
-        va_end(copy);
-    }
-    if (log_file) {
-        va_copy(copy, args);
-        fputs(prefix, log_file);
-        vfprintf(log_file, format, copy);
-        fputc('\n', log_file);
-        fflush(log_file);
-        va_end(copy);
-    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    vfprintf(out, format, args);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+static void print_on(FILE *stream, const char *prefix, const char *text)
+{
+    fprintf(stream, "%s%s\n", prefix, text);
+    fflush(stream);
+}
+
+static void print_line(FILE *stream, const char *prefix, const char *text)
+{
+    if (stream && !log_muted) print_on(stream, prefix, text);
+    if (log_file) print_on(log_file, prefix, text);
 }
 
 /* Store an error that is muted; one that does not fit is lost. */
-static void store(const char *format, va_list args)
+static void store(const char *text)
 {
     char *to = log_stored + log_stored_end;
     const size_t space = sizeof log_stored - log_stored_end;
-    va_list copy;
-    va_copy(copy, args);
-    const size_t begin = strlen(log_context);
-    const int n = begin < space ? vsnprintf(to + begin, space - begin, format, copy) : -1;
-    va_end(copy);
-    if (n < 0 || begin + (size_t)n + 2 > space) {
+    const int n = snprintf(to, space, "%s%s\n", log_context, text);
+    if (n < 0 || (size_t)n >= space)
         *to = '\0';
-        return;
-    }
-    memcpy(to, log_context, begin);
-    to[begin + (size_t)n] = '\n';
-    to[begin + (size_t)n + 1] = '\0';
-    log_stored_end += begin + (size_t)n + 1;
+    else
+        log_stored_end += (size_t)n;
 }
 
 void aw_log_context(const char *where)
@@ -64,36 +61,39 @@ void aw_log_context(const char *where)
     if (where) snprintf(log_context, sizeof log_context, "%.63s: ", where);
 }
 
+/* Without memory for the text its format is printed, which says what happened, too. */
 void aw_error_print(const char *format, ...)
 {
     char prefix[sizeof "arcwake: error: " + sizeof log_context];
     va_list args;
+    va_start(args, format);
+    char *text = text_of(format, args);
+    va_end(args);
     snprintf(prefix, sizeof prefix, "arcwake: error: %s", log_context);
     log_errors++;
-    if (log_muted) {
-        va_start(args, format);
-        store(format, args);
-        va_end(args);
-    }
-    va_start(args, format);
-    print_line(stderr, prefix, format, args);
-    va_end(args);
+    if (log_muted) store(text ? text : format);
+    print_line(stderr, prefix, text ? text : format);
+    free(text);
 }
 
 void aw_warn(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    print_line(stderr, "arcwake: warning: ", format, args);
+    char *text = text_of(format, args);
     va_end(args);
+    print_line(stderr, "arcwake: warning: ", text ? text : format);
+    free(text);
 }
 
 void aw_info(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    print_line(log_quiet ? NULL : stdout, "", format, args);
+    char *text = text_of(format, args);
     va_end(args);
+    print_line(log_quiet ? NULL : stdout, "", text ? text : format);
+    free(text);
 }
 
 void aw_info_once(const char *format, ...)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Number and stacks of threads, and whether the system can make them. */
-#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "src/base/threads.h"
 
 #include <omp.h>

@@ -81,7 +81,9 @@ static int same_element(const aw_element *a, const aw_element *b)
 {
     const double x[] = {a->length, a->angle, a->e1, a->e2, a->k1};
     const double y[] = {b->length, b->angle, b->e1, b->e2, b->k1};
-    return a->kind == b->kind && memcmp(x, y, sizeof x) == 0;
+    for (size_t i = 0; i < sizeof x / sizeof *x; ++i)
+        if (!(x[i] == y[i]) || signbit(x[i]) != signbit(y[i])) return 0;
+    return a->kind == b->kind;
 }
 
 /* The elements with `first` and `same`; NULL if out of memory. */

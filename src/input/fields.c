@@ -305,6 +305,7 @@ void aw_field_section(const aw_yaml_node *root, const aw_field *field, int *line
 {
     const aw_yaml_node *section = section_node(root, field);
     int own = section && section != root && section->key_line > 0;
+    if (!own && !root) return; /* a file always has a root */
     *line = own ? section->key_line : root->line;
     *column = own ? section->key_column : root->column;
 }

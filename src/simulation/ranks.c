@@ -48,7 +48,10 @@ aw_status aw_ranks_agree(const char *text, aw_status own)
     if (ranks == 1) return own;
     double(*all)[2] = malloc(ranks * sizeof *all);
     /* Without these few bytes this rank can tell the others nothing. */
-    if (!all) aw_comm_abort(aw_error(AW_ERR_NOMEM, "out of memory at the start"));
+    if (!all) {
+        aw_comm_abort(aw_error(AW_ERR_NOMEM, "out of memory at the start"));
+        return AW_ERR_NOMEM;
+    }
     const double state[2] = {(double)own, (double)aw_log_errors()};
     aw_comm_allgather(state, 2, all[0]);
     aw_status status = AW_OK;
