@@ -17,9 +17,8 @@ static aw_status solve_block(aw_solver *solver, const aw_problem *problem, size_
     AW_TRY(aw_solver_start(solver, problem, first, last, begin));
     AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, points, sizeof *solver->job));
     for (size_t i = 0; i < points; ++i) {
-        solver->job[i].first = begin[i];
-        solver->job[i].count = begin[i + 1] - begin[i];
-        solver->job[i].tolerance = problem->tolerance;
+        solver->job[i] = (aw_job){
+            .first = begin[i], .count = begin[i + 1] - begin[i], .tolerance = problem->tolerance};
         aw_solver_record_job(problem, solver->visit[first + i], &solver->job[i]);
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, points, &problem->scales,

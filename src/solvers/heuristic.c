@@ -101,13 +101,14 @@ static aw_status refine_centres(heuristic *m, aw_solver *solver, const aw_proble
         AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + solver->partition->n,
                        sizeof *solver->region));
         aw_job *job = &solver->job[jobs++];
-        job->first = n;
-        job->count = aw_partition_regions(solver->partition, problem->history, &problem->point[p],
-                                          (uint32_t)p, &solver->region[n]);
-        job->tolerance = problem->tolerance;
-        job->edge = m->centre.edge;
-        job->cells = m->centre.cells;
-        job->leaves = &m->centre.need[c * m->centre.cells];
+        *job = (aw_job){.first = n,
+                        .count = aw_partition_regions(solver->partition, problem->history,
+                                                      &problem->point[p], (uint32_t)p,
+                                                      &solver->region[n]),
+                        .tolerance = problem->tolerance,
+                        .edge = m->centre.edge,
+                        .cells = m->centre.cells,
+                        .leaves = &m->centre.need[c * m->centre.cells]};
         n += job->count;
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,

@@ -15,7 +15,7 @@ struct aw_solver {
     aw_partition *partition;
     aw_region *region, *next; /* regions of this generation and of the next */
     size_t region_capacity, next_capacity;
-    aw_job *job;
+    aw_job *job; /* lists of one call, the next one's are made from new: each sets all of a job */
     size_t job_capacity;
     uint32_t *order; /* workspace of aw_share_accept */
     size_t order_capacity;

@@ -301,9 +301,8 @@ static aw_status estimate_points(const call *c, size_t first, size_t last)
         if (n == begin) continue;
         point_of[jobs] = p - first;
         aw_job *job = &solver->job[jobs++];
-        job->first = begin;
-        job->count = n - begin;
-        job->tolerance = c->problem->tolerance - e->error;
+        *job = (aw_job){
+            .first = begin, .count = n - begin, .tolerance = c->problem->tolerance - e->error};
         aw_solver_record_job(c->problem, p, job);
         if (n < REGIONS_AT_ONCE) continue;
         AW_TRY(refine_jobs(c, jobs, point_of));

@@ -58,9 +58,9 @@ static aw_status phase_two(aw_solver *solver, const aw_problem *problem, size_t 
     for (size_t i = 0; i < points; ++i) {
         if (begin[i + 1] == begin[i]) continue;
         aw_job *job = &solver->job[jobs++];
-        job->first = begin[i];
-        job->count = begin[i + 1] - begin[i];
-        job->tolerance = problem->tolerance - solver->estimate[i].error;
+        *job = (aw_job){.first = begin[i],
+                        .count = begin[i + 1] - begin[i],
+                        .tolerance = problem->tolerance - solver->estimate[i].error};
         aw_solver_record_job(problem, solver->region[begin[i]].point, job);
     }
     AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,

@@ -253,6 +253,50 @@ static void the_sample_is_cut_at_the_common_nodes(void **state)
     bench_close(&b);
 }
 
+/* ---------------------------------------------------------------------------------- leftovers */
+
+/* Refinements of the CPU device: how many, and how many with jobs of different densities. */
+static size_t refinements, mixed;
+static aw_status (*cpu_refine)(void *, aw_region *, aw_job *, size_t, const aw_scales *, aw_work *);
+
+static aw_status watched_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
+                                const aw_scales *scales, aw_work *work)
+{
+    int differs = 0;
+    for (size_t i = 1; i < jobs; ++i) differs |= job[i].density != job[0].density;
+    refinements++;
+    mixed += differs != 0;
+    return cpu_refine(state, region, job, jobs, scales, work);
+}
+
+/* Jobs of leftovers in the array in which those of the sample were, which are denser. */
+static void leftovers_are_refined_with_the_same_density_everywhere(void **state)
+{
+    bench_params params = bench_lcls();
+    aw_report report;
+    bench b;
+    params.quiet = 0;
+    params.ns = params.nx = 16;
+    bench_open(&b, &params);
+    bench_run(&b, 0.4);
+    double *got = bench_array(b.points * AW_RESULTS);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    aw_device_ops watched = *device.ops;
+    cpu_refine = watched.refine;
+    watched.refine = watched_refine;
+    device.ops = &watched;
+    refinements = mixed = 0;
+    aw_problem problem = bench_grid_problem(&b, 1e-8);
+    aw_status status = bench_solve("projection", &device, &problem, got, &report);
+    assert_true(status == AW_OK || status == AW_ERR_MAXEVAL);
+    assert_int_equal(report.fell_back, 1); /* many points have leftovers */
+    assert_true(refinements > 1);
+    assert_int_equal(mixed, 0);
+    aw_device_close(&device);
+    aw_free(got);
+    bench_close(&b);
+}
+
 /* --------------------------------------------------------------------------------------- seam */
 
 /* The sum of both zones by rules that are the same on either side of their border. */
@@ -391,6 +435,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(stored_scales_serve_the_next_step_only, variant),
         cmocka_unit_test_prestate(panels_are_shortened_where_points_need_it, variant),
         cmocka_unit_test_prestate(the_sample_is_cut_at_the_common_nodes, variant),
+        cmocka_unit_test_prestate(leftovers_are_refined_with_the_same_density_everywhere, variant),
         cmocka_unit_test_prestate(the_zones_join_without_a_seam, variant),
         cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),
         cmocka_unit_test_prestate(a_tolerance_out_of_reach_is_left_to_predictive, variant),
