@@ -18,8 +18,15 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from report import (BLUE, GREEN, ORANGE, PARTS, STYLE, Problem, np, plt, prefix,  # noqa: E402
-                    largest_of, read_input, read_monitor, replace)
+try:
+    from report import Problem
+    from report.page import replace
+    from report.pictures import (BLUE, GREEN, ORANGE, STYLE, largest_of, np, plt,
+                                 prefix)
+    from report.read import PARTS, read_input, read_monitor
+except ImportError as problem:
+    print(f"{problem}; python3 -m pip install -r tools/requirements.txt", file=sys.stderr)
+    sys.exit(4)
 
 PURPLE, YELLOW, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 COLOURS = {"two-phase": BLUE, "heuristic": GREEN, "predictive": ORANGE, "adaptive": PURPLE}
@@ -112,7 +119,9 @@ def read_run(directory):
     monitor = read_monitor(directory / "monitor.csv")
     if monitor is None:
         raise Problem(f"{directory}: no rows in monitor.csv")
-    values = read_input(directory / "resolved.yaml")
+    resolved = directory / "resolved.yaml"
+    text = resolved.read_text(encoding="utf-8") if resolved.exists() else ""
+    values = read_input(text, directory)[0] if text else {}
     grid = values.get("numerics.grid", "").strip("[]").replace(", ", "\u2009×\u2009")
     solver = values.get("numerics.solver", "")
     return monitor, ", ".join(word for word in (grid, solver) if word) or directory.name

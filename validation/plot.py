@@ -15,7 +15,13 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
-from report import BLUE, ORANGE, STYLE, Problem, np, plt, prefix, largest_of, replace  # noqa: E402
+try:
+    from report import Problem
+    from report.page import replace
+    from report.pictures import BLUE, ORANGE, STYLE, largest_of, np, plt, prefix
+except ImportError as problem:
+    print(f"{problem}; python3 -m pip install -r tools/requirements.txt", file=sys.stderr)
+    sys.exit(4)
 
 
 def read_table(path):

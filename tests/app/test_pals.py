@@ -37,7 +37,7 @@ def inspect(lattice):
     done = subprocess.run([ARCWAKE, "inspect", run], capture_output=True, text=True, check=False)
     if done.returncode:
         return done.returncode, done.stderr, None
-    return 0, done.stderr, yaml.safe_load(done.stdout.split("\n\n")[0])["lattice"]
+    return 0, done.stderr, yaml.safe_load(done.stdout.split("\nlattice      ")[0])["lattice"]
 
 
 def line_of(lattice):

@@ -179,6 +179,7 @@ def stop(bench):
 
 def short_of_memory(bench):
     size = int(bench.address_space * random.uniform(0.2, 1.1))
+    shutil.rmtree(bench.out, ignore_errors=True)  # a refused run leaves it as it was
     status, stderr = bench.run((resource.RLIMIT_AS, size))
     # 127: the system could not load the program's libraries.
     need(status in (0, 4, 127), f"{size / MIB:.0f} MiB: status {status}: {stderr}")
