@@ -18,14 +18,14 @@ static int asks_for_help(const char *word)
 }
 
 /* Memory of the libraries until a command knows its own need. */
-#define AW_LIBRARY_BYTES ((size_t)24 << 20)
+#define AW_STARTUP_BYTES ((size_t)24 << 20)
 
 /* Check and set limits of the process before libraries that end it where they fail. */
 static aw_status begin(const char *name)
 {
     aw_status status = AW_OK;
     AW_TRY(aw_threads_begin());
-    AW_TRY(aw_memory_require(name, AW_LIBRARY_BYTES));
+    AW_TRY(aw_memory_require(name, AW_STARTUP_BYTES));
 done:
     return status;
 }

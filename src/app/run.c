@@ -255,7 +255,7 @@ static void work_for_root(aw_simulation *sim)
  * share. */
 static void warn_of_threads(const aw_config *config)
 {
-    const int threads = config->threads > 0 ? config->threads : omp_get_max_threads();
+    const int threads = aw_plan_threads(config);
     if (aw_comm_size() > 1 && threads > omp_get_num_procs())
         aw_warn("rank 0 has %d threads and may use %d CPU%s (mpirun: --bind-to none, or --map-by "
                 "slot:PE=%d --bind-to core)",

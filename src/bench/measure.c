@@ -54,7 +54,7 @@ void aw_bench_case_label(const aw_simulation *sim, long particles, const char *s
     row->particles = (size_t)particles;
     row->nodes = sim->nodes;
     row->tolerance = config->tolerance;
-    row->threads = config->threads > 0 ? config->threads : omp_get_max_threads();
+    row->threads = aw_plan_threads(config);
 }
 
 /* Evaluations per point of the adaptive strategy at the same tolerance, from a sample of the

@@ -61,6 +61,11 @@
  * has as part of AW_LIBRARY_BYTES; and a quarter of the rest, since blocks grow by halves. */
 #define AW_ADDRESS_BYTES ((size_t)64 << 20)
 
+int aw_plan_threads(const aw_config *config)
+{
+    return config->threads > 0 ? config->threads : omp_get_max_threads();
+}
+
 static double sharpest_curvature(const aw_lattice *lattice)
 {
     double kappa = 0.0;
@@ -181,7 +186,7 @@ static size_t block_points(const aw_config *config, size_t nodes)
 
 static size_t other_bytes(const aw_config *config, size_t slices)
 {
-    size_t threads = (size_t)(config->threads > 0 ? config->threads : omp_get_max_threads());
+    size_t threads = (size_t)aw_plan_threads(config);
     size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
     size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
@@ -347,19 +352,14 @@ static int step_too_long(const aw_config *config, double overtaking)
     return overtaking > 0.0 && config->step_m > overtaking / AW_STEPS_PER_OVERTAKING;
 }
 
-static int plan_threads(const aw_config *config)
-{
-    return config->threads > 0 ? config->threads : omp_get_max_threads();
-}
-
 aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
 {
     const size_t all = plan->history_bytes + plan->other_bytes, now = aw_memory_now();
     const char *limit;
     size_t need = all > now ? all - now : 0;
     if (aw_memory_addresses_left() != SIZE_MAX)
-        need +=
-            need / 4 + AW_ADDRESS_BYTES + (size_t)(plan_threads(config) - 1) * aw_threads_stack();
+        need += need / 4 + AW_ADDRESS_BYTES +
+                (size_t)(aw_plan_threads(config) - 1) * aw_threads_stack();
     const size_t left = aw_memory_left(&limit);
     if (need <= left) return AW_OK;
     return aw_error(AW_ERR_NOMEM,

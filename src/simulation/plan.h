@@ -32,6 +32,9 @@ typedef struct aw_plan {
     size_t history_bytes, other_bytes; /* memory at the end of the run, estimated */
 } aw_plan;
 
+/** Threads of a run: those given, or as many as OpenMP takes. */
+int aw_plan_threads(const aw_config *config);
+
 /** Compute the plan of a resolved input. */
 void aw_plan_make(const aw_config *config, aw_plan *plan);
 

@@ -67,6 +67,18 @@ void aw_solver_record(const aw_problem *problem, const aw_region *region, size_t
 /** Let the refinement of a job count its final regions in the record of a point. */
 void aw_solver_record_job(const aw_problem *problem, size_t point, aw_job *job);
 
+/** Regions that are left at some points of a block; borrowed. */
+typedef struct aw_rest {
+    aw_region *region;      /* of solver->job[0 .. jobs - 1] */
+    size_t jobs;            /* one a point */
+    const size_t *point_of; /* [jobs]: the point's index in the block */
+} aw_rest;
+
+/** Refine the jobs, and add what they find to the block's estimates.
+ *  @return AW_OK, or what the device's refinement returns */
+aw_status aw_solver_refine_rest(aw_solver *solver, const aw_problem *problem, const aw_rest *rest,
+                                aw_report *report);
+
 /** What a call of aw_solver_solve fills; borrowed from the caller. */
 typedef struct aw_solution {
     double *result; /* [points][AW_RESULTS] */

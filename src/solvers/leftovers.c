@@ -259,28 +259,6 @@ typedef struct call {
  * MiB. */
 enum { REGIONS_AT_ONCE = 32768 };
 
-/* Refine the jobs of points point_of[0 .. jobs - 1] of the block, and add them to the estimates. */
-static aw_status refine_jobs(const call *c, size_t jobs, const size_t *point_of)
-{
-    aw_solver *solver = c->solver;
-    const aw_device_ops *ops = solver->device->ops;
-    aw_status status = AW_OK;
-    if (jobs == 0) return AW_OK;
-    AW_TRY(ops->refine(solver->device->state, c->l->region, solver->job, jobs, &c->problem->scales,
-                       &c->report->work));
-    AW_TRY(ops->wait(solver->device->state));
-    for (size_t j = 0; j < jobs; ++j) {
-        const aw_job *job = &solver->job[j];
-        aw_estimate *e = &solver->estimate[point_of[j]];
-        for (unsigned k = 0; k < AW_RESULTS; ++k) e->I[k] += job->I[k];
-        e->error += job->error;
-        e->regions += (uint32_t)job->regions;
-        e->status = job->status;
-    }
-done:
-    return status;
-}
-
 /* Fill the estimates of points first .. last - 1: the sums of the passes, and the refinement of the
  * leftovers. */
 static aw_status estimate_points(const call *c, size_t first, size_t last)
@@ -305,10 +283,12 @@ static aw_status estimate_points(const call *c, size_t first, size_t last)
             .first = begin, .count = n - begin, .tolerance = c->problem->tolerance - e->error};
         aw_solver_record_job(c->problem, p, job);
         if (n < REGIONS_AT_ONCE) continue;
-        AW_TRY(refine_jobs(c, jobs, point_of));
+        const aw_rest rest = {c->l->region, jobs, point_of};
+        AW_TRY(aw_solver_refine_rest(solver, c->problem, &rest, c->report));
         jobs = n = 0;
     }
-    AW_TRY(refine_jobs(c, jobs, point_of));
+    const aw_rest rest = {c->l->region, jobs, point_of};
+    AW_TRY(aw_solver_refine_rest(solver, c->problem, &rest, c->report));
 done:
     return status;
 }

@@ -138,6 +138,27 @@ done:
     return status;
 }
 
+aw_status aw_solver_refine_rest(aw_solver *solver, const aw_problem *problem, const aw_rest *rest,
+                                aw_report *report)
+{
+    const aw_device_ops *ops = solver->device->ops;
+    aw_status status = AW_OK;
+    if (rest->jobs == 0) return AW_OK;
+    AW_TRY(ops->refine(solver->device->state, rest->region, solver->job, rest->jobs,
+                       &problem->scales, &report->work));
+    AW_TRY(ops->wait(solver->device->state));
+    for (size_t j = 0; j < rest->jobs; ++j) {
+        const aw_job *job = &solver->job[j];
+        aw_estimate *e = &solver->estimate[rest->point_of[j]];
+        for (unsigned k = 0; k < AW_RESULTS; ++k) e->I[k] += job->I[k];
+        e->error += job->error;
+        e->regions += (uint32_t)job->regions;
+        e->status = job->status;
+    }
+done:
+    return status;
+}
+
 aw_status aw_solver_finish(const aw_solver *solver, const aw_problem *problem, size_t first,
                            size_t last, const aw_solution *out, aw_status worst)
 {

@@ -52,30 +52,19 @@ static aw_status phase_two(aw_solver *solver, const aw_problem *problem, size_t 
                            const size_t *begin, aw_report *report)
 {
     aw_status status = AW_OK;
-    const aw_device_ops *ops = solver->device->ops;
-    size_t jobs = 0;
+    size_t jobs = 0, point_of[AW_POINT_BLOCK];
     AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, points, sizeof *solver->job));
     for (size_t i = 0; i < points; ++i) {
         if (begin[i + 1] == begin[i]) continue;
+        point_of[jobs] = i;
         aw_job *job = &solver->job[jobs++];
         *job = (aw_job){.first = begin[i],
                         .count = begin[i + 1] - begin[i],
                         .tolerance = problem->tolerance - solver->estimate[i].error};
         aw_solver_record_job(problem, solver->region[begin[i]].point, job);
     }
-    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,
-                       &report->work));
-    AW_TRY(ops->wait(solver->device->state));
-    jobs = 0;
-    for (size_t i = 0; i < points; ++i) {
-        if (begin[i + 1] == begin[i]) continue;
-        const aw_job *job = &solver->job[jobs++];
-        aw_estimate *e = &solver->estimate[i];
-        for (unsigned k = 0; k < AW_RESULTS; ++k) e->I[k] += job->I[k];
-        e->error += job->error;
-        e->regions += (uint32_t)job->regions;
-        e->status = job->status;
-    }
+    const aw_rest rest = {solver->region, jobs, point_of};
+    AW_TRY(aw_solver_refine_rest(solver, problem, &rest, report));
 done:
     return status;
 }
