@@ -7,6 +7,7 @@
 
 #include "kernels/math/view.h"
 #include "pic/chunks.h"
+#include "pic/compensation.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 
@@ -73,12 +74,11 @@ typedef float narrow __attribute__((vector_size(16), may_alias));
 /* Chunks of the grid: enough for many threads. */
 enum { CELL_CHUNKS = 64 };
 
-/* Sum the private grids cell by cell, in order, and scale the sums to densities.
- * @param[out] charge  deposited, in units of the charge of one particle */
-static void reduce(const aw_deposit *d, int grids, double density, int single, void *cells,
-                   double *charge)
+/* Sum the private grids cell by cell, in order, into the first one.
+ * @return the charge, in units of the charge of one particle */
+static double sum_grids(const aw_deposit *d, int grids)
 {
-    const quad *grid = (const quad *)d->grid;
+    quad *grid = (quad *)d->grid;
     const size_t n = d->cells;
     double part[CELL_CHUNKS], total = 0.0;
 #pragma omp parallel for schedule(static)
@@ -88,25 +88,34 @@ static void reduce(const aw_deposit *d, int grids, double density, int single, v
             quad sum = grid[k];
             for (int g = 1; g < grids; ++g) sum += grid[(size_t)g * n + k];
             in_all += sum;
-            sum *= density;
-            if (single)
-                ((narrow *)cells)[k] = __builtin_convertvector(sum, narrow);
-            else
-                ((quad *)cells)[k] = sum;
+            grid[k] = sum;
         }
         part[c] = in_all[0];
     }
     for (int c = 0; c < CELL_CHUNKS; ++c) total += part[c];
-    *charge = total;
+    return total;
 }
 
-/* Add a private grid to the first one. */
-static void add_grid(const aw_deposit *d, int g)
+/* Compensate the sums on the first private grid for the smoothing; the second one is overwritten.
+ */
+static void compensate(const aw_deposit *d)
 {
-    const size_t n = d->cells * AW_COMPONENTS;
-    const double *from = d->grid + (size_t)g * n;
-#pragma omp parallel for simd schedule(static)
-    for (size_t k = 0; k < n; ++k) d->grid[k] += from[k];
+    const ptrdiff_t row = d->ns + 2 * AW_PAD, first = (AW_PAD * row + AW_PAD) * AW_COMPONENTS;
+    double *scratch = d->grid + d->cells * AW_COMPONENTS;
+    aw_compensate_moments(&(aw_quad_grid){d->ns, d->nx, row}, d->grid + first, scratch + first);
+}
+
+/* Store the sums as densities. */
+static void store(const aw_deposit *d, double density, int single, void *cells)
+{
+    const quad *sum = (const quad *)d->grid;
+#pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < d->cells; ++k) {
+        if (single)
+            ((narrow *)cells)[k] = __builtin_convertvector(sum[k] * density, narrow);
+        else
+            ((quad *)cells)[k] = sum[k] * density;
+    }
 }
 
 static aw_particle_grid grid_of(const aw_frame *frame)
@@ -174,7 +183,7 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
                          void *cells, double *charge)
 {
     const aw_particle_grid grid = grid_of(frame);
-    int grids = p->resident_on ? 1 : grids_for(d, p->n);
+    const int grids = p->resident_on ? 1 : grids_for(d, p->n);
     size_t rejected = SIZE_MAX;
     aw_status status = AW_OK;
     if (p->resident_on)
@@ -183,13 +192,13 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
         rejected = host_deposit(d, p, &grid, grids);
     if (status == AW_OK && rejected != SIZE_MAX) status = deposit_error(p, rejected, frame);
     AW_TRY(aw_particles_agree(p, status));
-    if (p->distributed) { /* sum over this rank's grids, then over the ranks */
-        for (int g = 1; g < grids; ++g) add_grid(d, g);
+    *charge = p->charge * sum_grids(d, grids);
+    if (p->distributed) {
         aw_particles_sum(p, d->grid, d->cells * AW_COMPONENTS);
-        grids = 1;
+        *charge = p->charge * sum_grids(d, 1); /* of all ranks */
     }
-    reduce(d, grids, p->charge / (frame->grid.hs * frame->grid.hx), single, cells, charge);
-    *charge *= p->charge;
+    compensate(d);
+    store(d, p->charge / (frame->grid.hs * frame->grid.hx), single, cells);
 done:
     return status;
 }

@@ -22,7 +22,8 @@ void aw_deposit_free(aw_deposit *deposit);
 size_t aw_deposit_bytes(const aw_deposit *deposit);
 
 /** Deposit all particles with the shape of kernels/math/spline.h. D = sigma (1 - beta_par) is
- *  summed over the particles' own 1 - beta_par, without cancellation.
+ *  summed over the particles' own 1 - beta_par, without cancellation. The sums are compensated for
+ *  the smoothing by the shape and by the reading of the slice (pic/compensation.h).
  *  @param[in]  single  1: cells are float; 0: double
  *  @param[out] cells   aw_slice_bytes() bytes as kernels/math/view.h describes them, 32-byte
  *  aligned (aw_alloc); overwritten, padding zero

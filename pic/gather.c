@@ -7,21 +7,24 @@
 
 #include "kernels/math/integrand.h"
 #include "pic/chunks.h"
+#include "pic/compensation.h"
 #include "pic/push.h"
 #include "src/base/memory.h"
 
 struct aw_gather {
     int ns, nx;
-    double *field; /* [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of each node */
+    double *field;   /* [nx][ns][AW_QUAD]: Fz_lab, Fx_lab, cBy and theta of each node */
+    double *scratch; /* the same */
 };
 
 static double interpolate(const aw_particle_grid *g, const aw_particle_nodes *at,
                           const double *field)
 {
     double sum = 0.0;
-    field += (size_t)at->j * (size_t)g->ns + (size_t)at->i;
-    for (int q = 0; q < AW_SHAPE_NODES; ++q, field += g->ns)
-        for (int p = 0; p < AW_SHAPE_NODES; ++p) sum += at->wv[q] * at->wu[p] * field[p];
+    for (int q = 0; q < AW_SHAPE_NODES; ++q)
+        for (int p = 0; p < AW_SHAPE_NODES; ++p)
+            sum += at->wv[q] * at->wu[p] *
+                   aw_compensated_at(field, g->ns, g->nx, at->i + p, at->j + q);
     return sum;
 }
 
@@ -61,8 +64,9 @@ aw_status aw_gather_new(int ns, int nx, aw_gather **out)
     if (!g) return AW_ERR_NOMEM;
     g->ns = ns;
     g->nx = nx;
-    g->field = aw_alloc((size_t)ns * (size_t)nx, 4 * sizeof *g->field);
-    if (!g->field) {
+    g->field = aw_alloc((size_t)ns * (size_t)nx, AW_QUAD * sizeof *g->field);
+    g->scratch = aw_alloc((size_t)ns * (size_t)nx, AW_QUAD * sizeof *g->scratch);
+    if (!g->field || !g->scratch) {
         aw_gather_free(g);
         return AW_ERR_NOMEM;
     }
@@ -74,6 +78,7 @@ void aw_gather_free(aw_gather *gather)
 {
     if (!gather) return;
     aw_free(gather->field);
+    aw_free(gather->scratch);
     aw_free(gather);
 }
 
@@ -95,12 +100,14 @@ static void pack(aw_gather *gather, const aw_forces *f)
     const size_t n = (size_t)gather->ns * (size_t)gather->nx;
 #pragma omp parallel for schedule(static)
     for (size_t k = 0; k < n; ++k) {
-        double *to = &gather->field[4 * k];
+        double *to = &gather->field[AW_QUAD * k];
         to[0] = f->Fz_lab[k];
         to[1] = f->Fx_lab[k];
         to[2] = f->cBy[k];
         to[3] = f->theta[k];
     }
+    aw_compensate_field(&(aw_quad_grid){gather->ns, gather->nx, gather->ns}, gather->field,
+                        gather->scratch);
 }
 
 /* Blocks whose forces are summed by one call: adding up the lanes of a vector is the expensive

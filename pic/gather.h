@@ -10,7 +10,8 @@
 AW_BEGIN_DECLS
 
 /** Interpolate a grid array [nx][ns] at the lab point (z, x) [m] with the shape of a particle
- *  (kernels/math/spline.h). The point must be one where a particle may be deposited. */
+ *  (kernels/math/spline.h), compensated for the smoothing
+ *  (pic/compensation.h). The point must be one where a particle may be deposited. */
 double aw_gather_at(const aw_grid_view *grid, const double *field, double z, double x);
 
 /** Forces on a grid, and what to do with them. */
@@ -23,7 +24,7 @@ typedef struct aw_gather_params {
 
 /** Forces on all particles [eV/m], each for its own velocity: the interpolated force for the design
  *  velocity, plus dv x B with dv the difference of the velocities (F = q(E + v x B)). The shape is
- *  that of the deposition, so that a particle exerts no force on itself.
+ *  that of the deposition and its compensation even, so that a particle exerts no force on itself.
  *  @param[out] Fz, Fx  [n], along the lab axes
  *  @param[out] Fs, Fn  [n] or NULL, along the design tangent and normal */
 void aw_gather_run(const aw_gather_params *params, const aw_particles *particles, double *Fz,

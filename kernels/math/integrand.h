@@ -132,9 +132,9 @@ AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *min, 
  *  crosses cells fastest. The error of the midpoint rule, which comes from the spectrum of the
  *  B-spline at whole numbers of waves per cell, then vanishes to third order. (1.5 nodes per cell
  *  are far worse than one.) An arc at a slant crosses cells diagonally and gets two nodes per cell;
- *  a curved arc, which has every slant, gets three. Slants are measured in cells: where cells are
+ *  a curved arc, which has every slant, gets four. Slants are measured in cells: where cells are
  *  long and thin, an arc turns from one axis to the other over a tiny angle. All this is multiplied
- *  by `density`: a density below one first reduces slanted arcs to one node per cell; below 1/3,
+ *  by `density`: a density below one first reduces slanted arcs to one node per cell; below 1/4,
  *  where curved arcs have one node per cell, it reduces all arcs. */
 AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double density)
 {
@@ -149,8 +149,8 @@ AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double dens
     if (s_max < x_min) slant = s_max / x_min;
     if (x_max < s_min) slant = x_max / s_min;
     double rate = s_max > x_max ? s_max : x_max;
-    const double slanted = slant == 1.0 || f->radius < aw_near_radius(f) ? 3.0 : 2.0;
-    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 3.0 * density)) * rate;
+    const double slanted = slant == 1.0 || f->radius < aw_near_radius(f) ? 4.0 : 2.0;
+    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 4.0 * density)) * rate;
 }
 
 /** Choose the nodes of an arc: uniform in angle, their number from aw_arc_rate. `density` is a

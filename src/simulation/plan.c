@@ -47,10 +47,10 @@
 
 /* Time steps in an overtaking length, at least. */
 #define AW_STEPS_PER_OVERTAKING 20.0
-/* Grid cells per sigma_s below which a run warns of a changing bunch (at the start 8 are asked
- * for): forces are smoothed by 2 % (docs/theory.md, "Accuracy"). */
-#define AW_FEWEST_CELLS 4.0
-#define AW_SMOOTHING (1.0 / 3.0) /* of the forces, for one cell per sigma_s */
+/* Error of the forces by the grid, times the fourth power of the cells per sigma_s, and the cells
+ * below which it exceeds 1 % (docs/theory.md, "Accuracy"). */
+#define AW_GRID_ERROR 0.37
+#define AW_FEWEST_CELLS 2.5
 /* Coordinates, start, forces and element of a macro-particle. */
 #define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
 
@@ -382,10 +382,10 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
         n++;
     }
     n += warn_upstream(config, plan);
-    if (plan->cells_s < 8.0) {
-        aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
+    if (plan->cells_s < AW_FEWEST_CELLS) {
+        aw_warn("%.1f grid cells per sigma_s: forces are off by more than 1 %% (use grid: "
                 "[%.0f, ...] or more)",
-                plan->cells_s, ceil(16.0 * beam->cutoff_sigma + 4.0));
+                plan->cells_s, ceil(2.0 * AW_FEWEST_CELLS * beam->cutoff_sigma + 4.0));
         n++;
     }
     if (plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
@@ -439,6 +439,7 @@ void aw_plan_warn_broken(const aw_config *config, const aw_plan_bunch *bunch, in
                 longest_step(overtaking));
     if (broken & AW_RULE_CELLS)
         aw_warn("S = %.4g m: %.1f grid cells per sigma_s, which has become %.3g um in a bunch with "
-                "long tails: forces are smoothed by about %.0f %% (use a finer grid)",
-                bunch->S, cells, 1e6 * bunch->sigma_s, 100.0 * AW_SMOOTHING / (cells * cells));
+                "long tails: forces are off by about %.0f %% (use a finer grid)",
+                bunch->S, cells, 1e6 * bunch->sigma_s,
+                fmin(100.0 * AW_GRID_ERROR / pow(cells, 4.0), 100.0));
 }

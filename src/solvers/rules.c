@@ -9,20 +9,20 @@
 /* Rules from coarse to fine. Columns: nodes of a panel, density, spacing [cells], sweep, tables,
  * few_rates (aw_rule). docs/projection.md, "Rules", has the errors that were measured. */
 static const aw_rule near_rule[] = {
-    {5, 0.12, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.12, 2.0, HUGE_VAL, 0.0, 1},
-    {7, 0.15, 1.5, HUGE_VAL, 0.0, 1},      {7, 0.20, 1.0, HUGE_VAL, 0.0, 1},
-    {9, 0.25, 1.0, HUGE_VAL, 0.0, 1},      {7, 0.25, 0.5, HUGE_VAL, 0.0, 1},
-    {9, 0.34, 0.35, HUGE_VAL, 0.0, 1},     {5, 0.34, 0.35, 1.0, 0.0, 0},
-    {5, 0.34, 0.35, 0.3, 0.0, 0},          {9, 0.67, 0.25, 0.15, 0.0, 0}};
+    {5, 0.09, HUGE_VAL, HUGE_VAL, 0.0, 1}, {5, 0.09, 2.0, HUGE_VAL, 0.0, 1},
+    {7, 0.11, 1.5, HUGE_VAL, 0.0, 1},      {7, 0.15, 1.0, HUGE_VAL, 0.0, 1},
+    {9, 0.19, 1.0, HUGE_VAL, 0.0, 1},      {7, 0.19, 0.5, HUGE_VAL, 0.0, 1},
+    {9, 0.25, 0.35, HUGE_VAL, 0.0, 1},     {5, 0.25, 0.35, 1.0, 0.0, 0},
+    {5, 0.25, 0.35, 0.3, 0.0, 0},          {9, 0.50, 0.25, 0.15, 0.0, 0}};
 static const aw_rule far_rule[] = {
-    {5, 0.34, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.34, HUGE_VAL, 0.12, 8.0, 0},
-    {5, 0.34, HUGE_VAL, 0.08, 8.0, 0}, {5, 0.34, 2.0, 0.055, 6.0, 0},
-    {5, 0.34, 1.0, 0.04, 6.0, 0},      {5, 0.34, 1.0, 0.03, 6.0, 0},
-    {7, 0.34, 1.0, 0.03, 4.0, 0},      {7, 0.34, 0.5, 0.02, 2.0, 0},
-    {9, 0.34, 0.5, 0.02, 1.0, 0},      {15, 0.67, 0.5, 0.02, 0.3, 0},
+    {5, 0.25, HUGE_VAL, 0.25, 8.0, 0}, {5, 0.25, HUGE_VAL, 0.12, 8.0, 0},
+    {5, 0.25, HUGE_VAL, 0.08, 8.0, 0}, {5, 0.25, 2.0, 0.055, 6.0, 0},
+    {5, 0.25, 1.0, 0.04, 6.0, 0},      {5, 0.25, 1.0, 0.03, 6.0, 0},
+    {7, 0.25, 1.0, 0.03, 4.0, 0},      {7, 0.25, 0.5, 0.02, 2.0, 0},
+    {9, 0.25, 0.5, 0.02, 1.0, 0},      {15, 0.50, 0.5, 0.02, 0.3, 0},
     {21, 1.0, 0.25, 0.01, 0.3, 0}};
 /* Ten nodes to a cell and more: the nodes of a convolution cost next to nothing. */
-const aw_rule aw_convolution_rule = {9, 1.0, 0.1, 0.1, 0.0, 0};
+const aw_rule aw_convolution_rule = {9, 0.75, 0.1, 0.1, 0.0, 0};
 
 void aw_rules_init(aw_rules *rules, int far)
 {

@@ -48,10 +48,10 @@ static aw_status steady(aw_validation *v)
         for (int k = 0; k < COLUMNS; ++k) table[i][k] = row[k];
     }
     AW_TRY(aw_check_worst(v, "F_z, worst of 61 points on the axis [eV/m]",
-                          (aw_pairs){fz, fz_known, POINTS}, steady_peak(), 0.007));
+                          (aw_pairs){fz, fz_known, POINTS}, steady_peak(), 0.002));
     AW_TRY(aw_check_worst(v, "F_x_eff, worst of 61 points on the axis [eV/m]",
                           (aw_pairs){fx, fx_known, POINTS},
-                          fabs(aw_steady_transverse(&line, 1.0 / AW_LCLS_RADIUS, 0.0)), 0.02));
+                          fabs(aw_steady_transverse(&line, 1.0 / AW_LCLS_RADIUS, 0.0)), 0.003));
     /* Two solves of the same nodes, each with errors of psi up to the tolerance of 1e-6 psi; the
      * gradient is over a cell of sigma/12: a few times 1e-6 * (12 psi/sigma)/(psi/sigma). */
     AW_TRY(aw_check_worst(v, "F_z of 8 rows solved alone, against the whole grid [eV/m]",
@@ -87,7 +87,7 @@ static aw_status check_three(aw_validation *v, aw_simulation *sim, aw_strip *str
         double s = (j - 1) * line.sigma;
         snprintf(quantity, sizeof quantity, "F_z %s, s = %s [eV/m]", where, place[j]);
         AW_TRY(aw_check_add(v, quantity, aw_strip_at(sim, strip, strip->forces.Fs, s),
-                            known(sim->S_ref - edge + s, s), steady_peak(), 0.012));
+                            known(sim->S_ref - edge + s, s), steady_peak(), 0.004));
     }
 done:
     return status;
@@ -215,10 +215,10 @@ static aw_status energy(aw_validation *v)
     AW_TRY(aw_check_add(v, "closed form summed over the same 27 places [eV]",
                         integral(S, known, ENERGY_NODES), exact, fabs(exact), 1e-4));
     AW_TRY(aw_check_add(v, "mean energy change through the bend [eV]",
-                        integral(S, mean, ENERGY_NODES), exact, fabs(exact), 0.015));
+                        integral(S, mean, ENERGY_NODES), exact, fabs(exact), 0.002));
     AW_TRY(aw_check_worst(v, "mean force, worst of the 27 places [eV/m]",
                           (aw_pairs){mean, known, ENERGY_NODES},
-                          fabs(aw_steady_mean(&line, AW_LCLS_RADIUS)), 0.012));
+                          fabs(aw_steady_mean(&line, AW_LCLS_RADIUS)), 0.002));
 done:
     aw_simulation_free(sim);
     aw_config_free(config);

@@ -10,6 +10,7 @@
     CASE(lcls_exit)      \
     CASE(lcls_energy)    \
     CASE(straight_sheet) \
+    CASE(grid_order)     \
     CASE(lone_particle)  \
     CASE(mse)            \
     CASE(split_bend)     \

@@ -104,7 +104,9 @@ static void charge_is_conserved(void **state)
     aw_particles_free(p);
 }
 
-static void deposit_of_a_particle_has_its_mean_and_a_variance_of_a_quarter_cell_squared(
+/* The spline with which a slice is read adds the variance that the deposit leaves out. Particles
+ * keep clear of the edges, where the compensation keeps the charge and gives up the variance. */
+static void deposit_of_a_particle_has_its_mean_and_less_variance_by_a_quarter_cell_squared(
     void **state)
 {
     const aw_frame f = frame_of();
@@ -114,8 +116,8 @@ static void deposit_of_a_particle_has_its_mean_and_a_variance_of_a_quarter_cell_
     (void)state;
     assert_ok(aw_particles_new(1, CHARGE, &p));
     for (int i = 0; i < 200; ++i) {
-        double u = uniform(&random, -8.9, 8.9) * f.grid.hs,
-               w = uniform(&random, -5.9, 5.9) * f.grid.hx;
+        double u = uniform(&random, -7.9, 7.9) * f.grid.hs,
+               w = uniform(&random, -4.9, 4.9) * f.grid.hx;
         double hs = f.grid.hs, hx = f.grid.hx;
         put(p, 0, &f, u, w);
         set_momentum(p, 0, &f, 50.0, 0.0);
@@ -123,9 +125,9 @@ static void deposit_of_a_particle_has_its_mean_and_a_variance_of_a_quarter_cell_
         /* lab coordinates of 1 m are rounded to 1e-16 m, 1e-11 of a cell */
         assert_close(moment(cells, &f, 0, 1, 0) / CHARGE, u, 0.0, 1e-10 * hs);
         assert_close(moment(cells, &f, 0, 0, 1) / CHARGE, w, 0.0, 1e-10 * hx);
-        assert_close(moment(cells, &f, 0, 2, 0) / CHARGE, u * u + hs * hs / 4.0, 0.0,
+        assert_close(moment(cells, &f, 0, 2, 0) / CHARGE, u * u - hs * hs / 4.0, 0.0,
                      1e-9 * hs * hs);
-        assert_close(moment(cells, &f, 0, 0, 2) / CHARGE, w * w + hx * hx / 4.0, 0.0,
+        assert_close(moment(cells, &f, 0, 0, 2) / CHARGE, w * w - hx * hx / 4.0, 0.0,
                      1e-9 * hx * hx);
         assert_close(moment(cells, &f, 0, 1, 1) / CHARGE, u * w, 0.0, 1e-9 * hs * hx);
     }
@@ -303,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(charge_is_conserved),
         cmocka_unit_test(
-            deposit_of_a_particle_has_its_mean_and_a_variance_of_a_quarter_cell_squared),
+            deposit_of_a_particle_has_its_mean_and_less_variance_by_a_quarter_cell_squared),
         cmocka_unit_test(currents_of_an_inclined_particle_are_exact),
         cmocka_unit_test(padding_stays_zero_and_old_contents_are_overwritten),
         cmocka_unit_test(float_cells_are_the_rounded_double_cells),

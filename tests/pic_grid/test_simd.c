@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pic/compensation.h"
 #include "pic/deposit.h"
 #include "pic/gather.h"
 #include "pic/push.h"
@@ -134,7 +135,8 @@ static void a_block_with_one_bad_particle_deposits_nothing(void **state)
 
 typedef struct field {
     double value[8][NODES];
-    _Alignas(64) double packed[NODES][4];
+    _Alignas(64) double packed[NODES][4]; /* compensated, as aw_gather_step does */
+    _Alignas(64) double scratch[NODES][4];
     aw_forces forces;
 } field;
 
@@ -149,6 +151,7 @@ static field *field_new(double turn)
         f->value[7][k] = THETA + turn * (k % NS - 0.5 * NS) / NS;
         for (int c = 0; c < 4; ++c) f->packed[k][c] = f->value[4 + c][k];
     }
+    aw_compensate_field(&(aw_quad_grid){NS, NX, NS}, f->packed[0], f->scratch[0]);
     f->forces = (aw_forces){f->value[0], f->value[1], f->value[2], f->value[3],
                             f->value[4], f->value[5], f->value[6], f->value[7]};
     return f;
