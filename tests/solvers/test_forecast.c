@@ -82,7 +82,7 @@ static void enter_all(field *f)
     enter(f, "a class for every tile", "predictive")->classes = 1 << 20;
     enter(f, "heuristic, off", "heuristic")->source = AW_FORECAST_OFF;
     how = enter(f, "long regions", "predictive");
-    how->least = 0.05;
+    how->least = 0.1; /* cells joined by tens: with twenties rules skip noise (docs/theory.md) */
     how->budget = 30.0;
     enter(f, "another beam before", "predictive");
     f->entrant[f->n - 1].other = 1;
