@@ -27,7 +27,7 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
     if (plan->overtaking > 0.0)
         aw_info("sharpest R   %.6g m: overtaking length %.4g m, Derbenev number %.3g", plan->radius,
                 plan->overtaking, plan->derbenev);
-    aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
+    if (!config->line) aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
     aw_info("memory       history %.1f MiB of %.0f allowed, in all about %.0f MiB",
             mib(plan->history_bytes), config->history_MiB,
             mib(plan->history_bytes + plan->other_bytes));
@@ -37,8 +37,13 @@ void aw_summary_begin(const aw_simulation *sim)
 {
     aw_info("%s", sim->config->title);
     aw_summary_plan(sim->config, &sim->plan);
-    aw_info("solver       %s, tolerance %.3g, on %s", sim->config->solver, sim->config->tolerance,
-            sim->device.ops->describe(sim->device.state));
+    if (sim->line)
+        aw_info("forces       of a line bunch, %s, on %d nodes",
+                sim->config->line_model == AW_LINE_STEADY ? "steady state" : "with transients",
+                sim->line->n);
+    else
+        aw_info("solver       %s, tolerance %.3g, on %s", sim->config->solver,
+                sim->config->tolerance, sim->device.ops->describe(sim->device.state));
 }
 
 /* Append to text[size] at position `at`; what does not fit is cut off. @return the new end */

@@ -11,6 +11,7 @@
 #include "kernels/multi/devices.h"
 #include "pic/deposit.h"
 #include "pic/history.h"
+#include "pic/line/line.h"
 #include "quadrature/rules/refine.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
@@ -51,6 +52,8 @@
  * for): forces are smoothed by 2 % (docs/theory.md, "Accuracy"). */
 #define AW_FEWEST_CELLS 4.0
 #define AW_SMOOTHING (1.0 / 3.0) /* of the forces, for one cell per sigma_s */
+/* Slices of a history, at least. */
+#define AW_FEWEST_SLICES ((size_t)4)
 /* Coordinates, start, forces and element of a macro-particle. */
 #define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
 
@@ -197,7 +200,14 @@ static size_t other_bytes(const aw_config *config, size_t slices)
     return aw_memory_now() + AW_LIBRARY_BYTES + threads * thread_bytes(config) + lists +
            cluster_bytes(config, nodes, slices) + projection_bytes(config, nodes, threads) +
            AW_DEPOSIT_GRIDS * slice + nodes * per_node +
-           config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES);
+           config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES) +
+           (config->line ? aw_line_bytes(config->grid[0], config->beam.particles) : 0);
+}
+
+size_t aw_plan_slices(const aw_config *config, const aw_plan *plan)
+{
+    /* The line model knows no past; the meshes are made of the newest slice. */
+    return config->line ? AW_FEWEST_SLICES : (size_t)plan->steps + 1;
 }
 
 void aw_plan_make(const aw_config *config, aw_plan *plan)
@@ -221,7 +231,7 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
     aw_history_params history = {.ns = config->grid[0],
                                  .nx = config->grid[1],
                                  .single = config->history_single,
-                                 .slices = (size_t)plan->steps + 1};
+                                 .slices = aw_plan_slices(config, plan)};
     plan->history_bytes = aw_history_bytes(&history);
     plan->other_bytes =
         other_bytes(config, history.slices) +
@@ -303,6 +313,7 @@ static aw_upstream_case upstream_case(const aw_config *config, const aw_plan *pl
 
 static aw_status check_upstream(const aw_config *config, const aw_plan *plan)
 {
+    if (config->line) return AW_OK;
     const aw_upstream_case c = upstream_case(config, plan);
     const double least = aw_upstream_least(&c);
     if (config->upstream_m >= least) return AW_OK;
@@ -319,6 +330,7 @@ static aw_status check_upstream(const aw_config *config, const aw_plan *plan)
 
 static int warn_upstream(const aw_config *config, const aw_plan *plan)
 {
+    if (config->line) return 0;
     const aw_upstream_case c = upstream_case(config, plan);
     if (config->upstream_m < aw_upstream_least(&c)) return 0; /* refused by aw_plan_check */
     const double error = aw_upstream_error(&c, config->upstream_m);
@@ -382,13 +394,13 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
         n++;
     }
     n += warn_upstream(config, plan);
-    if (plan->cells_s < 8.0) {
+    if (!config->line && plan->cells_s < 8.0) {
         aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
                 "[%.0f, ...] or more)",
                 plan->cells_s, ceil(16.0 * beam->cutoff_sigma + 4.0));
         n++;
     }
-    if (plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
+    if (!config->line && plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
         aw_warn("%.2g macro-particles per grid cell: shot noise of the forces will exceed a few "
                 "per cent (more particles%s)",
                 plan->per_cell, beam->quiet ? "" : ", or sampling: quiet");
