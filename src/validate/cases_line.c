@@ -215,8 +215,8 @@ done:
 }
 
 /* The known numbers are those of several one-dimensional codes, to three digits. The codes agree
- * with each other to 5 % in the growth of the emittance, and their smoothing, cutoffs and numbers of
- * particles are not known; ours changes by 0.1 % with grid and step, by 1 % with the cutoff. */
+ * with each other to 5 % in the growth of the emittance, and their smoothing, cutoffs and numbers
+ * of particles are not known; ours changes by 0.1 % with grid and step, by 1 % with the cutoff. */
 static aw_status check_end(aw_validation *v, const passage *p, const char *model,
                            const double known[3])
 {
