@@ -55,6 +55,8 @@ size_t aw_line_bytes(int n, size_t particles)
     return (particles + (PARTS + 3) * (size_t)n) * sizeof(double);
 }
 
+double aw_line_resolution(int n, double length) { return (n - 2 * MARGIN) / length; }
+
 /* A point of the orbit near the bunch, and the piece that it is on. */
 typedef struct reference {
     const aw_orbit_view *orbit;
@@ -114,7 +116,7 @@ static aw_status project(aw_line *line, const aw_particles *p, const aw_orbit_vi
 static void place(aw_line *line, const double most[2])
 {
     const double length = most[0] + most[1], least = 1e-9 * fmax(fabs(line->S), 1.0);
-    line->h = fmax(length, least) / (line->n - 2 * MARGIN);
+    line->h = 1.0 / aw_line_resolution(line->n, fmax(length, least));
     line->first = -most[0] - MARGIN * line->h;
 }
 

@@ -30,6 +30,9 @@ typedef struct aw_line {
 aw_status aw_line_new(int n, size_t particles, aw_line **out);
 void aw_line_free(aw_line *line);
 
+/** Spacings of a line of n nodes in the length of the bunch over `length`. */
+double aw_line_resolution(int n, double length);
+
 /** Bytes of a line. */
 size_t aw_line_bytes(int n, size_t particles);
 
