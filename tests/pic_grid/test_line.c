@@ -166,6 +166,20 @@ static void fields_of_several_magnets_agree_with_a_sum_of_retarded_fields(void *
     aw_lattice_free(lattice);
 }
 
+/* After a circle for ever; 2e-4: the closed form is paraxial and for gamma without end. */
+static void a_circle_for_ever_is_the_steady_state(void **state)
+{
+    const aw_element bend = bend_of(R * PHI, PHI, 0.0, 0.0);
+    aw_lattice *lattice = machine_of(&bend, 1, GAMMA, AW_UPSTREAM_STEADY);
+    aw_line *line = line_of(&lattice->orbit, 0.1, 128, AW_LINE_TRANSIENT, GAMMA_HIGH);
+    (void)state;
+    for (int i = -30; i <= 30; ++i)
+        assert_close(force_of(line, 0.1 * i * SIGMA),
+                     aw_steady_force(&gaussian, R, 0.1 * i * SIGMA), 0.0, 2e-4 * steady_peak());
+    aw_line_free(line);
+    aw_lattice_free(lattice);
+}
+
 static void nothing_acts_before_a_bend_and_in_steady_drifts(void **state)
 {
     aw_lattice *lattice = lcls();
@@ -261,6 +275,7 @@ int main(void)
         cmocka_unit_test(density_and_force_are_of_fourth_order_in_the_spacing),
         cmocka_unit_test(transients_agree_with_the_closed_forms),
         cmocka_unit_test(fields_of_several_magnets_agree_with_a_sum_of_retarded_fields),
+        cmocka_unit_test(a_circle_for_ever_is_the_steady_state),
         cmocka_unit_test(nothing_acts_before_a_bend_and_in_steady_drifts),
         cmocka_unit_test(particles_on_both_sides_of_an_edge_are_projected),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
