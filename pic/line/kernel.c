@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* A panel of the integral is so short that the slippage grows by this many cells, and at most as
- * long as its distance from the field point. With 8 Gauss nodes forces in the Zeuthen chicane change
- * by 4e-8 of the largest when it is ten times smaller. */
+ * long as its distance from the field point. With 8 Gauss nodes forces in the Zeuthen chicane
+ * change by 4e-8 of the largest when it is ten times smaller. */
 #define PANEL_CELLS 0.5
 
 /* Gauss and Legendre's rule of 8 nodes on [-1, 1]: the positive nodes and their weights. */
