@@ -271,6 +271,17 @@ static aw_status check_particles(const aw_config *config)
                            machine / 1073741824.0, most);
 }
 
+/* Fewer particles than nodes are no line. */
+static aw_status check_line(const aw_config *config)
+{
+    const size_t nodes = (size_t)config->grid[0];
+    if (!config->line || config->beam.particles >= nodes) return AW_OK;
+    return aw_config_error(config, AW_ERR_INPUT, "beam.particles",
+                           "%zu particles are no line on %zu nodes (expected at least as many, or "
+                           "a smaller numerics.grid)",
+                           config->beam.particles, nodes);
+}
+
 /* In a bend the coordinates (s, x) of a bunch as large as its circle are not unique. A rigid bunch
  * lies along the orbit, but its grid is straight, and only as wide as the bunch. */
 static double longest_bunch(const aw_config *config, double radius)
@@ -358,6 +369,7 @@ aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
     const aw_status history = check_history(config, plan);
     aw_status bunch = check_size(config, plan);
     if (bunch == AW_OK) bunch = check_upstream(config, plan); /* depends on the size */
+    if (bunch == AW_OK) bunch = check_line(config);
     return bunch ? bunch : particles ? particles : history;
 }
 
@@ -390,7 +402,7 @@ aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
 }
 
 /* 0.17 (k h)^4 of a wave of k = 1.5/sigma_s is 1 % (docs/theory.md, "Line model"). */
-static int warn_line(const aw_config *config)
+static int warn_nodes(const aw_config *config)
 {
     const double nodes = aw_line_resolution(config->grid[0], 2.0 * config->beam.cutoff_sigma);
     if (!config->line || nodes >= AW_FEWEST_NODES) return 0;
@@ -398,6 +410,19 @@ static int warn_line(const aw_config *config)
         "%.1f nodes of the line per sigma_s: forces are off by more than 1 %% (use grid: [%.0f, "
         "...] or more)",
         nodes, ceil(AW_FEWEST_NODES / nodes * config->grid[0]));
+    return 1;
+}
+
+/* With a random start the noise of a force is that of the density at a node, 1/sqrt(number), times
+ * (sigma_s over the spacing)^(1/3). Measured in the steady state of the LCLS bend, 128 nodes: the
+ * largest force is off by 6 % at 400 a node; with a quiet start by 0.01 % at 20 and 1.5 % at 16. */
+static int warn_noise(const aw_config *config)
+{
+    const double number = (double)config->beam.particles / config->grid[0];
+    if (!config->line || number >= (config->beam.quiet ? 20.0 : 400.0)) return 0;
+    aw_warn("%.3g macro-particles per node of the line: shot noise of the forces will exceed a few "
+            "per cent (more particles, a coarser grid%s)",
+            number, config->beam.quiet ? "" : ", or sampling: quiet");
     return 1;
 }
 
@@ -415,7 +440,7 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
         n++;
     }
     n += warn_upstream(config, plan);
-    n += warn_line(config);
+    n += warn_nodes(config) + warn_noise(config);
     if (!config->line && plan->cells_s < 8.0) {
         aw_warn("%.1f grid cells per sigma_s: forces are smoothed by more than 1 %% (use grid: "
                 "[%.0f, ...] or more)",
