@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Make DIR/report.html, a self-contained page with tables and pictures of a run, and forces.png.
 
-usage: report.py DIR        (the output directory of `arcwake run`)
+usage: report.py DIR [--line LINE]   (output directories of `arcwake run`)
+
+With --line the run in LINE, of the same case with `forces: line`, is drawn dashed beside it.
 
 Reads DIR/monitor.csv, DIR/resolved.yaml and DIR/diag/arcwake_*.h5; each may be missing, but not
 both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in it or a Python
@@ -24,8 +26,11 @@ except ImportError as problem:
 def main(arguments):
     parser = argparse.ArgumentParser(description="Make DIR/report.html from a run's output.")
     parser.add_argument("directory", metavar="DIR", type=Path, help="output directory of a run")
+    parser.add_argument("--line", metavar="LINE", type=Path,
+                        help="output directory of a run with forces: line")
+    given = parser.parse_args(arguments)
     try:
-        page.write(parser.parse_args(arguments).directory)
+        page.write(given.directory, given.line)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 4

@@ -24,6 +24,7 @@
 
 static void print_time(const aw_config *config, const aw_plan *plan)
 {
+    if (config->line) return; /* seconds */
     double points = (double)config->grid[0] * config->grid[1];
     double solve = AW_SECONDS_PER_POINT_CELL * points * sqrt(points);
     const long meshes = config->every > 0 ? plan->steps / config->every : 0;

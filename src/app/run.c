@@ -75,7 +75,7 @@ static void output_due(run *r, int *meshes, int *particles)
 static int solve_due(const run *r, int meshes)
 {
     const aw_config *config = r->config;
-    if (config->motion == AW_MOTION_SELF_CONSISTENT) return 1;
+    if (config->motion == AW_MOTION_SELF_CONSISTENT || config->line) return 1;
     return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
 }
 
@@ -131,6 +131,12 @@ done:
 /* The larger number; a NaN stays. */
 static double larger(double a, double b) { return isnan(a) || a >= b ? a : b; }
 
+/* The line model has no quadrature whose error could be measured. */
+static int force_error_due(const run *r, int meshes)
+{
+    return !r->config->line && (meshes || r->sim->step % AW_FORCE_ERROR_EVERY == 0);
+}
+
 static void record_force_error(run *r)
 {
     const aw_simulation *sim = r->sim;
@@ -150,7 +156,7 @@ static aw_status one_step(run *r)
     if (solve_due(r, meshes)) {
         AW_TRY(aw_simulation_solve(sim));
         r->worst = larger(r->worst, sim->report.error);
-        if (meshes || sim->step % AW_FORCE_ERROR_EVERY == 0) AW_TRY(aw_simulation_force_error(sim));
+        if (force_error_due(r, meshes)) AW_TRY(aw_simulation_force_error(sim));
         if (sim->force_error_known) record_force_error(r);
     }
     AW_TRY(aw_simulation_synchronise(sim));
@@ -226,10 +232,13 @@ static void finish(run *r, double seconds)
 {
     const aw_simulation *sim = r->sim;
     double predicted = (double)(sim->plan.history_bytes + sim->plan.other_bytes);
-    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag; largest error estimate %.2g of the "
-            "scales (requested: %.2g)",
-            sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s", r->config->directory,
-            r->worst, r->config->tolerance);
+    char error[96] = "";
+    if (!r->config->line)
+        snprintf(error, sizeof error,
+                 "; largest error estimate %.2g of the scales (requested: %.2g)", r->worst,
+                 r->config->tolerance);
+    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag%s", sim->step, seconds, r->meshes,
+            r->meshes == 1 ? "" : "s", r->config->directory, error);
     if (r->F_s > 0.0 && r->F_x > 0.0)
         aw_info("forces: largest error estimate %.2g of the largest F_z and %.2g of the largest "
                 "F_x (%.3g and %.3g eV/m), from the quadrature alone",

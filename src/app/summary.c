@@ -27,7 +27,7 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
     if (plan->overtaking > 0.0)
         aw_info("sharpest R   %.6g m: overtaking length %.4g m, Derbenev number %.3g", plan->radius,
                 plan->overtaking, plan->derbenev);
-    aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
+    if (!config->line) aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
     aw_info("memory       history %.1f MiB of %.0f allowed, in all about %.0f MiB",
             mib(plan->history_bytes), config->history_MiB,
             mib(plan->history_bytes + plan->other_bytes));
@@ -37,8 +37,13 @@ void aw_summary_begin(const aw_simulation *sim)
 {
     aw_info("%s", sim->config->title);
     aw_summary_plan(sim->config, &sim->plan);
-    aw_info("solver       %s, tolerance %.3g, on %s", sim->config->solver, sim->config->tolerance,
-            sim->device.ops->describe(sim->device.state));
+    if (sim->line)
+        aw_info("forces       of a line bunch, %s, on %d nodes",
+                sim->config->line_model == AW_LINE_STEADY ? "steady state" : "with transients",
+                sim->line->n);
+    else
+        aw_info("solver       %s, tolerance %.3g, on %s", sim->config->solver,
+                sim->config->tolerance, sim->device.ops->describe(sim->device.state));
 }
 
 /* Append to text[size] at position `at`; what does not fit is cut off. @return the new end */
@@ -172,20 +177,22 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     const aw_line_bunch line = {.charge = sim->config->beam.charge, .sigma = sigma};
     if (!(3.0 * sigma < 0.5 * (grid->ns - 3) * grid->hs) || fabs(grid->tilt) > 0.5) return 0;
     const line_place place = place_of(sim, &now);
+    const int across = !sim->line; /* the line model has no force there */
     const char *head = place.theory != NO_THEORY ? "1D" : "";
     size_t at =
         append(text, size, 0, "forces on the axis at S = %.4g m, sigma_s = %.4g um [eV/m]%s",
                sim->S_ref, 1e6 * sigma, place.note);
-    at = append(text, size, at, "\n%9s %12s %12s %12s %12s", "s/sigma", "F_z", head, "F_x_eff",
-                place.theory == STEADY ? head : "");
+    at = append(text, size, at, "\n%9s %12s %12s %12s %12s", "s/sigma", "F_z", head,
+                across ? "F_x_eff" : "", across && place.theory == STEADY ? head : "");
     for (int k = -3; k <= 3; ++k) {
         const double s = k * sigma, fz = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
-        const double fx = aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0);
         char c[4][CELL] = {"", "", "", ""};
         if (place.theory != NO_THEORY) cell(line_force(&place, &line, s), c[1]);
-        if (place.theory == STEADY) cell(aw_steady_transverse(&line, place.kappa, s), c[3]);
-        at = append(text, size, at, "\n%9d %12s %12s %12s %12s", k, cell(fz, c[0]), c[1],
-                    cell(fx, c[2]), c[3]);
+        if (across) cell(aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0), c[2]);
+        if (across && place.theory == STEADY)
+            cell(aw_steady_transverse(&line, place.kappa, s), c[3]);
+        at = append(text, size, at, "\n%9d %12s %12s %12s %12s", k, cell(fz, c[0]), c[1], c[2],
+                    c[3]);
     }
     if (place.theory == STEADY) return 4;
     if (place.theory == ENTRANCE) return 3;

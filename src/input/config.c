@@ -131,6 +131,21 @@ static void read_checkpoint(reader *r)
         aw_yaml_error(&r->errors, node, "checkpoints are not built yet (expected 0)");
 }
 
+/* The line model has keys of its own, and works on the processor alone. */
+static void check_line(reader *r)
+{
+    const aw_yaml_node *model = node_of(r, "line.model"), *device = node_of(r, "device");
+    const char *wanted = r->config->device;
+    if (!r->config->line && model)
+        aw_yaml_key_error(&r->errors, model,
+                          "has no meaning without forces: line (expected both or neither)");
+    if (!r->config->line || !device || strcmp(wanted, "auto") == 0 || strcmp(wanted, "cpu") == 0)
+        return;
+    aw_yaml_error(&r->errors, device,
+                  "'%s' has no part in forces: line, which needs no device (expected auto or cpu)",
+                  wanted);
+}
+
 /* Where the lattice is a mapping there is no path; read_machine reads it. */
 static aw_status lattice_path(reader *r)
 {
@@ -346,6 +361,7 @@ static aw_status read_all(reader *r, const char *const *set)
     aw_beam_check(&r->errors, r->root, &r->config->beam);
     read_grid(r);
     read_checkpoint(r);
+    check_line(r);
     status = read_title(r);
     if (!status) status = lattice_path(r);
     if (!status) status = read_machine(r);

@@ -27,8 +27,10 @@ typedef struct aw_config {
     double lattice_eV;  /* reference energy as the lattice gives it, gamma_ref to rounding */
     aw_beam_params beam;
     aw_motion motion;
-    int grid[2];   /* points along s, x */
-    double step_m; /* c dt [m] */
+    int line;       /* 1: forces of the one-dimensional model (pic/line) */
+    int line_model; /* an aw_line_model */
+    int grid[2];    /* points along s, x */
+    double step_m;  /* c dt [m] */
     double tolerance;
     char solver[AW_NAME_MAX];
     int forecast_neighbours; /* the members of aw_forecast (src/solvers/solver.h) */

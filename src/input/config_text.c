@@ -249,6 +249,12 @@ static int put_field(FILE *out, const aw_field *field, const aw_config *config)
     return 1;
 }
 
+/* Keys that a run with other forces refuses are left out. */
+static int is_refused(const aw_field *field, const aw_config *config)
+{
+    return !config->line && strncmp(field->key, "line.", strlen("line.")) == 0;
+}
+
 char *aw_config_text(const aw_config *config)
 {
     char *text = NULL;
@@ -261,6 +267,7 @@ char *aw_config_text(const aw_config *config)
     fputs(AW_DIRECTORY_MARK "\n", out);
     for (size_t i = 0; i < n && good; ++i) {
         size_t length = (size_t)(aw_field_leaf(&fields[i]) - fields[i].key);
+        if (is_refused(&fields[i], config)) continue;
         if (length && (i == 0 || strncmp(section, fields[i].key, length) != 0))
             fprintf(out, "%.*s:\n", (int)length - 1, fields[i].key);
         section = fields[i].key;

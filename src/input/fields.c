@@ -69,6 +69,9 @@ static const aw_field table[] = {
      "d(delta)/ds in 1/m, e.g. -36.0"},
     {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
      WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},
+    {"forces", AW_FIELD_CHOICE, AT(line), "full", WORDS("full|line"), "full or line"},
+    {"line.model", AW_FIELD_CHOICE, AT(line_model), "transient", WORDS("transient|steady"),
+     "transient or steady"},
     {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
      "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
     {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL,
@@ -110,7 +113,7 @@ static const aw_field table[] = {
 
 #define ROWS (sizeof table / sizeof table[0])
 
-static const char *const sections[] = {"beam", "numerics", "output"};
+static const char *const sections[] = {"beam", "line", "numerics", "output"};
 #define SECTIONS (sizeof sections / sizeof sections[0])
 
 /* Keys planned for later versions, and what to do without them. */
@@ -118,7 +121,6 @@ static const struct {
     const char *key, *instead;
 } reserved[] = {
     {"accuracy", "expected numerics.grid, step_m and tolerance"},
-    {"forces", "leave it out: forces are those of the two-dimensional bunch"},
     {"wakes", "leave it out"},
     {"beam.file", "expected distribution: gaussian"},
     {"beam.iteration", "leave it out: it belongs to beam.file"},

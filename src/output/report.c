@@ -48,16 +48,12 @@ static const char *find_python(char path[PATH_SIZE])
 
 /* Start Python with its stderr connected to a pipe; *output is the end to read.
  * @return 0 or an errno */
-static int start(const char *python, const char *script, const char *argument, pid_t *pid,
-                 int *output)
+static int start(const char *python, char *const arguments[], pid_t *pid, int *output)
 {
     int ends[2];
     if (pipe(ends) != 0) return errno;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    /* posix_spawn does not modify its arguments, although its prototype would allow it */
-    char *const arguments[] = {(char *)python, (char *)script, (char *)"--", (char *)argument,
-                               NULL};
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code == 0) {
@@ -95,8 +91,10 @@ static void last_line(int output, char *line, size_t size)
     if (n) snprintf(line, size, "%s", current);
 }
 
-/* @return AW_OK, or AW_ERR_IO with an explanation in `reason`. */
-static aw_status run_script(const char *name, const char *argument, char reason[REASON_SIZE])
+/* Run a script with an option, which may be NULL, and an argument.
+ * @return AW_OK, or AW_ERR_IO with an explanation in `reason`. */
+static aw_status run_script(const char *name, const char *option, const char *argument,
+                            char reason[REASON_SIZE])
 {
     char script[PATH_SIZE], own[PATH_SIZE];
     const char *python = find_python(own);
@@ -109,7 +107,14 @@ static aw_status run_script(const char *name, const char *argument, char reason[
                  name);
         return AW_ERR_IO;
     }
-    int code = start(python, script, argument, &pid, &output);
+    /* posix_spawn does not modify its arguments, although its prototype would allow it */
+    char *const arguments[] = {(char *)python,
+                               script,
+                               (char *)(option ? option : "--"),
+                               (char *)(option ? "--" : argument),
+                               (char *)(option ? argument : NULL),
+                               NULL};
+    int code = start(python, arguments, &pid, &output);
     if (code != 0) {
         snprintf(reason, REASON_SIZE,
                  "%s cannot be started: %s (set AW_PYTHON to a Python 3 with the "
@@ -132,10 +137,13 @@ static aw_status run_script(const char *name, const char *argument, char reason[
     return AW_ERR_IO;
 }
 
-aw_status aw_report_run(const char *directory)
+aw_status aw_report_run(const char *directory, const char *line)
 {
-    char reason[REASON_SIZE];
-    aw_status status = run_script("tools/report.py", directory, reason);
+    char reason[REASON_SIZE], option[PATH_SIZE];
+    const int n = snprintf(option, sizeof option, "--line=%s", line ? line : "");
+    if (n < 0 || n >= (int)sizeof option)
+        return aw_error(AW_ERR_IO, "no report: --line: the path is too long");
+    aw_status status = run_script("tools/report.py", line ? option : NULL, directory, reason);
     if (status != AW_OK) return aw_error(status, "no report: %s", reason);
     return AW_OK;
 }
@@ -143,7 +151,7 @@ aw_status aw_report_run(const char *directory)
 int aw_report_try(const char *directory)
 {
     char reason[REASON_SIZE];
-    if (run_script("tools/report.py", directory, reason) == AW_OK) return 1;
+    if (run_script("tools/report.py", NULL, directory, reason) == AW_OK) return 1;
     aw_warn("no report: %s", reason);
     return 0;
 }
@@ -151,7 +159,7 @@ int aw_report_try(const char *directory)
 int aw_report_script_try(const char *script, const char *argument)
 {
     char reason[REASON_SIZE];
-    if (run_script(script, argument, reason) == AW_OK) return 1;
+    if (run_script(script, NULL, argument, reason) == AW_OK) return 1;
     aw_warn("no picture: %s", reason);
     return 0;
 }

@@ -10,9 +10,11 @@ AW_BEGIN_DECLS
  *  The script is among the program's data, share/arcwake beside the program's bin (installed) or
  *  beside the program (in a build tree: links to the sources). Python is $AW_PYTHON, else
  *  venv/bin/python among the data, else python3 from the PATH; no shell is involved.
+ *  @param[in] line  output directory of a run of the same case with `forces: line`, which is drawn
+ *                   beside the run; NULL: none
  *  @return AW_OK, AW_ERR_IO (one line: the script, Python or a package is missing, or what is wrong
  *          with the directory). */
-aw_status aw_report_run(const char *directory);
+aw_status aw_report_run(const char *directory, const char *line);
 
 /** Like aw_report_run, for the end of a run, whose results do not depend on it: a failure is only a
  *  warning. @return 1: report.html was made; 0: it was not. */

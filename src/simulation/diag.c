@@ -51,8 +51,9 @@ static const struct {
     void (*fill)(const node *n, double out[2]);
     size_t z, x;             /* without `fill`: offsets of the arrays in aw_forces, */
     size_t error_z, error_x; /* and of their errors in aw_force */
-} records[] = {{.name = "rho", .fill = rho},
-               {.name = "J", .fill = current},
+    int of_line;             /* 1: a run with the line model has it, too */
+} records[] = {{.name = "rho", .fill = rho, .of_line = 1},
+               {.name = "J", .fill = current, .of_line = 1},
                {.name = "phi", .fill = phi},
                {.name = "A", .fill = vector_potential},
                {.name = "psi", .fill = psi},
@@ -60,7 +61,8 @@ static const struct {
                 .z = offsetof(aw_forces, Fs),
                 .x = offsetof(aw_forces, Fx),
                 .error_z = offsetof(aw_force, s),
-                .error_x = offsetof(aw_force, x)},
+                .error_x = offsetof(aw_force, x),
+                .of_line = 1},
                {.name = "F_eff",
                 .z = offsetof(aw_forces, Fs_eff),
                 .x = offsetof(aw_forces, Fx_eff),
@@ -147,18 +149,22 @@ static double error_at(const aw_force *force, size_t offset)
     return *(const double *)(const void *)((const char *)force + offset);
 }
 
-static aw_status describe_meshes(const aw_diag *d, const aw_simulation *sim, aw_mesh mesh[RECORDS])
+static aw_status describe_meshes(const aw_diag *d, const aw_simulation *sim, aw_mesh mesh[RECORDS],
+                                 size_t *meshes)
 {
     const aw_forces *forces = &sim->forces;
     aw_status status = AW_OK;
+    *meshes = 0;
     for (int i = 0; i < RECORDS; ++i) {
+        if (sim->line && !records[i].of_line) continue;
+        aw_mesh *one = &mesh[(*meshes)++];
         const int filled = records[i].fill != NULL;
         const double *z = filled ? d->mesh[i][0] : forces_at(forces, records[i].z);
         const double *x = filled ? d->mesh[i][1] : forces_at(forces, records[i].x);
-        AW_TRY(aw_mesh_describe(records[i].name, z, d->components[i] > 1 ? x : NULL, &mesh[i]));
+        AW_TRY(aw_mesh_describe(records[i].name, z, d->components[i] > 1 ? x : NULL, one));
         if (filled || !sim->force_error_known) continue;
-        mesh[i].error[0] = error_at(&sim->force_error, records[i].error_z);
-        mesh[i].error[1] = error_at(&sim->force_error, records[i].error_x);
+        one->error[0] = error_at(&sim->force_error, records[i].error_z);
+        one->error[1] = error_at(&sim->force_error, records[i].error_x);
     }
 done:
     return status;
@@ -205,8 +211,9 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
     char path[AW_PATH_MAX_LEN], date[32];
     aw_mesh mesh[RECORDS];
     aw_species species;
+    size_t meshes;
     fill_meshes(d, sim);
-    AW_TRY(describe_meshes(d, sim, mesh));
+    AW_TRY(describe_meshes(d, sim, mesh, &meshes));
     if (particles) AW_TRY(fill_particles(d, sim, &species));
     aw_openpmd_date(time(NULL), date);
     aw_snapshot snapshot = {.step = sim->step,
@@ -223,7 +230,7 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
                             .input = d->input,
                             .lattice = config->lattice_name,
                             .mesh = mesh,
-                            .meshes = RECORDS,
+                            .meshes = meshes,
                             .species = particles ? &species : NULL};
     AW_TRY(aw_openpmd_path(directory, sim->step, path, sizeof path));
     AW_TRY(aw_openpmd_write(path, &snapshot));

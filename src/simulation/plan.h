@@ -35,6 +35,9 @@ typedef struct aw_plan {
 /** Threads of a run: those given, or as many as OpenMP takes. */
 int aw_plan_threads(const aw_config *config);
 
+/** Number of slices that the history of a planned run holds. */
+size_t aw_plan_slices(const aw_config *config, const aw_plan *plan);
+
 /** Compute the plan of a resolved input. */
 void aw_plan_make(const aw_config *config, aw_plan *plan);
 

@@ -14,6 +14,7 @@
 #include "src/base/threads.h"
 #include "src/base/timer.h"
 #include "src/base/units.h"
+#include "src/simulation/line_forces.h"
 #include "src/simulation/ranks.h"
 
 static aw_status allocate_arrays(aw_simulation *sim)
@@ -81,9 +82,9 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
                                  .cdt = config->step_m,
                                  .gamma = config->beam.gamma,
                                  .upstream_cut = sim->plan.upstream_cut,
-                                 .slices = (size_t)sim->plan.steps + 1};
+                                 .slices = aw_plan_slices(config, &sim->plan)};
     AW_TRY(aw_comm_agree(aw_threads_try(omp_get_max_threads())));
-    AW_TRY(aw_device_open(config->device, &device, &sim->device));
+    AW_TRY(aw_device_open(config->line ? "cpu" : config->device, &device, &sim->device));
     AW_TRY(aw_comm_agree(aw_solver_new(config->solver, &sim->device, &sim->solver)));
     apply_forecast(config, sim->solver);
     AW_TRY(place_beam(sim, distributed));
@@ -91,6 +92,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
     AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
     AW_TRY(aw_history_new(&history, &sim->history));
+    if (config->line) AW_TRY(aw_line_new(config->grid[0], sim->particles->n, &sim->line));
     aw_frame_init(&sim->frame, config->grid[0], config->grid[1]);
     *out = sim;
     return AW_OK;
@@ -123,6 +125,7 @@ void aw_simulation_free(aw_simulation *sim)
     aw_history_free(sim->history);
     aw_deposit_free(sim->deposit);
     aw_gather_free(sim->gather);
+    aw_line_free(sim->line);
     aw_particles_free(sim->particles);
     aw_particles_free(sim->gathered);
     aw_free(sim);
@@ -132,7 +135,7 @@ aw_status aw_simulation_offload(aw_simulation *sim)
 {
     const aw_lattice *lattice = sim->config->lattice;
     const aw_fields_view fields = aw_lattice_fields(lattice);
-    if (sim->config->motion == AW_MOTION_RIGID) return AW_OK;
+    if (sim->config->motion == AW_MOTION_RIGID || sim->line) return AW_OK;
     aw_simulation_command(sim, AW_COMMAND_OFFLOAD);
     return aw_particles_offload(sim->particles, &fields, &lattice->orbit, &sim->device);
 }
@@ -253,9 +256,13 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     const long errors = begin_part(sim);
     const double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_SOLVE);
-    AW_TRY(solve_grid(sim));
-    sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-    status = update_forces(sim);
+    if (sim->line) {
+        status = aw_line_forces_update(sim);
+    } else {
+        AW_TRY(solve_grid(sim));
+        sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
+        status = update_forces(sim);
+    }
 done:
     return end_part(sim, status, errors);
 }
@@ -344,6 +351,7 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
         row->F_s_error = sim->force_error.s;
         row->F_x_error = sim->force_error.x;
     }
+    if (sim->line) return AW_OK; /* no solver worked */
     row->evaluations = (double)sim->report.work.evaluations;
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;

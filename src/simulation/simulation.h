@@ -7,6 +7,7 @@
 #include "pic/frame.h"
 #include "pic/gather.h"
 #include "pic/history.h"
+#include "pic/line/line.h"
 #include "pic/stats.h"
 #include "src/input/config.h"
 #include "src/output/monitor.h"
@@ -35,6 +36,7 @@ typedef struct aw_simulation {
     double *error;         /* [nodes] */
     aw_forces forces;      /* [nodes] each */
     double *Fz, *Fx;       /* [particles]: self-force along the lab axes [eV/m] */
+    aw_line *line;         /* forces: line (line_forces.h); else NULL */
     aw_gather *gather;
     aw_gather_stats
         force_stats;        /* self-force over the particles, along design tangent and normal */

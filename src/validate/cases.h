@@ -74,6 +74,10 @@ aw_status aw_case_config(const aw_validation *validation, const aw_element *elem
  *  drift behind it. @return as aw_case_config */
 aw_status aw_case_lcls(const aw_validation *validation, aw_upstream upstream, aw_config **out);
 
+/** The same for the Berlin-Zeuthen chicane with its chirped beam at 5 GeV.
+ *  @return as aw_case_config */
+aw_status aw_case_chicane(const aw_validation *validation, aw_config **out);
+
 /** A simulation with its first slice deposited.
  *  @param[in] config  borrowed while the simulation lives
  *  @return as aw_simulation_new and aw_simulation_deposit. Free with aw_simulation_free. */

@@ -19,7 +19,7 @@
 
 enum { ELEMENTS = 8 };
 
-static aw_status chicane_config(aw_validation *v, aw_config **out)
+aw_status aw_case_chicane(const aw_validation *v, aw_config **out)
 {
     const double a = EDGE; /* all pole faces are perpendicular to the incoming axis */
     const aw_element element[ELEMENTS] = {
@@ -72,7 +72,7 @@ static aw_status optics(aw_validation *v)
     aw_simulation *sim = NULL;
     aw_beam_stats begin, end;
     double offset = NAN, slope = NAN;
-    AW_TRY(chicane_config(v, &config));
+    AW_TRY(aw_case_chicane(v, &config));
     config->motion = AW_MOTION_EXTERNAL;
     config->beam.particles = 100000;
     config->step_m = 0.1;
@@ -111,7 +111,7 @@ static aw_status zeuthen(aw_validation *v)
     aw_config *config = NULL;
     aw_simulation *sim = NULL;
     aw_beam_stats begin, end;
-    AW_TRY(chicane_config(v, &config));
+    AW_TRY(aw_case_chicane(v, &config));
     config->motion = AW_MOTION_SELF_CONSISTENT;
     config->beam.particles = 100000;
     config->grid[0] = config->grid[1] = 64;

@@ -20,7 +20,9 @@
     CASE(threads)        \
     CASE(charge)         \
     CASE(chicane_optics) \
-    CASE(zeuthen)
+    CASE(zeuthen)        \
+    CASE(line)           \
+    CASE(line_zeuthen)
 
 #define DECLARE(name) extern const aw_case aw_case_##name;
 CASES(DECLARE)

@@ -71,6 +71,11 @@ for solver in predictive projection two-phase; do
 done
 grep -q '3 ranks share the particles' stdout || complain "the ranks are not named: $(cat stdout)"
 
+# The line of a distributed beam is that of all its particles: sums of another order, rounding.
+for n in 1 3; do ranks $n --set forces=line -o "line-$n"; done
+same line-1 line-3 1e-9
+ranks 3 --set forces=line --set beam.particles=100 --steps 3 -o line-few
+
 # Ranks with nothing to do, or without particles; several devices per rank; a run without a solve,
 # with all particles in its files.
 ranks 3 --set 'numerics.grid=[8, 8]' -o few

@@ -260,9 +260,6 @@ static void reserved_keys_are_not_built_yet(void **state)
         {"device: cpu", "accuracy: 1e-3",
          "25:1: accuracy: is not built yet (expected "
          "numerics.grid, step_m and tolerance)"},
-        {"device: cpu", "forces: line",
-         "25:1: forces: is not built yet (leave it out: forces are those of the "
-         "two-dimensional bunch)"},
         {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
         {"distribution: gaussian", "file: beam.h5",
          "8:3: beam.file: is not built yet (expected distribution: gaussian)"},

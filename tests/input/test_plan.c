@@ -95,6 +95,44 @@ static void a_short_upstream_is_warned_of(void **state)
     assert_null(strstr(messages(), "upstream_m"));
 }
 
+/* The line model needs neither the history nor the upstream, but nodes along sigma_s. */
+static void the_line_model_is_judged_by_its_own_rules(void **state)
+{
+    int warnings = 0;
+    (void)state;
+    assert_ok(plan_of("  history_MiB: 512\n  upstream_m: 2.0e3\n",
+                      "  history_MiB: 2\n  upstream_m: 0.5\nforces: line\n", &warnings));
+    assert_string_equal(messages(), "");
+    /* 29 spacings on 10 sigma_s; 36 nodes have 30 */
+    assert_ok(plan_of("motion: rigid\nnumerics:\n  grid: [128, 96]",
+                      "forces: line\nmotion: rigid\nnumerics:\n  grid: [35, 96]", &warnings));
+    assert_message("arcwake: warning: 2.9 nodes of the line per sigma_s: forces are off by more "
+                   "than 1 % (use grid: [37, ...] or more)");
+    assert_int_equal(warnings, 1);
+    assert_ok(plan_of("motion: rigid\nnumerics:\n  grid: [128, 96]",
+                      "forces: line\nmotion: rigid\nnumerics:\n  grid: [36, 96]", &warnings));
+    assert_string_equal(messages(), "");
+}
+
+static void too_few_particles_are_no_line(void **state)
+{
+    static const char *const from = "lattice: bend.pals.yaml\nbeam:\n  charge_C: 1.0e-9\n  gamma: "
+                                    "1.0e4\n  particles: 1e6\n";
+    char few[200], fewer[200];
+    int warnings = 0;
+    (void)state;
+    const char *format = "forces: line\nlattice: bend.pals.yaml\nbeam:\n  charge_C: 1.0e-9\n"
+                         "  gamma: 1.0e4\n  particles: %d\n";
+    snprintf(few, sizeof few, format, 2000);
+    assert_ok(plan_of(from, few, &warnings));
+    assert_message("arcwake: warning: 15.6 macro-particles per node of the line: shot noise of the "
+                   "forces will exceed a few per cent (more particles, a coarser grid)");
+    snprintf(fewer, sizeof fewer, format, 127);
+    assert_status(plan_of(from, fewer, &warnings), AW_ERR_INPUT);
+    assert_message("arcwake: error: run.yaml:7:14: beam.particles: 127 particles are no line on "
+                   "128 nodes (expected at least as many, or a smaller numerics.grid)");
+}
+
 /* Errors of F_s measured with runs of inputs/, 48 x 48 nodes (transients of the bend: 96 x 96), as
  * fractions of its largest value, against a cut at 1e4 m in the bend and 20 m in the drift. */
 static void the_estimate_is_that_of_runs(void **state)
@@ -140,6 +178,8 @@ int main(void)
         cmocka_unit_test(refusals_name_their_place),
         cmocka_unit_test(more_particles_than_memory_are_refused),
         cmocka_unit_test(a_short_upstream_is_warned_of),
+        cmocka_unit_test(the_line_model_is_judged_by_its_own_rules),
+        cmocka_unit_test(too_few_particles_are_no_line),
         cmocka_unit_test(the_estimate_is_that_of_runs),
         cmocka_unit_test(the_needed_upstream_has_the_error),
     };

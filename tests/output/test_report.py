@@ -29,8 +29,8 @@ except ImportError as problem:
 DIRECTORY = Path(sys.argv[1]).absolute()
 
 
-def run(directory):
-    done = subprocess.run([sys.executable, TOOLS / "report.py", "--", directory],
+def run(directory, *options):
+    done = subprocess.run([sys.executable, TOOLS / "report.py", *options, "--", directory],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 
@@ -130,6 +130,55 @@ class Broken(unittest.TestCase):
         self.refused(self.copy, "monitor.csv", "one")
         monitor.write_text(good.replace("sigma_s_m", "sigma", 1))
         self.refused(self.copy, "no column sigma_s_m")
+
+
+class LineModel(unittest.TestCase):
+    """The sample as a run with forces: line: without F_eff, with half the force."""
+
+    def setUp(self):
+        self.line = DIRECTORY / "line"
+        shutil.copytree(DIRECTORY, self.line, ignore=shutil.ignore_patterns("line", "report*"))
+        resolved = self.line / "resolved.yaml"
+        resolved.write_text(resolved.read_text() + "forces: line\nline:\n  model: transient\n")
+        for path in (self.line / "diag").glob("*.h5"):
+            with h5py.File(path, "r+") as file:
+                ((_, one),) = file["data"].items()
+                del one["meshes/F_eff"]
+                one["meshes/F/z"][...] *= 0.5
+
+    def tearDown(self):
+        shutil.rmtree(self.line)
+
+    def test_a_line_run_has_a_report_of_its_own(self):
+        self.assertEqual(run(self.line), (0, ""))
+        text = (self.line / "report.html").read_text(encoding="utf-8")
+        self.assertIn("of a line bunch, transient", text)
+        self.assertNotIn("Evaluations of the retarded integrand", text)
+
+    def test_it_is_drawn_beside_a_full_run(self):
+        self.assertEqual(run(DIRECTORY, f"--line={self.line}"), (0, ""))
+        text = (DIRECTORY / "report.html").read_text(encoding="utf-8")
+        self.assertIn("<th>line model, last step</th>", text)
+        self.assertIn("Dashed, in the colour of the place", text)
+        one = read.read_run(DIRECTORY)
+        places = [mesh.frame.s_ref for mesh in one.meshes]
+        line = read.read_line_run(self.line, places)
+        self.assertEqual([mesh.frame.s_ref for mesh in line.meshes], places)
+        self.assertEqual(read.read_line_run(self.line, [places[0] + 0.002]).meshes, [])
+        figure = pictures.draw_forces(one.meshes, line.meshes)
+        curves = [curve for curve in figure.axes[0].get_lines() if len(curve.get_xdata()) == 401]
+        self.assertEqual(len(curves), 2 * len(places))
+        for k in range(len(places)):  # all own curves, then all of the line
+            own, other = (curves[k + n].get_ydata() for n in (0, len(places)))
+            np.testing.assert_allclose(other, 0.5 * own, rtol=1e-12)
+            self.assertEqual(curves[k].get_color().tolist(),
+                             curves[k + len(places)].get_color().tolist())
+
+    def test_what_is_no_line_run_is_refused(self):
+        for given, words in ((DIRECTORY, "forces: line"), (DIRECTORY / "none", "no such")):
+            code, text = run(self.line, f"--line={given}")
+            self.assertEqual((code, text.count("\n")), (4, 1), text)
+            self.assertIn(words, text)
 
 
 class Coordinates(unittest.TestCase):

@@ -69,7 +69,7 @@ class Mesh:
     z: np.ndarray
     rho: np.ndarray  # magnitude [C/m^2]
     force_z: np.ndarray  # [eV/m], along the design tangent
-    force_x_eff: np.ndarray  # [eV/m], along the design normal
+    force_x_eff: np.ndarray  # [eV/m], along the design normal; None: of the line model
     orbit: Orbit = None  # None: the circle of the frame
 
     def __post_init__(self):

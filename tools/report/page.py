@@ -157,14 +157,20 @@ def error_rows(monitor, requested):
 def computation_rows(run):
     """Rows of the table of the numerics."""
     monitor, values = run.monitor, run.values
-    rows = [("Steps", count(monitor["step"][-1])),
-            ("Steps with potentials", count(np.isfinite(monitor["evaluations"]).sum()))]
-    for key, name in (("numerics.solver", "Solver"), ("numerics.grid", "Grid, points along × "
+    rows = [("Steps", count(monitor["step"][-1]))]
+    if run.is_line:
+        rows.append(("Forces", f"of a line bunch, {values.get('line.model', '')}"))
+    else:
+        rows.append(("Steps with potentials", count(np.isfinite(monitor["evaluations"]).sum())))
+    solver = () if run.is_line else (("numerics.solver", "Solver"),)
+    for key, name in (*solver, ("numerics.grid", "Grid, points along × "
                                                       "across the bunch"),
                       ("numerics.step_m", "Step c\u2009dt [m]"),
                       ("beam.particles", "Macro-particles")):
         if key in values:
             rows.append((name, values[key].replace(", ", " × ")))
+    if run.is_line:
+        return rows
     rows += error_rows(monitor, values.get("numerics.tolerance"))
     left = int(np.nansum(monitor["fell_back"]))
     if left:
@@ -200,11 +206,11 @@ def as_figure(figure, text, kind=""):
             f"<figcaption>{html.escape(text)}</figcaption></figure>")
 
 
-def force_sections(run, directory):
+def force_sections(run, directory, line=None):
     """Pictures of the meshes; also writes DIR/forces.png."""
     if not run.meshes:
         return []
-    figure = pictures.draw_forces(run.meshes)
+    figure = pictures.draw_forces(run.meshes, line.meshes if line else ())
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     replace(directory / "forces.png", buffer.getvalue())
@@ -216,6 +222,11 @@ def force_sections(run, directory):
         text += (" Dashed: a line bunch with this current profile on a circle for ever (steady "
                  "state: Derbenev et al. 1995, R. Li 2008); behind the edge of a magnet the force "
                  "has not reached it.")
+    if line:
+        text += (" Dashed, in the colour of the place: the same beam with the forces of the line "
+                 f"model ({line.values.get('line.model', '')}), along the axis that it has there."
+                 if line.meshes else
+                 " The run with the line model has no mesh file at these places.")
     chosen = [run.meshes[i] for i in pictures.strongest(run.meshes)]
     which = ("Where F_s is largest of these places (rms over the bunch), and at the last one. "
              if len(chosen) > 1 else "")
@@ -247,19 +258,28 @@ def bunch_sections(run):
     return out
 
 
-def monitor_sections(run):
+def bunch_table(run, line=None):
+    """The table of the bunch; beside it what it is at the end with the line model."""
+    rows = bunch_rows(run)
+    if not line:
+        return as_columns(("", "first step", "last step", "change"), rows)
+    other = {name: f"{last} {change}".strip() for name, _, last, change in bunch_rows(line)}
+    return as_columns(("", "first step", "last step", "change", "line model, last step"),
+                      [(*row, other.get(row[0], "")) for row in rows])
+
+
+def monitor_sections(run, line=None):
     """Sections made of monitor.csv: before the pictures of the bunch, and behind them."""
     monitor = run.monitor
     rigid = run.motion == "rigid"
-    before = ["<h2>The bunch</h2>",
-              as_columns(("", "first step", "last step", "change"), bunch_rows(run))]
+    before = ["<h2>The bunch</h2>", bunch_table(run, line)]
     if rigid:
         before.append("<p>Rigid motion: the bunch moves along the design orbit without change; "
                       "it has neither emittance nor energy change.</p>")
     elif run.motion == "external":
         before.append("<p>External motion: no force of the bunch acts on it, so its energy stays "
                       "as it is.</p>")
-    figure = pictures.draw_evolution(run)
+    figure = pictures.draw_evolution(run, line)
     along = []
     if figure:
         words = ["Values over all particles."]
@@ -269,6 +289,8 @@ def monitor_sections(run):
             words.append("Within a bend and between bends the plain emittance holds the "
                          "dispersion; the other one has the part of x and x' linear in the energy "
                          "deviation taken out.")
+        if line:
+            words.append("Dashed: the same beam with the forces of the line model.")
         along = ["<h2>Along the machine</h2>", as_figure(figure, " ".join(words))]
     forces = force_rows(monitor)
     if forces:
@@ -298,12 +320,16 @@ def about(run):
     return " · ".join(words)
 
 
-def make_page(directory):
+def make_page(directory, line_directory=None):
     """The HTML text of the page."""
-    run = read.read_run(directory)
+    run, line = read.read_run(directory), None
+    if line_directory:
+        line = read.read_line_run(line_directory, [mesh.frame.s_ref for mesh in run.meshes])
     title = run.values.pop("title", "") or "A run of arcwake"
-    before, along, computation = monitor_sections(run) if run.monitor else ([], [], [])
-    body = before + bunch_sections(run) + along + force_sections(run, directory) + computation
+    beside = line if line and line.monitor else None
+    before, along, computation = monitor_sections(run, beside) if run.monitor else ([], [], [])
+    body = (before + bunch_sections(run) + along + force_sections(run, directory, line)
+            + computation)
     if run.lattice_note:
         body.append(f"<p>{html.escape(run.lattice_note[:1].upper() + run.lattice_note[1:])}</p>")
     if run.elements:
@@ -329,10 +355,14 @@ def replace(path, data):
         raise Problem(f"{path}: cannot be written: {problem.strerror}") from problem
 
 
-def write(directory):
-    """Write DIR/report.html, and DIR/forces.png if there are forces."""
-    if not directory.is_dir():
-        raise Problem(f"{directory}: no such directory")
+def write(directory, line=None):
+    """Write DIR/report.html, and DIR/forces.png if there are forces.
+
+    `line` is the directory of a run with the line model, to be drawn beside it.
+    """
+    for given in (directory, line):
+        if given is not None and not given.is_dir():
+            raise Problem(f"{given}: no such directory")
     with plt.rc_context(pictures.STYLE):
-        page = make_page(directory)
+        page = make_page(directory, line)
     replace(directory / "report.html", page.encode())

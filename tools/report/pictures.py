@@ -76,9 +76,30 @@ def scale_of_s(meshes):
     return [1.0 / factor] * len(meshes), f"$s$ [{unit}] ({HEAD})"
 
 
-def draw_forces(meshes):
-    """F_s and F_x_eff on the bunch's own axis, at several places along the machine."""
-    figure, axes = plt.subplots(1, 2, figsize=(10.4, 4.8))
+def draw_line_curves(axis, meshes, line_meshes, curves):
+    """F_s of the line model, dashed, at those of the places where it is known.
+
+    `curves` has the places s, their scale, the colour and the factor of each mesh's own curve.
+    """
+    label = "line model, the same place"
+    for mesh, (s, scale, colour, factor) in zip(meshes, curves):
+        near = [one for one in line_meshes
+                if abs(one.frame.s_ref - mesh.frame.s_ref) < 1e-3]
+        if near:
+            axis.plot(s / scale, near[0].along(near[0].force_z, s) * factor, color=colour,
+                      linestyle=(0, (5, 2)), linewidth=1.3, label=label)
+            label = None
+
+
+def draw_forces(meshes, line_meshes=()):
+    """F_s and F_x_eff on the bunch's own axis, at several places along the machine.
+
+    The line model has no F_x_eff; `line_meshes` are those of such a run, to be drawn as well.
+    """
+    flat = any(mesh.force_x_eff is None for mesh in meshes)
+    figure, axes = plt.subplots(1, 1 if flat else 2, figsize=(6.4 if flat else 10.4, 4.8),
+                                squeeze=False)
+    axes = axes[0]
     colours = plt.get_cmap("viridis")(np.linspace(0.88, 0.0, len(meshes)))
     scales, label = scale_of_s(meshes)
     moments = [mesh.moments() for mesh in meshes]
@@ -89,7 +110,7 @@ def draw_forces(meshes):
         steady = beam.steady_forces(steady_s, charge, reference.frame.kappa)
     panels = (("force_z", "Longitudinal force on the bunch's axis", "$F_s$"),
               ("force_x_eff", "Effective transverse force on the bunch's axis",
-               "$F_x^{\\mathrm{eff}}$"))
+               "$F_x^{\\mathrm{eff}}$"))[:len(axes)]
     places = [m[0] + WIDE * m[2] * np.linspace(-1.0, 1.0, 401) for m in moments]
     for axis, (name, title, symbol), known in zip(axes, panels, steady):
         curves = [mesh.along(getattr(mesh, name), s) for mesh, s in zip(meshes, places)]
@@ -100,6 +121,9 @@ def draw_forces(meshes):
             axis.plot(s / scale, curve * factor, color=colour,
                       label=f"{place(mesh.frame.s_ref)}, "
                             f"$\\sigma_s$ = {moment[2] * size:.3g} {length_unit}")
+        if name == "force_z":
+            draw_line_curves(axis, meshes, line_meshes,
+                             list(zip(places, scales, colours, [factor] * len(meshes))))
         low, high = places[-1][[0, -1]] / scales[-1]
         if known is not None:
             scale = scales[meshes.index(reference)]
@@ -109,7 +133,8 @@ def draw_forces(meshes):
         axis.axhline(0.0, color="#808080", linewidth=0.8, zorder=1)
         axis.set(title=title, xlabel=label, ylabel=f"{symbol} [{unit}]", xlim=(low, high))
         draw_profile(axis, meshes[-1], scales[-1])
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center",
+                  ncols=2 if flat else 3)
     return figure
 
 
@@ -134,14 +159,16 @@ def strongest(meshes):
 
 def draw_maps(meshes):
     """Charge density and the two forces in the coordinates of the design orbit."""
-    figure, axes = plt.subplots(len(meshes), 3, figsize=(10.4, 3.4 * len(meshes)), squeeze=False)
+    columns = 2 if any(mesh.force_x_eff is None for mesh in meshes) else 3
+    figure, axes = plt.subplots(len(meshes), columns, figsize=(10.4, 3.4 * len(meshes)),
+                                squeeze=False)
     for row, mesh in zip(axes, meshes):
         draw_map_row(figure, row, mesh)
     return figure
 
 
 def draw_map_row(figure, row, mesh):
-    """One place: three maps around the bunch, with lines of equal density."""
+    """One place: maps around the bunch, as many as there are axes, with lines of equal density."""
     mean_s, mean_x, sigma_s, sigma_x, _ = mesh.moments()
     low_s, high_s = mean_s - WIDE * sigma_s, mean_s + WIDE * sigma_s
     low_x, high_x = mean_x - WIDE * sigma_x, mean_x + WIDE * sigma_x
@@ -314,9 +341,13 @@ def panels_of(run):
     return out
 
 
-def draw_evolution(run):
-    """Draw the bunch along the machine, under the lattice; None if nothing changes."""
+def draw_evolution(run, line=None):
+    """Draw the bunch along the machine, under the lattice; None if nothing changes.
+
+    `line` is the run of the line model, drawn dashed.
+    """
     panels = panels_of(run)
+    others = {title: dict(shown) for shown, _, title, _ in panels_of(line)} if line else {}
     if not panels:
         return None
     rows = -(-len(panels) // 2)
@@ -330,7 +361,8 @@ def draw_evolution(run):
         draw_lattice(axis, run.elements)
     flat = list(axes[strip:].flat)
     for axis, panel in zip(flat, panels):
-        draw_panel(axis, s, panel)
+        draw_panel(axis, s, panel, (line.monitor["s_ref_m"], others.get(panel[2], {}))
+                   if line else None)
         shade_bends(axis, run.elements)
         axis.set_xlim(s.min(), s.max() if s.max() > s.min() else s.min() + 1.0)
     for axis in flat[len(panels):]:
@@ -341,18 +373,25 @@ def draw_evolution(run):
     return figure
 
 
-def draw_panel(axis, s, panel):
-    """One panel: its curves against S."""
+def draw_panel(axis, s, panel, line=None):
+    """One panel: its curves against S, and dashed those of the line model, (S, {label: values})."""
     curves, unit, title, kind = panel
     factor, unit = prefix(largest_of(*(values for _, values in curves)), unit)
-    for (label, values), colour, dashes in zip(curves, (BLUE, ORANGE), ("-", (0, (5, 2)))):
+    for (label, values), colour, dashes in zip(curves, (BLUE, ORANGE),
+                                               ("-", "-" if line else (0, (5, 2)))):
+        other = line[1].get(label) if line else None
+        if other is not None:
+            there = np.isfinite(other)
+            axis.plot(line[0][there], other[there] * factor, color=colour, linewidth=1.2,
+                      linestyle=(0, (5, 2)), label=f"{label}, line model" if label
+                      else "line model")
         known = np.isfinite(values)
         # no line through places between which nothing was computed
         sparse = known.sum() < 0.5 * len(s)
         axis.plot(s[known], values[known] * factor, color=colour, label=label,
                   linestyle="" if sparse else dashes, marker="o" if sparse else None,
                   markersize=4, clip_on=not sparse)
-    if len(curves) > 1:
+    if len(curves) > 1 or (line and line[1]):
         axis.legend(loc="best")
     axis.set(title=title, ylabel=f"[{unit}]")
     known = np.concatenate([values[np.isfinite(values)] for _, values in curves])

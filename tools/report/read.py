@@ -44,6 +44,11 @@ class Run:
         return self.values.get("motion", "")
 
     @property
+    def is_line(self):
+        """Are the forces those of the line model?"""
+        return self.values.get("forces", "") == "line"
+
+    @property
     def length(self):
         """Arc length at the end of the lattice [m]; NaN: not known."""
         return self.elements[-1].begin + self.elements[-1].length if self.elements else math.nan
@@ -87,8 +92,8 @@ def _frame(attributes):
 
 
 def _mesh(step, meshes, orbit):
-    """The Mesh of an iteration, or None if it has no forces."""
-    if not {"rho", "F", "F_eff"} <= set(meshes):
+    """The Mesh of an iteration, or None if it has no forces; of a line run without F_eff."""
+    if not {"rho", "F"} <= set(meshes):
         return None
     rho = meshes["rho"]
     spacing, offset = rho.attrs["gridSpacing"], rho.attrs["gridGlobalOffset"]
@@ -97,7 +102,8 @@ def _mesh(step, meshes, orbit):
     return Mesh(step, _frame(rho.attrs), x, z, orbit=orbit,
                 rho=np.abs(rho[()])[::thin, ::thin],
                 force_z=meshes["F/z"][()][::thin, ::thin],
-                force_x_eff=meshes["F_eff/x"][()][::thin, ::thin])
+                force_x_eff=(meshes["F_eff/x"][()][::thin, ::thin] if "F_eff" in meshes
+                             else None))
 
 
 def _component(record, n):
@@ -212,3 +218,24 @@ def read_run(directory):
     return run
 
 
+
+
+def _at(step, iteration, orbit, places):
+    """The Mesh of an iteration within a millimetre of one of the places S [m], or None."""
+    s_ref = float(iteration["meshes/rho"].attrs["s_ref"])
+    if not any(abs(s_ref - one) < 1e-3 for one in places):
+        return None
+    return _mesh(step, iteration["meshes"], orbit)
+
+
+def read_line_run(directory, places):
+    """The Run of a directory, which must be one of the line model, with meshes at these places."""
+    run = read_run(directory)
+    if not run.is_line:
+        raise Problem(f"{directory}: the run there is none of the line model (expected one with "
+                      "forces: line)")
+    orbit = lattice.Orbit.of_elements(run.elements) if run.elements else None
+    meshes = [_with_file(path, lambda step, one, file: _at(step, one, orbit, places))
+              for path in sorted((directory / "diag").glob("arcwake_*.h5"))]
+    run.meshes = [mesh for mesh in meshes if mesh is not None]
+    return run
