@@ -61,8 +61,8 @@ says 'kept' stdout
 cmp -s first.json out/certificate.json || complain "another certificate of the same runs"
 
 # A run that is not complete, and one of another input, are run again, and no other.
-sed '$d' out/noise-2/monitor.csv >cut && cp cut out/noise-2/monitor.csv
-sed 's/seed: 4/seed: 5/' out/noise-3/resolved.yaml >cut && cp cut out/noise-3/resolved.yaml
+sed '$d' out/noise-2/monitor.csv >shorter && cp shorter out/noise-2/monitor.csv
+sed 's/seed: 4/seed: 5/' out/noise-3/resolved.yaml >shorter && cp shorter out/noise-3/resolved.yaml
 certify 0 --jobs 2
 ran 2
 cmp -s first.json out/certificate.json || complain "other numbers of the same runs"

@@ -62,7 +62,7 @@ static void other_files_are_refused(void **state)
 
 static double cubic(double S) { return 2.0 - S + 3.0 * S * S - 0.5 * S * S * S; }
 
-/* Unequal steps: a cubic is reproduced to rounding everywhere, with 2 and 3 points what they hold. */
+/* Unequal steps: a cubic is reproduced to rounding everywhere, a line of two points as well. */
 static void a_cubic_is_interpolated_exactly(void **state)
 {
     (void)state;
@@ -96,10 +96,10 @@ static void texts_agree_but_for_the_directory(void **state)
     (void)state;
     static const char text[] = "a: 1\noutput:\n  directory: \"x\"\n# by p\n";
     static const char *const same = "a: 1\noutput:\n  directory: \"longer/y\"\n# by p\n";
-    static const char *const other[] = {
-        "a: 2\noutput:\n  directory: \"x\"\n# by p\n", "a: 1\noutput:\n  directory: \"x\"\n# by q\n",
-        "a: 1\noutput:\n  directory: \"x\"\n", "a: 1\noutput:\n  directory: \"x\"\n# by p\n# more\n",
-        ""};
+    static const char *const other[] = {"a: 2\noutput:\n  directory: \"x\"\n# by p\n",
+                                        "a: 1\noutput:\n  directory: \"x\"\n# by q\n",
+                                        "a: 1\noutput:\n  directory: \"x\"\n",
+                                        "a: 1\noutput:\n  directory: \"x\"\n# by p\n# more\n", ""};
     char path[32];
     with_file(path, same);
     assert_int_equal(aw_resolved_matches(path, text), 1);
