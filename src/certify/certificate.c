@@ -101,12 +101,8 @@ static aw_estimate estimate(const material *m, aw_source source, const double *c
                             size_t begin, size_t rows, size_t at)
 {
     aw_levels levels = {.rows = rows, .at = at, .scale = m->scale};
-    aw_samples samples = {.main = value[0] + begin,
-                          .rows = rows,
-                          .at = at,
-                          .shrink = m->q->shrink,
-                          .share = 1.0 / AW_FEWER_PARTICLES,
-                          .scale = m->scale};
+    aw_samples samples = {
+        .main = value[0] + begin, .rows = rows, .shrink = m->q->shrink, .scale = m->scale};
     levels.order = source == AW_SOURCE_GRID ? AW_ORDER_GRID : AW_ORDER_STEP;
     levels.f[0] = samples.main;
     levels.h[0] = 1.0;

@@ -122,41 +122,32 @@ static double student(int n)
     return factor[n - 2 < 4 ? n - 2 : 4];
 }
 
-/* Variance of the samples, the mean over the rows; *off: mean at the wanted row, less the main
- * run. @return NaN with fewer than two samples */
-static double variance(const aw_samples *s, int *n, double *off)
+/* Sum of the squared deviations at a row, of the seeds and of the main run with its weight. */
+static double squares(const aw_samples *s, int n, size_t row)
 {
-    double total = 0.0;
-    *off = 0.0;
-    *n = 0;
-    for (int k = 0; k < AW_SEEDS; ++k) *n += s->f[k] != NULL;
-    if (*n < 2) return NAN;
-    for (size_t i = 0; i < s->rows; ++i) {
-        double mean = 0.0, sum = 0.0;
-        for (int k = 0; k < AW_SEEDS; ++k)
-            if (s->f[k]) mean += s->f[k][i] / *n;
-        for (int k = 0; k < AW_SEEDS; ++k)
-            if (s->f[k]) sum += (s->f[k][i] - mean) * (s->f[k][i] - mean);
-        total += sum / (*n - 1);
-        if (i == s->at) *off = mean - s->main[i];
-    }
-    return total / (double)s->rows;
+    const double weight = 1.0 / (s->shrink * s->shrink);
+    double mean = weight * s->main[row] / (n + weight), sum = 0.0;
+    for (int k = 0; k < AW_SEEDS; ++k)
+        if (s->f[k]) mean += s->f[k][row] / (n + weight);
+    for (int k = 0; k < AW_SEEDS; ++k)
+        if (s->f[k]) sum += (s->f[k][row] - mean) * (s->f[k][row] - mean);
+    return sum + weight * (s->main[row] - mean) * (s->main[row] - mean);
 }
 
 aw_estimate aw_estimate_noise(const aw_samples *s)
 {
+    const double rounding = AW_ROUNDING * s->scale;
+    aw_estimate e = {.U = NAN, .order = NAN};
+    double sum = 0.0;
     int n = 0;
-    double off = 0.0;
-    const double rounding = AW_ROUNDING * s->scale, v = variance(s, &n, &off);
-    if (!isfinite(v) || !isfinite(off)) return (aw_estimate){.U = NAN, .order = NAN};
-    const double one = student(n) * sqrt(v);
-    if (one <= rounding && fabs(off) <= rounding)
-        return (aw_estimate){.U = rounding, .order = NAN, .asymptotic = 1, .rounding = 1};
-    const double U = one * s->shrink;
-    /* A bias b/N is off by b/(share N) - b/N. */
-    const int biased = fabs(off) > one * sqrt(1.0 / n + s->shrink * s->shrink);
-    const double bias = biased ? off * s->share / (1.0 - s->share) : 0.0;
-    return (aw_estimate){.U = fmax(hypot(U, bias), rounding), .order = NAN, .asymptotic = 1};
+    for (int k = 0; k < AW_SEEDS; ++k) n += s->f[k] != NULL;
+    for (size_t i = 0; i < s->rows && n > 0; ++i) sum += squares(s, n, i) / n;
+    if (n == 0 || !isfinite(sum)) return e;
+    e.U = student(n + 1) * sqrt(sum / (double)s->rows) * s->shrink;
+    e.rounding = e.U <= rounding;
+    e.asymptotic = 1;
+    e.U = fmax(e.U, rounding);
+    return e;
 }
 
 aw_estimate aw_estimate_tolerance(const double *main, const double *coarse, size_t rows,

@@ -44,19 +44,26 @@ static aw_status add_set(aw_neighbour *run, const char *format, ...)
 
 /* --------------------------------------------------------------------------------- what differs */
 
-/* Nodes of the same parity, so that a node lies on the axis or not as it does in the case. */
-static int fewer_nodes(int n, double factor) { return n - 2 * (int)lround(0.5 * (n - n / factor)); }
+int aw_coarser_nodes(int n, int level)
+{
+    return n - 2 * (int)lround(0.5 * (n - n / pow(AW_COARSER, level)));
+}
 
 /* Cells across a given bunch (pic/frame.c). */
 static double cells(int n) { return 0.5 * (n - 1) - AW_SHAPE_REACH; }
 
+double aw_grid_ratio(const int fine[2], const int coarse[2])
+{
+    return sqrt(cells(fine[0]) / cells(coarse[0]) * cells(fine[1]) / cells(coarse[1]));
+}
+
 static int coarsen_grid(aw_neighbour *run, const aw_config *c, aw_status *status)
 {
-    const double factor = pow(AW_COARSER, run->level);
-    const int ns = fewer_nodes(c->grid[0], factor), nx = fewer_nodes(c->grid[1], factor);
+    const int ns = aw_coarser_nodes(c->grid[0], run->level);
+    const int nx = aw_coarser_nodes(c->grid[1], run->level);
     const int least = run->level > 1 ? LEAST_NODES_SECOND : LEAST_NODES;
     if (ns < least || nx < least) return 0;
-    run->ratio = sqrt(cells(c->grid[0]) / cells(ns) * cells(c->grid[1]) / cells(nx));
+    run->ratio = aw_grid_ratio(c->grid, (const int[2]){ns, nx});
     *status = add_set(run, "numerics.grid=[%d, %d]", ns, nx);
     return 1;
 }

@@ -21,6 +21,14 @@ typedef enum aw_source {
     AW_SOURCES
 } aw_source;
 
+/** Nodes of a side of the grid of level 1 or 2: of the same parity, so that a node lies on the axis
+ *  or not as it does in the case. */
+int aw_coarser_nodes(int n, int level);
+
+/** Spacing of a coarse grid over that of a fine one, about the same bunch (geometric mean of s and
+ *  x). */
+double aw_grid_ratio(const int fine[2], const int coarse[2]);
+
 /** "grid", "step", "noise", "quadrature"; static storage. */
 const char *aw_source_name(aw_source source);
 

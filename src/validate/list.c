@@ -19,6 +19,7 @@
     CASE(threads)        \
     CASE(charge)         \
     CASE(chicane_optics) \
+    CASE(certificates)   \
     CASE(zeuthen)
 
 #define DECLARE(name) extern const aw_case aw_case_##name;

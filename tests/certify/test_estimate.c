@@ -178,9 +178,8 @@ static void zero_crossings_of_a_curve_are_covered(void **state)
     assert_true(median(ratio, CASES) <= 5.0);
 }
 
-/* Samples of a normal distribution: the truth lies within Student's bar 95 times of 100. 4000 cases
- * scatter by 0.35 %: 3 of these are allowed. The bar's median is t over the median of Student's
- * |T|, 0.816: 5.3 errors. */
+/* Samples of a normal distribution: the truth lies within the bar 97 times of 100, and the bar's
+ * median is 4.04 errors (4e5 cases by another program). 4000 cases scatter by 0.35 %. */
 static void noise_is_covered(void **state)
 {
     (void)state;
@@ -189,35 +188,32 @@ static void noise_is_covered(void **state)
     for (int i = 0; i < CASES; ++i) {
         const double main = 5.0 + 0.5 * normal();
         const double f[AW_SEEDS] = {5.0 + normal(), 5.0 + normal(), 5.0 + normal()};
-        const aw_samples s = {.main = &main,
-                              .f = {&f[0], &f[1], &f[2]},
-                              .rows = 1,
-                              .shrink = 0.5,
-                              .share = 0.25,
-                              .scale = 5.0};
+        const aw_samples s = {
+            .main = &main, .f = {&f[0], &f[1], &f[2]}, .rows = 1, .shrink = 0.5, .scale = 5.0};
         const aw_estimate e = aw_estimate_noise(&s);
         covered += fabs(main - 5.0) <= e.U;
         ratio[i] = e.U / fabs(main - 5.0);
     }
     printf("coverage %.4f, median of U/error %.2f\n", (double)covered / CASES,
            median(ratio, CASES));
-    assert_true(covered >= (0.95 - 3.0 * 0.0035) * CASES);
-    assert_true(median(ratio, CASES) <= 6.0);
+    assert_true(covered >= 0.95 * CASES);
+    assert_true(median(ratio, CASES) <= 5.0);
 }
 
-/* A value that grows by b/N: what the scatter does not explain is a bias, here 1 at N/4. */
+/* A value off by b/N: 0.25 of the main run, 1 of those with a quarter of the particles. */
 static void a_bias_of_few_particles_is_in_the_bar(void **state)
 {
     (void)state;
     const double main = 5.25, f[AW_SEEDS] = {6.0 - 1e-3, 6.0, 6.0 + 1e-3};
-    const aw_samples s = {.main = &main,
-                          .f = {&f[0], &f[1], &f[2]},
-                          .rows = 1,
-                          .shrink = 0.5,
-                          .share = 0.25,
-                          .scale = 6.0};
-    const aw_estimate e = aw_estimate_noise(&s);
-    assert_close(e.U, 0.25, 1e-4, 0.0); /* and (4.3 * 0.5e-3)^2/2 of scatter */
+    for (double shrink = 0.5; shrink <= 1.0; shrink += 0.5) {
+        aw_samples s = {
+            .main = &main, .f = {&f[0], &f[1], &f[2]}, .rows = 1, .shrink = shrink, .scale = 6.0};
+        assert_true(aw_estimate_noise(&s).U > 0.25);
+        s.f[0] = s.f[1] = NULL;
+        assert_true(aw_estimate_noise(&s).U > 0.25);
+        s.f[2] = NULL;
+        assert_true(isnan(aw_estimate_noise(&s).U));
+    }
 }
 
 static void the_sum_is_in_quadrature_and_knows_what_is_missing(void **state)
