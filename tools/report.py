@@ -4,9 +4,9 @@
 
 usage: report.py DIR        (the output directory of `arcwake run`)
 
-Reads DIR/monitor.csv, DIR/resolved.yaml and DIR/diag/arcwake_*.h5; each may be missing, but not
-both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in it or a Python
-package is missing or broken (one line on stderr).
+Reads DIR/monitor.csv, DIR/resolved.yaml, DIR/diag/arcwake_*.h5 and DIR/certificate.*; each may be
+missing, but not both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in
+it or a Python package is missing or broken (one line on stderr).
 """
 import argparse
 import sys

@@ -58,8 +58,11 @@ static int kinds_of(aw_motion motion)
 typedef struct material {
     const aw_neighbours *list;
     const struct quantity *q;
-    aw_curve curve[AW_NEIGHBOURS_MAX]; /* as they are in the files; n = 0: missing */
+    /* As in the files, of peaks their magnitudes: a peak that jumps from a positive to a negative
+     * one is as large. n = 0: missing. */
+    aw_curve curve[AW_NEIGHBOURS_MAX];
     double *at[AW_NEIGHBOURS_MAX]; /* [n], owned: at the places of the case; NaN beyond the end */
+    double *value;                 /* [n], owned: of the case, with its sign */
     size_t n;
     double scale;
 } material;
@@ -70,6 +73,17 @@ static void material_free(material *m)
         aw_curve_free(&m->curve[i]);
         aw_free(m->at[i]);
     }
+    aw_free(m->value);
+}
+
+/* The case's curve with its signs, and magnitudes for the comparison of peaks. */
+static aw_status keep_signs(material *m)
+{
+    m->n = m->curve[0].n;
+    m->value = aw_alloc(m->n, sizeof(double));
+    if (!m->value) return aw_error(AW_ERR_NOMEM, "out of memory");
+    if (m->n > 0) memcpy(m->value, m->curve[0].f, m->n * sizeof(double));
+    return AW_OK;
 }
 
 static aw_status material_make(material *m, const aw_series series[AW_NEIGHBOURS_MAX])
@@ -78,7 +92,9 @@ static aw_status material_make(material *m, const aw_series series[AW_NEIGHBOURS
     for (size_t i = 0; i < m->list->n; ++i) {
         if (series[i].rows == 0) continue;
         AW_TRY(aw_curve_of(&series[i], m->q->name, &m->curve[i]));
-        if (i == 0) m->n = m->curve[0].n;
+        if (i == 0) AW_TRY(keep_signs(m));
+        for (size_t k = 0; k < m->curve[i].n && m->q->peak; ++k)
+            m->curve[i].f[k] = fabs(m->curve[i].f[k]);
         if (m->curve[i].n == 0) continue;
         if (!(m->at[i] = aw_alloc(m->n, sizeof(double))))
             AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
@@ -162,7 +178,10 @@ static void peak_result(const material *m, aw_bar *bar)
         peak[i] = aw_curve_peak(&m->curve[i], &S);
         value[i] = &peak[i];
     }
-    bar->value = aw_curve_peak(&m->curve[0], &bar->S);
+    size_t largest = 0;
+    for (size_t k = 1; k < m->n; ++k)
+        if (fabs(m->value[k]) > fabs(m->value[largest])) largest = k;
+    bar->value = copysign(aw_curve_peak(&m->curve[0], &bar->S), m->value[largest]);
     for (int s = 0; s < AW_SOURCES; ++s) bar->part[s] = estimate(m, (aw_source)s, value, 0, 1, 0);
     sum_up(bar);
 }
@@ -177,7 +196,7 @@ static aw_status certify(const material *m, aw_certified *out)
     for (size_t k = 0; k < m->n; ++k) {
         aw_bar *bar = &out->curve[k];
         bar->S = m->curve[0].S[k];
-        bar->value = m->curve[0].f[k];
+        bar->value = m->value[k];
         for (int s = 0; s < AW_SOURCES; ++s) bar->part[s] = estimate_at(m, (aw_source)s, end[s], k);
         sum_up(bar);
     }

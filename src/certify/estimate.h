@@ -70,10 +70,10 @@ typedef struct aw_samples {
 } aw_samples;
 
 /** The error of the main run by macro-particle noise: the standard error of one run, from the
- *  scatter of all about their mean, each with its weight, and averaged over the rows; with Student's
- *  factor for two-sided 95 % and as many degrees of freedom as there are seeds. The main run counts
- *  as a sample, so that a bias of few particles is in the scatter; for normal deviates 97 of 100
- *  bars hold, and the median is 4 errors, where the seeds alone give 95 and 5.3. */
+ *  scatter of all about their mean, each with its weight, and averaged over the rows; with
+ *  Student's factor for two-sided 95 % and as many degrees of freedom as there are seeds. The main
+ *  run counts as a sample, so that a bias of few particles is in the scatter; for normal deviates
+ *  97 of 100 bars hold, and the median is 4 errors, where the seeds alone give 95 and 5.3. */
 aw_estimate aw_estimate_noise(const aw_samples *samples);
 
 /** The error by the tolerance of the quadrature: the largest difference of the rows to a run with a
