@@ -10,8 +10,10 @@
 #include "src/certify/series.h"
 #include "src/io/json.h"
 
-/* Half the width of the window of places that an estimate looks at, over the length of the run. */
+/* Half the width of the window of places that an estimate looks at, over the length of the run; and
+ * how near the next places are to be that it looks at anyway. */
 #define WINDOW 0.03
+#define NEXT 0.1
 /* Scatter of a bunch's rms values falls with N^-1/2 or faster: measured, quiet starts have an
  * exponent of 0.6 to 1.1. That of forces and energies was not seen to fall (docs/certify.md). */
 #define SHRINK_SIZES 0.5
@@ -111,11 +113,11 @@ static int is_of(const material *m, size_t i, aw_source source)
     return i > 0 && m->list->run[i].source == source && m->at[i];
 }
 
-/* Values of the runs of one source at the rows from `begin`, or in `peak` their largest ones, and
- * its estimate. */
-static aw_estimate estimate(const material *m, aw_source source, const double *const value[],
-                            size_t begin, size_t rows, size_t at)
+/* The estimate of a source from the values of its runs at the rows from `begin`. */
+static aw_estimate estimate(const material *m, aw_source source, size_t begin, size_t rows,
+                            size_t at)
 {
+    double *const *value = m->at;
     aw_levels levels = {.rows = rows, .at = at, .scale = m->scale};
     aw_samples samples = {
         .main = value[0] + begin, .rows = rows, .shrink = m->q->shrink, .scale = m->scale};
@@ -153,13 +155,13 @@ static size_t reached(const material *m, aw_source source)
  * there. */
 static aw_estimate estimate_at(const material *m, aw_source source, size_t end, size_t k)
 {
-    const double *S = m->curve[0].S, width = WINDOW * (S[m->n - 1] - S[0]);
+    const double *S = m->curve[0].S, length = S[m->n - 1] - S[0];
     if (end == 0) return (aw_estimate){.U = NAN, .order = NAN};
     if (k >= end) k = end - 1;
     size_t low = k, high = k + 1;
-    while (low > 0 && (S[k] - S[low - 1] <= width || k - low < 1)) --low;
-    while (high < end && (S[high] - S[k] <= width || high - k < 2)) ++high;
-    return estimate(m, source, (const double *const *)m->at, low, high - low, k - low);
+    while (low > 0 && S[k] - S[low - 1] <= (low == k ? NEXT : WINDOW) * length) --low;
+    while (high < end && S[high] - S[k] <= (high == k + 1 ? NEXT : WINDOW) * length) ++high;
+    return estimate(m, source, low, high - low, k - low);
 }
 
 static void sum_up(aw_bar *bar)
@@ -169,21 +171,14 @@ static void sum_up(aw_bar *bar)
     bar->U = aw_estimate_sum(U, AW_SOURCES);
 }
 
-/* The largest values of the run. */
-static void peak_result(const material *m, aw_bar *bar)
+/* The largest value of the run, with the bar of the row that is nearest. */
+static void peak_result(const material *m, const aw_bar *curve, aw_bar *bar)
 {
-    double peak[AW_NEIGHBOURS_MAX], S;
-    const double *value[AW_NEIGHBOURS_MAX] = {NULL};
-    for (size_t i = 0; i < m->list->n; ++i) {
-        peak[i] = aw_curve_peak(&m->curve[i], &S);
-        value[i] = &peak[i];
-    }
     size_t largest = 0;
     for (size_t k = 1; k < m->n; ++k)
         if (fabs(m->value[k]) > fabs(m->value[largest])) largest = k;
-    bar->value = copysign(aw_curve_peak(&m->curve[0], &bar->S), m->value[largest]);
-    for (int s = 0; s < AW_SOURCES; ++s) bar->part[s] = estimate(m, (aw_source)s, value, 0, 1, 0);
-    sum_up(bar);
+    *bar = curve[largest];
+    bar->value = copysign(aw_curve_peak(&m->curve[0], &bar->S), bar->value);
 }
 
 static aw_status certify(const material *m, aw_certified *out)
@@ -201,7 +196,7 @@ static aw_status certify(const material *m, aw_certified *out)
         sum_up(bar);
     }
     out->result = out->curve[m->n - 1];
-    if (m->q->peak) peak_result(m, &out->result);
+    if (m->q->peak) peak_result(m, out->curve, &out->result);
     return AW_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "src/certify/series.h"
 #include "src/simulation/resolved.h"
 
+enum { PLACES_MAX = 2000 }; /* a word of a command line has at most 128 KiB */
 enum {
     LEAST_NODES = 8,
     LEAST_NODES_SECOND = 12
@@ -68,30 +69,67 @@ static int coarsen_grid(aw_neighbour *run, const aw_config *c, aw_status *status
     return 1;
 }
 
-/* Where the case solves, if not at each step: rows before and behind those places. */
-static aw_status solve_around(aw_neighbour *run, const aw_config *c, const aw_plan *plan,
-                              double step)
+/* Steps of the case that solve, in motion without self-force (src/app/run.c): mark[steps + 1].
+ * @return how many */
+static long mark_solved(const aw_config *c, const aw_plan *plan, int with_option, char *mark)
 {
-    const int cadence = c->solve_every > 0 ? c->solve_every : c->every;
+    const int cadence[] = {c->every, c->particles_every, with_option ? c->solve_every : 0};
+    const double *const place[] = {c->at_m, c->particles_at_m};
+    const size_t places[] = {c->at_n, c->particles_at_n};
+    const double step = plan->beta * c->step_m;
+    long n = 0;
+    mark[plan->steps] = 1;
+    for (int k = 0; k < 3; ++k)
+        for (long i = 0; i <= plan->steps && cadence[k] > 0; i += cadence[k]) mark[i] = 1;
+    for (int k = 0; k < 2; ++k)
+        for (size_t i = 0; i < places[k]; ++i) {
+            const double at = ceil(place[k][i] / step - 1e-3);
+            if (at >= 0.0 && at <= (double)plan->steps) mark[(long)at] = 1;
+        }
+    for (long i = 0; i <= plan->steps; ++i) n += mark[i];
+    return n;
+}
+
+/* output.at_m with the marked steps; of other steps than the case's, two on each side of each. */
+static aw_status set_places(aw_neighbour *run, const aw_config *c, const aw_plan *plan,
+                            const char *mark)
+{
+    const int low = run->ratio > 1.0 ? -2 : 0, high = run->ratio > 1.0 ? 1 : 0;
+    const double step = plan->beta * c->step_m;
     char *text = NULL;
     size_t size = 0, n = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return aw_error(AW_ERR_NOMEM, "out of memory");
     fputs("output.at_m=[", out);
-    const long regular = cadence > 0 ? plan->steps / cadence + 1 : 1;
-    for (long i = 0; i < regular + (long)c->at_n; ++i) {
-        const double S = i < regular ? (double)i * cadence * plan->beta * c->step_m
-                                     : c->at_m[i - regular] + 0.5 * c->step_m;
-        for (int k = -2; k < 2; ++k) {
-            const double place = S + k * step;
-            if (place < 0.0 || place > c->lattice->length) continue;
-            fprintf(out, "%s%.9g", n++ ? ", " : "", place);
+    for (long i = 0; i <= plan->steps; ++i)
+        for (int k = low; k <= high && mark[i]; ++k) {
+            const double place = step * ((double)i + k * run->ratio);
+            if (place >= 0.0 && place <= c->lattice->length)
+                fprintf(out, "%s%.9g", n++ ? ", " : "", place);
         }
-    }
     fputs("]", out);
     const int failed = fclose(out) != 0;
     aw_status status = failed ? aw_error(AW_ERR_NOMEM, "out of memory") : add_set(run, "%s", text);
     free(text);
+    return status;
+}
+
+/* In motion without self-force a neighbour solves where the case does, or around those places. */
+static aw_status set_solves(aw_neighbour *run, const aw_config *c, const aw_plan *plan)
+{
+    const int other_step = run->source == AW_SOURCE_STEP;
+    char *mark = calloc((size_t)plan->steps + 1, 1);
+    aw_status status = AW_OK;
+    if (!mark) return aw_error(AW_ERR_NOMEM, "out of memory");
+    const long n = mark_solved(c, plan, other_step, mark);
+    run->ratio = other_step ? pow(AW_COARSER, run->level) : 1.0;
+    run->solve_every = other_step ? 0 : c->solve_every;
+    if ((other_step ? 8 : 2) * n > plan->steps || n > PLACES_MAX) {
+        run->solve_every = 1;
+        status = add_set(run, "output.at_m=[]");
+    } else
+        status = set_places(run, c, plan, mark);
+    free(mark);
     return status;
 }
 
@@ -105,14 +143,6 @@ static int coarsen_step(aw_neighbour *run, const aw_config *c, const aw_plan *pl
     run->ratio = step / c->step_m;
     if (c->steps > 0) run->steps = steps;
     *status = add_set(run, "numerics.step_m=%.17g", step);
-    if (*status != AW_OK || c->motion == AW_MOTION_SELF_CONSISTENT) return 1;
-    const int cadence = c->solve_every > 0 ? c->solve_every : c->every;
-    if (cadence > 0 && cadence <= 4)
-        run->solve_every = 1;
-    else {
-        run->solve_every = 0;
-        *status = solve_around(run, c, plan, step);
-    }
     return 1;
 }
 
@@ -146,14 +176,14 @@ static int change(aw_neighbour *run, const aw_config *c, const aw_plan *plan, aw
 
 /* ------------------------------------------------------------------------------------- the list */
 
-/* Less output than the case has; first, so that coarsen_step can replace it. */
-static aw_status less_output(aw_neighbour *run, const aw_config *c)
+/* Less output than the case has. */
+static aw_status less_output(aw_neighbour *run, const aw_config *c, const aw_plan *plan)
 {
     aw_status status = AW_OK;
     AW_TRY(add_set(run, "output.particles_every=0"));
     AW_TRY(add_set(run, "output.particles_at_m=[]"));
-    if (c->motion != AW_MOTION_SELF_CONSISTENT) return AW_OK;
     AW_TRY(add_set(run, "output.every=0"));
+    if (c->motion != AW_MOTION_SELF_CONSISTENT) return set_solves(run, c, plan);
     AW_TRY(add_set(run, "output.at_m=[]"));
 done:
     return status;
@@ -204,7 +234,7 @@ static aw_status add(aw_neighbours *list, const aw_case_input *input, const aw_c
     *to = run;
     list->n++; /* so that it is freed */
     if (run.name[0]) {
-        AW_TRY(less_output(to, config));
+        AW_TRY(less_output(to, config, &list->run[0].plan));
         if (!change(to, config, &list->run[0].plan, &status)) {
             for (size_t i = 0; i < to->n_set; ++i) free(to->set[i]);
             list->n--;

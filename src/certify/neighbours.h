@@ -71,9 +71,9 @@ typedef struct aw_case_input {
 /** List the runs: the case; grid / 1.5 and / 2.25; step x 1.5 and x 2.25; a quarter of the
  *  particles with three other seeds; ten times the tolerance. A level that would have fewer than 8
  *  nodes a side (the second: 12), or no step, is left out, and so is a tolerance above 1.
- *  Neighbours write no particles but at the last step; in self-consistent motion no other mesh
- *  files either; elsewhere those with another step solve before and behind each place where the
- *  case does, so that its values can be interpolated.
+ *  Neighbours write no particles but at the last step, and in self-consistent motion no other mesh
+ *  files. In other motion they solve where the case does; with other steps, on both sides of those
+ *  places, so that their values can be interpolated.
  *  @param[in] config  the case, read from `input`
  *  @return AW_OK, AW_ERR_INPUT, AW_ERR_NOMEM (messages) */
 aw_status aw_neighbours_make(const aw_case_input *input, const aw_config *config,

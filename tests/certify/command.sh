@@ -78,6 +78,18 @@ says 'missing: grid-1' stdout
 says '"U_grid": null' out/certificate.json
 says '"missing": "grid-1"' out/certificate.json
 
+# A rigid bunch: neighbours solve where the case does, those of other steps on both sides of it, so
+# that each force has a bar from every source.
+"$arcwake" certify "$inputs/lcls_bend.yaml" -o rigid --steps 20 --quiet --set beam.particles=2000 \
+    --set 'numerics.grid=[16, 16]' --set numerics.tolerance=1e-2 --set 'output.at_m=[0.2]' \
+    2>stderr || complain "rigid: $(cat stderr)"
+awk -F, '$1 == "F_s_mean_eV_per_m" { n++; for (i = 4; i <= 8; ++i) bad = bad || !($i > 0) }
+    END { exit bad || n != 2 }' rigid/certificate.csv ||
+    complain "not a bar of each source at 0.2 and 0.4 m: $(cat rigid/certificate.csv)"
+awk -F, 'NR > 1 && $11 != "" { S[$3] } END { for (s in S) { low += s < 0.2; high += s > 0.2 }
+    exit !(low >= 2 && high >= 2) }' rigid/step-1/monitor.csv ||
+    complain "step-1 has no solves on both sides: $(cat rigid/step-1/monitor.csv)"
+
 # Another run in DIR is not replaced unless asked; options of one command are of no other.
 "$arcwake" run "$inputs/drift.yaml" -o other --quiet --steps 1 --set beam.particles=1000 \
     --set 'numerics.grid=[8, 8]' --set numerics.tolerance=1e-1 2>stderr
