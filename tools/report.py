@@ -6,9 +6,9 @@ usage: report.py DIR [--line LINE]   (output directories of `arcwake run`)
 
 With --line the run in LINE, of the same case with `forces: line`, is drawn dashed beside it.
 
-Reads DIR/monitor.csv, DIR/resolved.yaml and DIR/diag/arcwake_*.h5; each may be missing, but not
-both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in it or a Python
-package is missing or broken (one line on stderr).
+Reads DIR/monitor.csv, DIR/resolved.yaml, DIR/diag/arcwake_*.h5 and DIR/certificate.*; each may be
+missing, but not both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in
+it or a Python package is missing or broken (one line on stderr).
 """
 import argparse
 import sys

@@ -8,6 +8,7 @@
 #define COMMANDS(COMMAND) \
     COMMAND(run)          \
     COMMAND(inspect)      \
+    COMMAND(certify)      \
     COMMAND(validate)     \
     COMMAND(bench)        \
     COMMAND(tune)         \

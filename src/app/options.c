@@ -10,7 +10,19 @@
 #include "src/base/log.h"
 #include "src/yaml/quote.h"
 
-enum { O_FORCE = 256, O_SOLVER, O_DEVICE, O_THREADS, O_STEPS, O_SOLVE, O_RESTART, O_SET, O_QUIET };
+enum {
+    O_FORCE = 256,
+    O_SOLVER,
+    O_DEVICE,
+    O_THREADS,
+    O_STEPS,
+    O_SOLVE,
+    O_RESTART,
+    O_SET,
+    O_QUIET,
+    O_JOBS,
+    O_MAX_TIME
+};
 
 static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"force", no_argument, NULL, O_FORCE},
@@ -22,6 +34,8 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"restart", optional_argument, NULL, O_RESTART},
                                       {"set", required_argument, NULL, O_SET},
                                       {"quiet", no_argument, NULL, O_QUIET},
+                                      {"jobs", required_argument, NULL, O_JOBS},
+                                      {"max-time", required_argument, NULL, O_MAX_TIME},
                                       {NULL, 0, NULL, 0}};
 
 static aw_status add_set(aw_options *o, const char *text)
@@ -59,6 +73,14 @@ static aw_status add_key(aw_options *o, const char *key, const char *value)
     return add_set(o, text);
 }
 
+/* Refuse what only another command has: --jobs and --max-time of `certify`. */
+static aw_status check_command(const char *command, int option)
+{
+    if ((option != O_JOBS && option != O_MAX_TIME) || strcmp(command, "certify") == 0) return AW_OK;
+    return aw_error(AW_ERR_ARG, "%s: option --%s is not known (see: arcwake help %s)", command,
+                    option == O_JOBS ? "jobs" : "max-time", command);
+}
+
 static aw_status apply(aw_options *o, int option, const char *value)
 {
     switch (option) {
@@ -71,6 +93,8 @@ static aw_status apply(aw_options *o, int option, const char *value)
     case O_THREADS: return aw_option_threads(value, &o->threads);
     case O_STEPS: return aw_option_number("--steps", value, 1, 1000000000, &o->steps);
     case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
+    case O_JOBS: return aw_option_number("--jobs", value, 1, 64, &o->jobs);
+    case O_MAX_TIME: return aw_option_number("--max-time", value, 1, 1000000000, &o->max_time);
     case O_RESTART:
         return aw_error(AW_ERR_ARG,
                         "--restart: checkpoints are not built yet (run from the start)");
@@ -90,7 +114,8 @@ aw_status aw_options_read(int argc, char **argv, aw_options *o)
         if (option == '?')
             return aw_error(AW_ERR_ARG, "%s: option %s is not known (see: arcwake help %s)",
                             argv[0], argv[optind - 1], argv[0]);
-        aw_status status = apply(o, option, optarg);
+        aw_status status = check_command(argv[0], option);
+        if (status == AW_OK) status = apply(o, option, optarg);
         if (status != AW_OK) return status;
     }
     if (optind == argc)

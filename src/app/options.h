@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Command-line options of `run` and `inspect`, and the input that results from them. */
+/* Command-line options of `run`, `inspect` and `certify`, and the input that results from them. */
 #ifndef AW_APP_OPTIONS_H
 #define AW_APP_OPTIONS_H
 #include "src/input/config.h"
@@ -17,6 +17,7 @@ typedef struct aw_options {
     size_t n_text;
     int threads, force, quiet;
     long steps, solve_every;
+    long jobs, max_time; /* of `certify`: 0: not given; [s] */
 } aw_options;
 
 /** Read the options.

@@ -9,6 +9,7 @@
 #include "src/app/options.h"
 #include "src/app/signals.h"
 #include "src/app/summary.h"
+#include "src/app/version.h"
 #include "src/base/comm.h"
 #include "src/base/command.h"
 #include "src/base/log.h"
@@ -21,6 +22,7 @@
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
 #include "src/simulation/ranks.h"
+#include "src/simulation/resolved.h"
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
@@ -31,7 +33,7 @@ typedef struct run {
     aw_monitor *monitor;
     aw_directory *directory;
     aw_progress progress;
-    char *text;                        /* resolved input, owned */
+    char *text;                        /* of resolved.yaml, owned */
     size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
     long meshes;                       /* mesh files written */
     long steps;                        /* done; the first is step 0 */
@@ -290,26 +292,14 @@ done:
     return status;
 }
 
-/* The resolved input, and what options add to it: ranks must agree on both. Free the text. */
-static char *text_for_ranks(const run *r)
-{
-    const size_t size = strlen(r->text) + 80;
-    char *text = malloc(size);
-    if (text) snprintf(text, size, "%s%ld %d", r->text, r->config->steps, r->config->solve_every);
-    return text;
-}
-
 /* Set up the simulation, on all ranks. */
 static aw_status set_up(run *r, aw_status status)
 {
-    char *text = NULL;
     if (status == AW_OK) {
-        r->text = aw_config_text(r->config);
-        text = r->text ? text_for_ranks(r) : NULL;
-        if (!text) status = aw_error(AW_ERR_NOMEM, "out of memory");
+        r->text = aw_resolved_text(r->config, aw_version_program());
+        if (!r->text) status = aw_error(AW_ERR_NOMEM, "out of memory");
     }
-    status = aw_ranks_agree(text, status);
-    free(text);
+    status = aw_ranks_agree(r->text, status);
     if (status != AW_OK) return status;
     status = aw_simulation_new(r->config, NULL, 1, &r->sim);
     if (status == AW_OK) status = stop_if_asked(r);

@@ -5,6 +5,8 @@
 #include <aw_commit.h>
 #include <aw_version.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 void aw_version_print(void)
 {
@@ -18,4 +20,17 @@ void aw_version_print(void)
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
         printf("%-9s %s\n", row[i][0], row[i][1]);
     puts("GNU General Public License, version 3 or later");
+}
+
+const char *aw_version_program(void)
+{
+    static const char clean[] = "0123456789abcdef";
+    static char text[128];
+    struct stat info;
+    if (text[0]) return text;
+    int n = snprintf(text, sizeof text, "arcwake %s, commit %s", AW_VERSION, AW_COMMIT);
+    const int is_commit = AW_COMMIT[strspn(AW_COMMIT, clean)] == '\0';
+    if (!is_commit && stat("/proc/self/exe", &info) == 0)
+        snprintf(text + n, sizeof text - (size_t)n, ", of %lld", (long long)info.st_mtime);
+    return text;
 }

@@ -11,5 +11,9 @@ AW_BEGIN_DECLS
  *  that came neither from git nor from `git archive`. */
 void aw_version_print(void);
 
+/** One line that names this program: version and commit; of sources that are no commit, also when
+ *  the program was built. Static storage, filled at the first call. */
+const char *aw_version_program(void);
+
 AW_END_DECLS
 #endif

@@ -49,7 +49,8 @@ static int is_mesh_file(const char *name)
 /* A file that a run leaves, or one of its temporary files; resolved.yaml apart. */
 static int is_run_file(const char *name)
 {
-    static const char *const ours[] = {"monitor.csv", "run.log", "report.html", "forces.png"};
+    static const char *const ours[] = {"monitor.csv", "run.log",          "report.html",
+                                       "forces.png",  "certificate.json", "certificate.csv"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i)
         if (strcmp(name, ours[i]) == 0 || aw_file_is_temporary(name, ours[i])) return 1;
     return 0;

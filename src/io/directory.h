@@ -15,9 +15,10 @@ typedef struct aw_directory aw_directory;
 /** Make the directory `path` with its parents and `path`/diag, and lock it (src/io/lock.h). One
  *  that is not empty is refused unless `force` is 1. Then the files of an earlier run are removed,
  *  so that old and new ones never mix: diag/arcwake_*.h5, monitor.csv, run.log, report.html,
- *  forces.png, resolved.yaml and their temporary files; no others, and none through a symbolic
- *  link. resolved.yaml goes last: it is what shows that those files are arcwake's. Where it does
- *  not, a file of such a name is somebody's, and the directory is refused.
+ *  forces.png, certificate.json, certificate.csv, resolved.yaml and their temporary files; no
+ *  others, and none through a symbolic link. resolved.yaml goes last: it is what shows that those
+ *  files are arcwake's. Where it does not, a file of such a name is somebody's, and the directory
+ *  is refused.
  *  @param[out] out  free with aw_directory_close; NULL unless AW_OK
  *  @return AW_OK; AW_ERR_ARG (no name; not empty and no force; not arcwake's; in use: nothing was
  *          written); AW_ERR_NOMEM; AW_ERR_IO (each with one line) */

@@ -20,6 +20,7 @@
     CASE(threads)        \
     CASE(charge)         \
     CASE(chicane_optics) \
+    CASE(certificates)   \
     CASE(zeuthen)        \
     CASE(line)           \
     CASE(line_zeuthen)

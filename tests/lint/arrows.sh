@@ -40,10 +40,11 @@ BEGIN {
     sees["validation"] = "quadrature/rules src/base"
     sees["src/simulation"] = "src/input src/yaml src/output src/io src/solvers pic kernels/cpu " \
                              "kernels/multi " device
+    sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]
-    sees["src/validate"] = "validation src/tune " sees["src/tune"]
-    sees["src/app"] = "src/bench src/validate validation src/tune " sees["src/tune"]
+    sees["src/validate"] = "validation src/certify src/tune " sees["src/tune"]
+    sees["src/app"] = "src/bench src/validate validation src/certify src/tune " sees["src/tune"]
 }
 
 # The longest part of the path that is a folder of the architecture; else its first two words.

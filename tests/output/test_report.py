@@ -73,6 +73,52 @@ class Good(unittest.TestCase):
             shutil.rmtree(copy)
 
 
+class Certified(unittest.TestCase):
+    """The error bars of a certificate."""
+
+    def setUp(self):
+        self.place = DIRECTORY / "certified"
+        shutil.copytree(DIRECTORY, self.place, ignore=shutil.ignore_patterns("certified", "diag"))
+        self.s_ref = read.read_monitor(self.place / "monitor.csv")["s_ref_m"]
+        (self.place / "certificate.json").write_text(
+            '[\n{"quantity": "sigma_s_m", "value": 4.6e-05, "unit": "m", "s_ref_m": 0.8, '
+            '"U": 1.25e-06, "U_grid": 1e-06, "U_step": 7.5e-07, "U_noise": 1e-09, '
+            '"U_quadrature": null, "asymptotic": true}\n]\n', encoding="utf-8")
+        self.curves("sigma_s_m", self.s_ref)
+
+    def tearDown(self):
+        shutil.rmtree(self.place)
+
+    def curves(self, name, places):
+        rows = [f"{name},{s:.17g},4.6e-05,{1e-6 * (i + 1):.6g}\n" for i, s in enumerate(places)]
+        (self.place / "certificate.csv").write_text("quantity,s_ref_m,value,U\n" + "".join(rows),
+                                                    encoding="utf-8")
+
+    def test_bands_are_at_the_rows_of_the_monitor(self):
+        bands = read.read_run(self.place).bands
+        np.testing.assert_allclose(bands["sigma_s_m"], 1e-6 * np.arange(1, len(self.s_ref) + 1),
+                                   rtol=1e-5)  # six digits in the file
+        self.curves("sigma_s_m", self.s_ref + 1e-3)  # those of another run
+        self.assertTrue(np.isnan(read.read_run(self.place).bands["sigma_s_m"]).all())
+
+    def test_the_page_has_bars_and_bands(self):
+        made = run(self.place)
+        text = (self.place / "report.html").read_text(encoding="utf-8")
+        self.assertEqual(made, (0, ""))
+        for words in ("<h2>Error bars</h2>", "1.25\u2009µm", "not computed", "Bands:"):
+            self.assertIn(words, text)
+
+    def test_broken_ones_are_refused_in_one_line(self):
+        for name, text in (("certificate.json", "[{}]"), ("certificate.json", "[1"),
+                           ("certificate.csv", "quantity,s_ref_m,U\nsigma_s_m,zero,1\n")):
+            whole = (self.place / name).read_text(encoding="utf-8")
+            (self.place / name).write_text(text, encoding="utf-8")
+            status, words = run(self.place)
+            self.assertEqual((status, words.count("\n")), (4, 1), words)
+            self.assertIn(name, words)
+            (self.place / name).write_text(whole, encoding="utf-8")
+
+
 class Broken(unittest.TestCase):
     def setUp(self):
         self.copy = DIRECTORY / "broken"

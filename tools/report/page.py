@@ -285,6 +285,8 @@ def monitor_sections(run, line=None):
         words = ["Values over all particles."]
         if run.elements:
             words.append("Top and shaded: bends (up: towards -x) and quadrupoles (green).")
+        if run.bands:
+            words.append("Bands: error bars for 95 % of arcwake certify.")
         if not rigid:
             words.append("Within a bend and between bends the plain emittance holds the "
                          "dispersion; the other one has the part of x and x' linear in the energy "
@@ -300,6 +302,23 @@ def monitor_sections(run, line=None):
         "<h2>The computation</h2>", as_table(computation_rows(run)),
         as_figure(pictures.draw_time(monitor), f"{count(len(monitor['step']))} steps, "
                   f"{total:.4g} s in all.", "narrow")]
+
+
+def certificate_sections(run):
+    """The table of results with their error bars."""
+    if not run.certificate:
+        return []
+    heads = ("", "value", "± U (95 %)", "grid", "step", "noise", "tolerance", "asymptotic")
+    rows = []
+    for one in run.certificate:
+        words = [in_words(one[key], one["unit"])
+                 for key in ("value", "U", "U_grid", "U_step", "U_noise", "U_quadrature")]
+        rows.append((one["quantity"].rsplit("_" + one["unit"].replace("/", "_per_"), 1)[0], *words,
+                     "yes" if one["asymptotic"] else "no"))
+    return ["<h2>Error bars</h2>", as_columns(heads, rows),
+            "<p>From this run and its neighbours, by arcwake certify: the exact solution of the "
+            "model should lie within ± U in 95 of 100 cases. Peak forces are the largest of the "
+            "run, the others are those of the last step.</p>"]
 
 
 def about(run):
@@ -328,8 +347,8 @@ def make_page(directory, line_directory=None):
     title = run.values.pop("title", "") or "A run of arcwake"
     beside = line if line and line.monitor else None
     before, along, computation = monitor_sections(run, beside) if run.monitor else ([], [], [])
-    body = (before + bunch_sections(run) + along + force_sections(run, directory, line)
-            + computation)
+    body = (before + certificate_sections(run) + bunch_sections(run) + along
+            + force_sections(run, directory, line) + computation)
     if run.lattice_note:
         body.append(f"<p>{html.escape(run.lattice_note[:1].upper() + run.lattice_note[1:])}</p>")
     if run.elements:

@@ -313,30 +313,39 @@ def panels_of(run):
     energy = run.gamma * beam.REST_EV if run.gamma > 1.0 else 1e9
     out = []
 
+    def band(column, factor=1.0):
+        """The error bar of a column, or NaN."""
+        return run.bands.get(column, np.full(len(monitor["s_ref_m"]), np.nan)) * factor
+
     def add(columns, unit, title, kind="", scale=0.0):
-        shown = [(label, values) for label, values in columns if changes(values, scale)]
+        shown = [curve for curve in columns if changes(curve[1], scale)]
         if shown:
             out.append((shown, unit, title, kind))
 
     if not rigid:
-        add([("", monitor["sigma_s_m"])], "m", "Bunch length $\\sigma_s$", "size")
-        add([("", monitor["sigma_x_m"])], "m", "Bunch width $\\sigma_x$", "size")
+        add([("", monitor["sigma_s_m"], band("sigma_s_m"))], "m", "Bunch length $\\sigma_s$",
+            "size")
+        add([("", monitor["sigma_x_m"], band("sigma_x_m"))], "m", "Bunch width $\\sigma_x$", "size")
         plain, free = monitor["emittance_x_m"], monitor["emittance_x_dispersion_free_m"]
-        word = "Geometric"
+        word, factor = "Geometric", 1.0
         if run.gamma > 1.0:
             plain, free = beam.normalised(monitor, run.gamma)
-            word = "Normalised"
+            word, factor = "Normalised", math.sqrt(run.gamma**2 - 1.0)
         # below a divergence of 1e-9/gamma it is rounding
         size = 1e3 * float(np.nanmax(monitor["sigma_x_m"])) / (1.0 if run.gamma > 1.0 else 1e4)
-        add([("", plain)], "m rad", f"{word} emittance", "size", size)
-        add([("", free)], "m rad", f"{word} emittance, dispersion taken out", "growth", size)
+        add([("", plain, band("emittance_x_m", factor))], "m rad", f"{word} emittance", "size",
+            size)
+        add([("", free, band("emittance_x_dispersion_free_m", factor))], "m rad",
+            f"{word} emittance, dispersion taken out", "growth", size)
     if not rigid and run.motion != "external":
-        add([("mean", monitor["energy_change_mean_eV"]),
-             ("rms about the mean", monitor["energy_change_rms_eV"])],
+        add([("mean", monitor["energy_change_mean_eV"], band("energy_change_mean_eV")),
+             ("rms about the mean", monitor["energy_change_rms_eV"],
+              band("energy_change_rms_eV"))],
             "eV", "Energy change since the start", scale=energy)
     for letter, word in (("s", "Longitudinal"), ("x", "Transverse")):
-        add([("mean", monitor[f"F_{letter}_mean_eV_per_m"]),
-             ("largest, with its sign", monitor[f"F_{letter}_peak_eV_per_m"])], "eV/m",
+        mean, peak = (f"F_{letter}_{kind}_eV_per_m" for kind in ("mean", "peak"))
+        add([("mean", monitor[mean], band(mean)),
+             ("largest, with its sign", monitor[peak], band(peak))], "eV/m",
             f"{word} force on the particles")
     return out
 
@@ -347,7 +356,8 @@ def draw_evolution(run, line=None):
     `line` is the run of the line model, drawn dashed.
     """
     panels = panels_of(run)
-    others = {title: dict(shown) for shown, _, title, _ in panels_of(line)} if line else {}
+    others = {title: {label: values for label, values, _ in shown}
+              for shown, _, title, _ in panels_of(line)} if line else {}
     if not panels:
         return None
     rows = -(-len(panels) // 2)
@@ -376,9 +386,9 @@ def draw_evolution(run, line=None):
 def draw_panel(axis, s, panel, line=None):
     """One panel: its curves against S, and dashed those of the line model, (S, {label: values})."""
     curves, unit, title, kind = panel
-    factor, unit = prefix(largest_of(*(values for _, values in curves)), unit)
-    for (label, values), colour, dashes in zip(curves, (BLUE, ORANGE),
-                                               ("-", "-" if line else (0, (5, 2)))):
+    factor, unit = prefix(largest_of(*(curve[1] for curve in curves)), unit)
+    for (label, values, band), colour, dashes in zip(curves, (BLUE, ORANGE),
+                                                     ("-", "-" if line else (0, (5, 2)))):
         other = line[1].get(label) if line else None
         if other is not None:
             there = np.isfinite(other)
@@ -386,15 +396,23 @@ def draw_panel(axis, s, panel, line=None):
                       linestyle=(0, (5, 2)), label=f"{label}, line model" if label
                       else "line model")
         known = np.isfinite(values)
+        barred = known & np.isfinite(band)
         # no line through places between which nothing was computed
         sparse = known.sum() < 0.5 * len(s)
         axis.plot(s[known], values[known] * factor, color=colour, label=label,
                   linestyle="" if sparse else dashes, marker="o" if sparse else None,
                   markersize=4, clip_on=not sparse)
+        if barred.any() and not sparse:
+            axis.fill_between(s[barred], (values - band)[barred] * factor,
+                              (values + band)[barred] * factor, color=colour, alpha=0.25,
+                              linewidth=0.0)
+        elif barred.any():
+            axis.errorbar(s[barred], values[barred] * factor, band[barred] * factor,
+                          color=colour, linestyle="", linewidth=1.0, capsize=2.0)
     if len(curves) > 1 or (line and line[1]):
         axis.legend(loc="best")
     axis.set(title=title, ylabel=f"[{unit}]")
-    known = np.concatenate([values[np.isfinite(values)] for _, values in curves])
+    known = np.concatenate([curve[1][np.isfinite(curve[1])] for curve in curves])
     if kind and known.min() > 0.0 and known.max() > LOG_ABOVE * known.min():
         axis.set_yscale("log")
     else:

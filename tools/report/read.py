@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run left in its directory: monitor.csv, resolved.yaml, meshes and particles."""
 import csv
+import json
 import math
 from dataclasses import dataclass, field
 
@@ -25,6 +26,10 @@ COLUMNS = ("step", "time_s", "s_ref_m", "charge_C", "energy_change_mean_eV",
            "error_sampled", "fell_back", *(f"seconds_{part}" for part in PARTS))
 
 
+CERTIFIED = ("quantity", "value", "unit", "s_ref_m", "U", "U_grid", "U_step", "U_noise",
+             "U_quadrature", "asymptotic")
+
+
 @dataclass
 class Run:
     """Everything that the page is made of; what there is not is None or empty."""
@@ -38,6 +43,8 @@ class Run:
     software: str = ""
     date: str = ""
     gamma: float = math.nan  # mean of the beam at the start
+    bands: dict = field(default_factory=dict)  # error bars of columns of the monitor, as arrays
+    certificate: list = field(default_factory=list)  # results with their error bars
 
     @property
     def motion(self):
@@ -76,6 +83,37 @@ def read_monitor(path):
     if not rows:
         return None
     return dict(zip(names, np.array(rows).T))
+
+
+def read_bands(path, s_ref):
+    """Error bars of certificate.csv by column, at the rows of the monitor; NaN: none there.
+
+    Those of other places, of a run that was made since, are left out.
+    """
+    row_of = {place: i for i, place in enumerate(s_ref)}
+    bands = {}
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                i = row_of.get(float(row["s_ref_m"]))
+                band = bands.setdefault(row["quantity"], np.full(len(s_ref), np.nan))
+                if i is not None and row["U"]:
+                    band[i] = float(row["U"])
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as problem:
+        raise Problem(f"{path}: cannot be read: {problem}") from problem
+    return bands
+
+
+def read_certificate(path):
+    """The results of certificate.json: dicts with quantity, value, unit, U and its parts."""
+    try:
+        results = json.loads(_read_text(path))
+        for one in results:
+            for key in CERTIFIED:
+                one[key] = math.nan if one[key] is None else one[key]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise Problem(f"{path}: cannot be read: {problem}") from problem
+    return results
 
 
 def _text(attributes, name):
@@ -212,6 +250,10 @@ def read_run(directory):
         pass
     if not run.gamma > 1.0 and (run.meshes or run.bunches):
         run.gamma = run.meshes[0].frame.gamma if run.meshes else run.bunches[0].gamma_ref
+    if run.monitor is not None and (directory / "certificate.csv").exists():
+        run.bands = read_bands(directory / "certificate.csv", run.monitor["s_ref_m"])
+    if (directory / "certificate.json").exists():
+        run.certificate = read_certificate(directory / "certificate.json")
     if run.monitor is None and not run.meshes:
         raise Problem(f"{directory}: no run to report on (neither rows in monitor.csv nor forces "
                       "in diag/arcwake_*.h5)")
