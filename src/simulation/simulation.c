@@ -177,7 +177,7 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
         AW_TRY(aw_frame_fit(&sim->frame, orbit, sim->particles, sim->S_ref));
     AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
                           &sim->charge));
-    aw_history_push(sim->history, &sim->frame);
+    aw_history_push(sim->history, &sim->frame, (double)sim->step * config->step_m);
     sim->view = aw_history_look(sim->history, orbit);
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
 done:
