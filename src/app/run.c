@@ -37,6 +37,7 @@ typedef struct run {
     long steps;                        /* done; the first is step 0 */
     int quiet;                         /* no report */
 
+    int halved;   /* largest number of halvings of a step */
     int broken;   /* rules of which the run has warned, AW_RULE_.. */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
     double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
@@ -187,10 +188,12 @@ static aw_status loop(run *r)
     for (;;) {
         AW_TRY(one_step(r));
         r->steps++;
+        aw_progress_expect(&r->progress, sim->plan.steps + lround(sim->extra) + 1);
         aw_progress_step(&r->progress, sim->seconds);
         if (aw_simulation_is_last(sim)) break;
         AW_TRY(stop_if_asked(r));
         AW_TRY(aw_simulation_advance(sim));
+        if (sim->check.halved > r->halved) r->halved = sim->check.halved;
     }
 done:
     return status;
@@ -234,6 +237,10 @@ static void finish(run *r, double seconds)
             "scales (requested: %.2g)",
             sim->step, seconds, r->meshes, r->meshes == 1 ? "" : "s", r->config->directory,
             r->worst, r->config->tolerance);
+    if (sim->extra > 0.0)
+        aw_info("steps: %ld were planned; some were halved, as often as %d times, where the force "
+                "changed faster than lattice and bunch had told",
+                sim->plan.steps, r->halved);
     if (r->F_s > 0.0 && r->F_x > 0.0)
         aw_info("forces: largest error estimate %.2g of the largest F_z and %.2g of the largest "
                 "F_x (%.3g and %.3g eV/m), from the quadrature alone",

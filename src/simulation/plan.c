@@ -53,6 +53,9 @@
 /* Coordinates, start, forces and element of a macro-particle. */
 #define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
 
+/* Slices beyond those of the steps that a run may add: steps at the changes of the ladder. */
+#define AW_EXTRA_SLICES 8
+
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
 
@@ -217,6 +220,10 @@ static aw_status plan_steps(const aw_config *config, aw_plan *plan)
             tick += step = aw_schedule_step(schedule, tick, step, 0);
         plan->end = aw_schedule_S(schedule, tick);
     }
+    plan->most_steps = plan->steps;
+    if (config->step_m == AW_STEP_AUTO && config->motion == AW_MOTION_SELF_CONSISTENT)
+        plan->most_steps += plan->steps / AW_EXTRA_STEPS + AW_EXTRA_SLICES;
+    if (config->steps > 0 && config->steps < plan->most_steps) plan->most_steps = config->steps;
 done:
     aw_schedule_free(schedule);
     return status;
@@ -242,7 +249,7 @@ aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
     aw_history_params history = {.ns = config->grid[0],
                                  .nx = config->grid[1],
                                  .single = config->history_single,
-                                 .slices = (size_t)plan->steps + 1};
+                                 .slices = (size_t)plan->most_steps + 1};
     plan->history_bytes = aw_history_bytes(&history);
     plan->other_bytes =
         other_bytes(config, history.slices) +

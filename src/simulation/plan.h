@@ -35,6 +35,9 @@ typedef struct aw_plan {
     size_t history_bytes, other_bytes; /* memory at the end of the run, estimated */
 } aw_plan;
 
+/** A run may halve steps until it has taken one step more than planned in so many. */
+#define AW_EXTRA_STEPS 4
+
 /** Threads of a run: those given, or as many as OpenMP takes. */
 int aw_plan_threads(const aw_config *config);
 

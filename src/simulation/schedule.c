@@ -6,6 +6,7 @@
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/units.h"
 #include "src/simulation/optics.h"
 
 /* Steps behind an edge, beyond its overtaking length: the distance from the edge over this. There
@@ -207,6 +208,25 @@ static aw_status find_limits(planner *p)
     return AW_OK;
 }
 
+/* Mean loss of energy in steady state, in all bends and for an overtaking length behind them, by
+ * one-dimensional theory (docs/theory.md, "Closed forms") [eV]. */
+static double expected_energy(const planner *p)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < p->sections; ++i) {
+        const section *s = &p->section[i];
+        const bunch *b = &p->bunch[i * (PLACES + 1)];
+        if (s->kappa == 0.0) continue;
+        const double by_R = AW_K_COULOMB * p->config->beam.charge * pow(fabs(s->kappa), 2.0 / 3.0);
+        for (int j = 0; j <= PLACES; ++j) {
+            double length = (s->end - s->begin) / PLACES;
+            if (j == PLACES) length = aw_overtaking_length(b[j].sigma_s, s->kappa);
+            sum += 0.350472 * by_R * pow(b[j].sigma_s, -4.0 / 3.0) * length;
+        }
+    }
+    return sum;
+}
+
 /* A length cut to two digits. */
 static double cut(double length)
 {
@@ -300,8 +320,9 @@ static aw_status choose_ladder(planner *p, aw_schedule *best)
     AW_TRY(find_limits(p));
     for (size_t i = 0; i < p->sections * PLACES; ++i) most = fmin(most, p->limit[i]);
     most = fmax(most, p->config->lattice->length / AW_CELLS);
+    const double energy = expected_energy(p);
     for (int i = 0; i < TRIALS; ++i) {
-        aw_schedule trial = {.beta = best->beta};
+        aw_schedule trial = {.beta = best->beta, .energy = energy};
         const double base = cut(most * exp2(-(double)i / TRIALS));
         if (base == last) continue;
         last = base;

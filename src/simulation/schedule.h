@@ -24,6 +24,8 @@ typedef struct aw_schedule {
     unsigned char *rung; /* owned, [cells], or NULL for equal steps of one tick: the longest step
                           * that may cover a cell of AW_CELL_TICKS ticks is AW_CELL_TICKS << rung */
     size_t cells;
+    double
+        energy; /* that the bunch is expected to lose to its field, of a ladder [eV]; 0: no bend */
 } aw_schedule;
 
 /** Ticks of the shortest planned step of a ladder: a run may halve it as often as that. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/math/integrand.h"
 #include "pic/distribution.h"
 #include "pic/push.h"
 #include "src/base/comm.h"
@@ -15,6 +16,10 @@
 #include "src/base/timer.h"
 #include "src/base/units.h"
 #include "src/simulation/ranks.h"
+
+/* Error of all steps together that the check allows, over the energy that the bunch is expected to
+ * lose, if no two of them cancel. */
+#define AW_STEP_ERROR 0.01
 
 static aw_status allocate_arrays(aw_simulation *sim)
 {
@@ -31,7 +36,8 @@ static aw_status allocate_arrays(aw_simulation *sim)
     sim->point = aw_alloc(n, sizeof *sim->point);
     sim->result = aw_alloc(n * AW_RESULTS, sizeof *sim->result);
     sim->error = aw_alloc(n, sizeof *sim->error);
-    return sim->point && sim->result && sim->error ? AW_OK : AW_ERR_NOMEM;
+    sim->axis = aw_alloc(n, sizeof *sim->axis);
+    return sim->point && sim->result && sim->error && sim->axis ? AW_OK : AW_ERR_NOMEM;
 }
 
 /* Draw the beam and place it on the design orbit at S = 0. */
@@ -83,7 +89,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     AW_TRY(aw_schedule_new(config, &sim->schedule));
     history.cdt = aw_simulation_cdt(sim);
     history.upstream_cut = sim->plan.upstream_cut;
-    history.slices = (size_t)sim->plan.steps + 1;
+    history.slices = (size_t)sim->plan.most_steps + 1;
     AW_TRY(aw_comm_agree(aw_threads_try(omp_get_max_threads())));
     AW_TRY(aw_device_open(config->device, &device, &sim->device));
     AW_TRY(aw_comm_agree(aw_solver_new(config->solver, &sim->device, &sim->solver)));
@@ -117,6 +123,7 @@ void aw_simulation_free(aw_simulation *sim)
                      sim->Fz,
                      sim->Fx,
                      sim->result,
+                     sim->axis,
                      sim->error};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
     aw_free(sim->point);
@@ -251,6 +258,27 @@ done:
     return status;
 }
 
+/* Check the last step by the force along the longer axis of the bunch's grid. */
+static void check_step(aw_simulation *sim)
+{
+    const aw_history_view *view = sim->view;
+    const aw_grid_view *grid = &sim->frame.grid;
+    const size_t size[2] = {(size_t)grid->ns, (size_t)grid->nx};
+    const ptrdiff_t row = view->ns + 2 * AW_PAD;
+    const int along = grid->hs * grid->ns >= grid->hx * grid->nx;
+    double force[AW_CHECK_FORCES];
+    /* of a step's share of what the bunch loses */
+    const double limit = AW_STEP_ERROR * sim->schedule->energy / (double)sim->plan.steps;
+    if (!sim->schedule->rung || sim->config->motion != AW_MOTION_SELF_CONSISTENT) return;
+    for (size_t i = 0; i < sim->nodes; ++i) {
+        const ptrdiff_t cell =
+            ((ptrdiff_t)(i / size[0]) + AW_PAD) * row + (ptrdiff_t)(i % size[0]) + AW_PAD;
+        sim->axis[i] = aw_cell_get(view->slice[0].cells, view->single, cell * AW_COMPONENTS);
+    }
+    aw_step_check_force(sim->axis, sim->forces.Fs, size, along, force);
+    aw_step_check_add(&sim->check, aw_simulation_ct(sim), force, limit);
+}
+
 aw_status aw_simulation_solve(aw_simulation *sim)
 {
     aw_status status = AW_OK;
@@ -259,7 +287,8 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     aw_simulation_command(sim, AW_COMMAND_SOLVE);
     AW_TRY(solve_grid(sim));
     sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-    status = update_forces(sim);
+    AW_TRY(update_forces(sim));
+    check_step(sim);
 done:
     return end_part(sim, status, errors);
 }
@@ -293,10 +322,16 @@ int aw_simulation_is_last(const aw_simulation *sim)
     return sim->tick >= sim->schedule->end || (steps > 0 && sim->step >= steps);
 }
 
+/* How often the step to come is halved: no more often than the history has room for. */
+static int halvings(const aw_simulation *sim)
+{
+    return sim->extra < (double)(sim->plan.steps / AW_EXTRA_STEPS) ? sim->check.halved : 0;
+}
+
 /* The step to come [ticks]: of several ranks, the root's. */
 static int64_t next_ticks(const aw_simulation *sim)
 {
-    int64_t ticks = aw_schedule_step(sim->schedule, sim->tick, sim->ticks, 0);
+    int64_t ticks = aw_schedule_step(sim->schedule, sim->tick, sim->ticks, halvings(sim));
     if (sim->particles->distributed) aw_comm_broadcast(&ticks, sizeof ticks);
     return ticks;
 }
@@ -318,6 +353,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
         status = aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
                                         kicked ? 0.5 * cdt : 0.0, cdt);
     AW_TRY(aw_particles_agree(sim->particles, status));
+    sim->extra += 1.0 - exp2(-halvings(sim));
     sim->step++;
     sim->tick += ticks;
     sim->ticks = ticks;

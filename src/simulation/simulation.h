@@ -12,6 +12,7 @@
 #include "src/output/monitor.h"
 #include "src/simulation/plan.h"
 #include "src/simulation/schedule.h"
+#include "src/simulation/step_check.h"
 #include "src/solvers/solver.h"
 
 AW_BEGIN_DECLS
@@ -43,6 +44,9 @@ typedef struct aw_simulation {
     long step;              /* current step of the particles */
     int64_t tick;           /* the time of that step in ticks of the schedule, */
     int64_t ticks;          /* and the step before it; 0 at the start */
+    aw_step_check check;    /* whether steps resolve the force; of a ladder */
+    double extra;           /* steps taken beyond the planned ones, since they were halved */
+    double *axis;           /* [nodes]: charges, for the check */
     double S_ref;           /* arc length of the reference centre [m] */
     double charge;          /* deposited at this step [C] */
     int fit_grid;           /* 1: fit the grid to the particles in rigid motion, too */

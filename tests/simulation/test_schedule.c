@@ -197,17 +197,22 @@ typedef struct outcome {
     double work;      /* trapezium rule of the mean force over the run's steps [eV] */
     double S, F;      /* at the end [m], [eV/m] */
     long steps;
-    int lengths; /* changes of the step */
+    int lengths;       /* changes of the step */
+    double extra;      /* steps that the check has added */
+    long most, halved; /* steps that the plan allows; halvings of a step */
 } outcome;
 
-static outcome run_of(double step_m)
+/* A run whose check of steps is so many times stricter. */
+static outcome run_of(double step_m, int threads, double strict)
 {
     aw_config *config = short_bend(step_m);
     aw_simulation *sim = NULL;
     outcome o = {.work = 0.0};
     double force = 0.0, last = 0.0;
     aw_monitor_row row;
+    config->threads = threads;
     assert_ok(aw_simulation_new(config, NULL, 0, &sim));
+    sim->schedule->energy /= strict;
     for (;;) {
         assert_ok(aw_simulation_deposit(sim));
         assert_ok(aw_simulation_solve(sim));
@@ -221,12 +226,15 @@ static outcome run_of(double step_m)
         last = cdt;
         if (aw_simulation_is_last(sim)) break;
         assert_ok(aw_simulation_advance(sim));
+        if (sim->check.halved > o.halved) o.halved = sim->check.halved;
     }
     o.mean = row.energy_change_mean;
     o.rms = row.energy_change_rms;
     o.S = row.s_ref;
     o.F = force;
     o.steps = sim->step;
+    o.extra = sim->extra;
+    o.most = sim->plan.most_steps;
     assert_true(sim->view->n == sim->step + 1); /* the history kept all */
     aw_simulation_free(sim);
     aw_config_free(config);
@@ -235,9 +243,10 @@ static outcome run_of(double step_m)
 
 static void a_run_on_a_ladder_has_the_energy_of_small_equal_steps(void **state)
 {
-    const outcome fine = run_of(0.012), ladder = run_of(AW_STEP_AUTO);
+    const outcome fine = run_of(0.012, 2, 1.0), ladder = run_of(AW_STEP_AUTO, 2, 1.0);
     (void)state;
     assert_true(ladder.lengths >= 3 && 2 * ladder.steps < fine.steps);
+    assert_true(ladder.extra == 0.0);
     assert_true(fabs(ladder.S - fine.S) < 0.03);
     /* Each kick lasts half the step before and half the step after: the trapezium rule. What is
      * left is of second order in the angles of particles to the orbit. */
@@ -245,6 +254,22 @@ static void a_run_on_a_ladder_has_the_energy_of_small_equal_steps(void **state)
     assert_close(ladder.mean + ladder.F * (fine.S - ladder.S), fine.mean, 3e-3, 0.0);
     /* 18 mm before the end of the other, where it still grows by 0.3 of itself in a metre */
     assert_close(ladder.rms, fine.rms, 0.01, 0.0);
+}
+
+/* Steps, and halvings of them, are decided by numbers that do not depend on the threads. */
+static void a_run_that_halves_steps_has_the_same_bits_for_any_number_of_threads(void **state)
+{
+    const outcome plain = run_of(AW_STEP_AUTO, 2, 1.0), two = run_of(AW_STEP_AUTO, 2, 300.0),
+                  one = run_of(AW_STEP_AUTO, 1, 300.0);
+    (void)state;
+    assert_true(two.halved > 0 && two.steps > plain.steps && two.extra > 0.0);
+    assert_true(two.steps <= two.most); /* the history has room for all */
+    assert_int_equal(one.steps, two.steps);
+    assert_memory_equal(&one.mean, &two.mean, sizeof one.mean);
+    assert_memory_equal(&one.rms, &two.rms, sizeof one.rms);
+    assert_close(two.work, two.mean, 1e-5, 0.0);
+    /* both are near the answer (see above) */
+    assert_close(two.mean + two.F * (plain.S - two.S), plain.mean, 3e-3, 0.0);
 }
 
 int main(void)
@@ -256,6 +281,7 @@ int main(void)
         cmocka_unit_test(how_elements_are_split_does_not_matter),
         cmocka_unit_test(halved_steps_follow_the_same_ladder),
         cmocka_unit_test(a_run_on_a_ladder_has_the_energy_of_small_equal_steps),
+        cmocka_unit_test(a_run_that_halves_steps_has_the_same_bits_for_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
