@@ -9,15 +9,22 @@
 #include "src/base/units.h"
 #include "src/simulation/optics.h"
 
+/* Steps at an edge itself, by two of them on either side: shorter by this factor. There a wide
+ * bunch's force jumps for a step, by the kink of its motion between two slices (by 1 MeV/m at the
+ * exit of the third bend of the Zeuthen chicane), with the step as its weight. */
+#define AW_EDGE_STEPS 4.0
 /* Steps behind an edge, beyond its overtaking length: the distance from the edge over this. There
  * the forces fall as the inverse distance: a trapezium errs by 1/(6 k^2) of what they do there. */
 #define AW_STEPS_PER_DISTANCE 10.0
 /* A step ahead of a shorter one: longer by this part of the distance, so that each step is at least
  * half as long as the last. */
 #define AW_SHORTENING 0.5
-/* Largest relative change of sigma_s or sigma_x in a step: three slices then give the density to
- * some 1e-4 ... */
-#define AW_SIZE_CHANGE 0.15
+/* Largest relative change of the bunch's long rms axis in a step where the bunch is shortest, since
+ * the error of the rates is of second order in it (0.12 cost 0.7 % of the energy loss in the third
+ * drift of the Zeuthen chicane); where sigma_s is larger, and the force smaller as sigma_s^(-4/3),
+ * as much more as makes the same error, up to the largest for both axes ... */
+#define AW_LENGTH_CHANGE 0.05
+#define AW_MOST_CHANGE 0.15
 /* ... and turn of the bunch's long axis [rad], times 1 - 1/aspect^2, since the turn of a round
  * bunch changes nothing. The grid follows by at most 0.05 (pic/frame.h). */
 #define AW_TURN 0.04
@@ -42,17 +49,18 @@ typedef struct section {
 
 /* The bunch at the ends of PLACES parts of each section. */
 typedef struct bunch {
-    double sigma_s, sigma_x; /* [m] */
-    double tilt;             /* of its long axis [rad] */
-    double aspect;           /* long rms axis over the short one */
+    double sigma_s;         /* [m] */
+    double longer, shorter; /* rms axes [m] */
+    double tilt;            /* of the longer [rad] */
 } bunch;
 
 typedef struct planner {
     const aw_config *config;
     section *section; /* owned, [sections] */
     size_t sections;
-    bunch *bunch;  /* owned, [sections][PLACES + 1] */
-    double *limit; /* owned, [sections][PLACES]: longest step [m] */
+    bunch *bunch;    /* owned, [sections][PLACES + 1] */
+    double shortest; /* smallest sigma_s [m] */
+    double *limit;   /* owned, [sections][PLACES]: longest step [m] */
 } planner;
 
 double aw_schedule_ct(const aw_schedule *s, int64_t tick) { return (double)tick * s->tick; }
@@ -112,9 +120,9 @@ static bunch bunch_of(const aw_beam_params *b, const aw_optics_point *p)
                       2.0 * p->T566 * p->T166 * dd * dd;
     const double mean = 0.5 * (ss + ww), half = hypot(0.5 * (ss - ww), sx);
     return (bunch){.sigma_s = p->sigma_s,
-                   .sigma_x = p->sigma_x,
-                   .tilt = 0.5 * atan2(2.0 * sx, ss - ww),
-                   .aspect = sqrt((mean + half) / fmax(mean - half, 1e-12 * mean))};
+                   .longer = sqrt(mean + half),
+                   .shorter = sqrt(fmax(mean - half, 1e-12 * mean)),
+                   .tilt = 0.5 * atan2(2.0 * sx, ss - ww)};
 }
 
 /* The bunch without self-force; where the optics are not known (the run will say why), as at the
@@ -134,8 +142,10 @@ static aw_status find_bunch(planner *p)
     status = aw_optics_at(p->config->lattice, beam, rigid, S, n, point);
     const int known = status == AW_OK && !rigid;
     for (size_t i = 0; i < n; ++i)
-        p->bunch[i] =
-            known ? bunch_of(beam, &point[i]) : (bunch){beam->sigma_s, beam->sigma_x, 0.0, 1.0};
+        p->bunch[i] = known ? bunch_of(beam, &point[i])
+                            : (bunch){beam->sigma_s, beam->sigma_s, beam->sigma_s, 0.0};
+    p->shortest = HUGE_VAL;
+    for (size_t i = 0; i < n; ++i) p->shortest = fmin(p->shortest, p->bunch[i].sigma_s);
     if (status == AW_ERR_RANGE) status = AW_OK;
 done:
     aw_free(point);
@@ -150,13 +160,16 @@ static double limit_of(double most, double change, double length)
     return change != 0.0 && isfinite(change) ? most * length / fabs(change) : HUGE_VAL;
 }
 
-/* The longest step by the changes of the bunch between two places. */
-static double limit_by_bunch(const bunch *a, const bunch *b, double length)
+/* The longest step by the changes of the bunch between two places.
+ * @param[in] shortest  sigma_s of the shortest bunch of the run [m] */
+static double limit_by_bunch(const bunch *a, const bunch *b, double length, double shortest)
 {
-    double limit = limit_of(AW_SIZE_CHANGE, log(b->sigma_s / a->sigma_s), length);
-    limit = fmin(limit, limit_of(AW_SIZE_CHANGE, log(b->sigma_x / a->sigma_x), length));
-    const double aspect = fmax(a->aspect, b->aspect), turn = b->tilt - a->tilt;
-    const double part = 1.0 - 1.0 / (aspect * aspect);
+    const double more = pow(fmin(a->sigma_s, b->sigma_s) / shortest, 2.0 / 3.0);
+    const double change = fmin(AW_LENGTH_CHANGE * more, AW_MOST_CHANGE);
+    double limit = limit_of(change, log(b->longer / a->longer), length);
+    limit = fmin(limit, limit_of(AW_MOST_CHANGE, log(b->shorter / a->shorter), length));
+    const double round = fmin(a->shorter / a->longer, b->shorter / b->longer);
+    const double part = 1.0 - round * round, turn = b->tilt - a->tilt;
     return fmin(limit, limit_of(AW_TURN, part * (turn - AW_PI * rint(turn / AW_PI)), length));
 }
 
@@ -169,7 +182,7 @@ static double limit_at(const planner *p, size_t i, int j)
     const double most = p->config->lattice->length / AW_STEPS_PER_LATTICE;
     const int drift = s->kind == AW_DRIFT;
     double limit = fmin(most, PLACES * length / (drift ? AW_STEPS_PER_DRIFT : AW_STEPS_PER_MAGNET));
-    limit = fmin(limit, limit_by_bunch(a, b, length));
+    limit = fmin(limit, limit_by_bunch(a, b, length, p->shortest));
     if (s->kappa != 0.0)
         limit = fmin(limit, aw_overtaking_length(fmin(a->sigma_s, b->sigma_s), s->kappa) /
                                 AW_STEPS_PER_OVERTAKING);
@@ -234,6 +247,12 @@ static double cut(double length)
     return floor(length / unit * (1.0 + 1e-12)) * unit;
 }
 
+/* The longest step at an edge itself [m]. */
+static double edge_step(double overtaking)
+{
+    return overtaking / (AW_STEPS_PER_OVERTAKING * AW_EDGE_STEPS);
+}
+
 /* The longest step in each cell [m]. */
 static void fill_cells(const planner *p, const aw_schedule *s, double cell, double *limit)
 {
@@ -244,6 +263,15 @@ static void fill_cells(const planner *p, const aw_schedule *s, double cell, doub
         const double to = place_of(at, (int)(i % PLACES) + 1) / cell;
         for (size_t k = (size_t)(from + 1e-9); k < s->cells && (double)k < to - 1e-9; ++k)
             limit[k] = fmin(limit[k], p->limit[i]);
+    }
+    for (size_t i = 1; i < p->sections; ++i) {
+        double overtaking = 0.0;
+        const double behind = behind_edge(p, i, 0, &overtaking);
+        if (behind != 0.0) continue; /* the field changes, but not the curvature */
+        const double step = edge_step(overtaking), edge = p->section[i].begin;
+        const size_t from = (size_t)fmax((edge - 2.0 * step) / cell, 0.0);
+        for (size_t k = from; k < s->cells && (double)k * cell < edge + 2.0 * step; ++k)
+            limit[k] = fmin(limit[k], step);
     }
     for (size_t k = s->cells - 1; k > 0; --k)
         limit[k - 1] = fmin(limit[k - 1], limit[k] + AW_SHORTENING * cell);
@@ -319,6 +347,10 @@ static aw_status choose_ladder(planner *p, aw_schedule *best)
     AW_TRY(find_bunch(p));
     AW_TRY(find_limits(p));
     for (size_t i = 0; i < p->sections * PLACES; ++i) most = fmin(most, p->limit[i]);
+    for (size_t i = 1; i < p->sections; ++i) {
+        double overtaking = 0.0;
+        if (behind_edge(p, i, 0, &overtaking) == 0.0) most = fmin(most, edge_step(overtaking));
+    }
     most = fmax(most, p->config->lattice->length / AW_CELLS);
     const double energy = expected_energy(p);
     for (int i = 0; i < TRIALS; ++i) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Steps in a row over the limit before steps are halved, and under it before they are doubled. */
-enum { OVER = 2, UNDER = 8 };
+enum { OVER = 3, UNDER = 8 };
 /* A step of twice the length errs by 8 times as much; it has to be within half the limit. */
 #define AW_UNDER (1.0 / 16.0)
 
@@ -13,9 +13,12 @@ static void judge(aw_step_check *c, double step, double limit)
 {
     double square = 0.0;
     for (int j = 0; j < AW_CHECK_FORCES; ++j) {
-        double mean = 0.0;
-        for (int k = 0; k < AW_CHECK_WINDOW; ++k) mean += c->curvature[k][j] / AW_CHECK_WINDOW;
-        square += mean * mean;
+        double bend = 0.0, span = 0.0;
+        for (int k = 0; k < AW_CHECK_WINDOW; ++k) {
+            bend += c->bend[k][j];
+            span += c->span[k];
+        }
+        square += bend / span * (bend / span);
     }
     c->error = sqrt(square) * step * step * step / 12.0;
     c->over = c->error > limit ? c->over + 1 : 0;
@@ -33,10 +36,10 @@ void aw_step_check_add(aw_step_check *c, double ct, const double F[AW_CHECK_FORC
 {
     if (c->n == 2) {
         const double step = ct - c->ct[0], before = c->ct[0] - c->ct[1];
-        double *curvature = c->curvature[c->seen % AW_CHECK_WINDOW];
+        const int at = c->seen % AW_CHECK_WINDOW;
         for (int j = 0; j < AW_CHECK_FORCES; ++j) /* found, less predicted from the last two */
-            curvature[j] = 2.0 * ((F[j] - c->F[0][j]) / step - (c->F[0][j] - c->F[1][j]) / before) /
-                           (step + before);
+            c->bend[at][j] = (F[j] - c->F[0][j]) / step - (c->F[0][j] - c->F[1][j]) / before;
+        c->span[at] = 0.5 * (step + before);
         c->seen++;
         c->error = 0.0;
         if (c->seen >= AW_CHECK_WINDOW && limit > 0.0) judge(c, step, limit);

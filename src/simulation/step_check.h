@@ -20,11 +20,12 @@ enum { AW_CHECK_HALVINGS = 3 };
 
 /** State of the check; begins with zeros. */
 typedef struct aw_step_check {
-    int halved;                                         /* how often steps are halved now */
-    int n;                                              /* forces known, at most 2, */
-    double ct[2], F[2][AW_CHECK_FORCES];                /* the newest first [m], [eV/m] */
-    double curvature[AW_CHECK_WINDOW][AW_CHECK_FORCES]; /* d^2F/d(ct)^2 [eV/m^3] */
-    int seen;        /* curvatures since the last change of `halved` */
+    int halved;                                    /* how often steps are halved now */
+    int n;                                         /* forces known, at most 2, */
+    double ct[2], F[2][AW_CHECK_FORCES];           /* the newest first [m], [eV/m] */
+    double bend[AW_CHECK_WINDOW][AW_CHECK_FORCES]; /* of dF/d(ct) between two steps [eV/m^2], */
+    double span[AW_CHECK_WINDOW];                  /* from middle to middle [m] */
+    int seen;                                      /* bends since the last change of `halved` */
     int over, under; /* steps in a row that err too much, and so little that twice the step is well
                       * within the limit */
     double error;    /* of the last step, in energy: rms over the bunch [eV]; 0: not known yet */

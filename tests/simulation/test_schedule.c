@@ -89,7 +89,7 @@ static void steps_change_by_a_factor_of_two_and_end_with_the_lattice(void **stat
     assert_ok(aw_schedule_new(config, &s));
     const size_t n = steps_of(s, 0, step);
     assert_int_equal(n, s->steps);
-    assert_true(n < 375); /* half of the 750 of 0.02 m */
+    assert_true(n < 0.3 * (double)s->end / AW_CELL_TICKS); /* of equal ones, of the shortest */
     for (size_t i = 0; i < n; ++i) {
         assert_true(step[i] >= AW_CELL_TICKS && (step[i] & (step[i] - 1)) == 0);
         /* at the end a step only has to fit in */
@@ -126,6 +126,8 @@ static void steps_resolve_the_forces_of_edges(void **state)
             const double behind = aw_overtaking_length(p->sigma_s, p->kappa);
             if (from < p->S - cell && to > p->shortest_S - 0.02 && to > p->S - length + cell)
                 assert_true(to - from <= 1.1 * inside / AW_STEPS_PER_OVERTAKING);
+            if (from < p->S && to > p->S) /* a quarter of that across the edge itself */
+                assert_true(to - from <= 1.01 * behind / AW_STEPS_PER_OVERTAKING / 4.0);
             if (to > p->S + cell && from < p->S + 0.9 * behind)
                 assert_true(to - from <= 1.01 * behind / AW_STEPS_PER_OVERTAKING);
         }
