@@ -126,13 +126,14 @@ static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
     return hash ? hash : 1; /* 0 means that the id is not known */
 }
 
-void aw_history_push(aw_history *h, const aw_frame *frame)
+void aw_history_push(aw_history *h, const aw_frame *frame, double ct)
 {
     const aw_history_params *p = &h->params;
     aw_comm_node_wait(); /* until the cells are written */
     memmove(h->slice + 1, h->slice, h->n * sizeof *h->slice);
     h->slice[0] =
         (aw_slice){.cells = h->spare,
+                   .ct = ct,
                    .S = frame->grid.S,
                    .x = frame->grid.offset,
                    .tilt = frame->grid.tilt,

@@ -11,7 +11,7 @@ AW_BEGIN_DECLS
 typedef struct aw_history_params {
     int ns, nx;          /* nodes of a slice */
     int single;          /* 1: cells are float; 0: double */
-    double cdt;          /* spacing of the slices [m] */
+    double cdt;          /* c times the first step [m] */
     double gamma;        /* of the beam before the start */
     double upstream_cut; /* distance r' beyond which the upstream is ignored [m] */
     size_t slices;       /* capacity, >= 4 */
@@ -35,8 +35,8 @@ void aw_history_free(aw_history *history);
 void *aw_history_cells(aw_history *history);
 
 /** Make the cells of aw_history_cells() the newest slice; they were deposited on the grid of
- *  `frame`. */
-void aw_history_push(aw_history *history, const aw_frame *frame);
+ *  `frame`, at the time ct/c [m], which is later than that of the last one. */
+void aw_history_push(aw_history *history, const aw_frame *frame, double ct);
 
 /** View of the stored slices; borrowed, valid until the next push. */
 const aw_history_view *aw_history_look(aw_history *history, const aw_orbit_view *orbit);

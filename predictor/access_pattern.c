@@ -88,15 +88,16 @@ double aw_patterns_error(const float *rough, const float *need, size_t cells)
     return sum;
 }
 
-void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, double cdt, size_t slices,
-                          double *n)
+void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, const double *age,
+                          size_t slices, double *n)
 {
+    size_t first = 0;
     memset(n, 0, slices * sizeof *n);
     for (size_t i = 0; i < patterns->cells; ++i) {
-        const double a = patterns->edge[i] / cdt, b = patterns->edge[i + 1] / cdt;
-        for (size_t s = (size_t)(a + 1e-9); s < slices && (double)s < b - 1e-9; ++s) {
-            const double lo = a > (double)s ? a : (double)s;
-            const double hi = b < (double)s + 1.0 ? b : (double)s + 1.0;
+        const double a = patterns->edge[i], b = patterns->edge[i + 1];
+        while (first < slices && age[first + 1] <= a) ++first;
+        for (size_t s = first; s < slices && age[s] < b; ++s) {
+            const double lo = fmax(a, age[s]), hi = fmin(b, age[s + 1]);
             if (hi > lo) n[s] += (double)need[i] * (hi - lo) / (b - a);
         }
     }

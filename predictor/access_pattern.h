@@ -55,10 +55,10 @@ double aw_patterns_error(const float *rough, const float *need, size_t cells);
 /** Sum a pattern over the cells of each slice interval; a cell is divided among intervals by
  *  length.
  *  @param[in]  need  [patterns->cells]
- *  @param[in]  cdt   spacing of the slices [m]
- *  @param[out] n     [slices]: regions in [i cdt, (i+1) cdt] */
-void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, double cdt, size_t slices,
-                          double *n);
+ *  @param[in]  age   [slices + 1]: of the slices, rising [m]
+ *  @param[out] n     [slices]: regions in [age[i], age[i + 1]] */
+void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, const double *age,
+                          size_t slices, double *n);
 
 AW_END_DECLS
 #endif

@@ -38,15 +38,27 @@ static double edge_at(const aw_history_view *h, int i)
     return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta - aw_first_delay(h);
 }
 
-/* Age of the beam at r' = r, in slices, and r' of an age. */
-static double age_at(const aw_history_view *h, double r)
+/* r' of slice i. */
+static double at_slice(const aw_history_view *h, int i)
 {
-    return (r + aw_first_delay(h)) / h->cdt;
+    return aw_slice_age(h, i) - aw_first_delay(h);
 }
 
-static double at_age(const aw_history_view *h, double age)
+/* The last stored slice before r, or at r to within a part of 1e-9 of its distance to the next. */
+static int slice_before(const aw_history_view *h, double r)
 {
-    return age * h->cdt - aw_first_delay(h);
+    const int i = aw_slice_before(h, r + aw_first_delay(h));
+    if (i + 1 < h->n &&
+        at_slice(h, i + 1) - r <= 1e-9 * (aw_slice_age(h, i + 1) - aw_slice_age(h, i)))
+        return i + 1;
+    return i;
+}
+
+/* Whether r lies at slice i. */
+static int is_at_slice(const aw_history_view *h, int i, double r)
+{
+    const double step = aw_slice_age(h, i + 1) - aw_slice_age(h, i);
+    return fabs(r - at_slice(h, i)) < 1e-9 * step;
 }
 
 /* The beam's box at r' = r. */
@@ -60,8 +72,7 @@ static aw_box box_at(const aw_history_view *history, double r)
  * centre. */
 static int is_hard(const aw_history_view *h, double r)
 {
-    const double slices = age_at(h, r);
-    if (slices < h->n && fabs(slices - rint(slices)) < 1e-9 * (1.0 + slices)) return 1;
+    if (is_at_slice(h, slice_before(h, r), r)) return 1;
     for (int i = 1; i < h->orbit.n; ++i)
         if (fabs(edge_at(h, i) - r) <= 1e-9 * r) return 1;
     return 0;
@@ -131,7 +142,7 @@ static double near_step(const aw_history_view *h, double r, double cell)
 static double next_break(const aw_history_view *h, const aw_field_point *p, double r, double cell,
                          double half)
 {
-    const double stored = at_age(h, h->n - 1), here = aw_view_geometry_at(h, p, r).lead;
+    const double stored = at_slice(h, h->n - 1), here = aw_view_geometry_at(h, p, r).lead;
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
         const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
@@ -140,13 +151,15 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     }
     double next = r + step;
     if (r < stored * (1.0 - 1e-12)) {
-        double begin = rint(age_at(h, r)); /* slices passed */
-        if (step >= h->cdt && fabs(r - at_age(h, begin)) < 1e-9 * h->cdt) {
-            double slices = exp2(floor(log2(step / h->cdt + 1e-9)));
-            next = at_age(h, begin + slices);
-        } else {
-            double boundary = at_age(h, floor(age_at(h, r) + 1e-9) + 1.0);
-            if (next > boundary * (1.0 - 1e-6)) next = boundary;
+        const int i = slice_before(h, r);
+        const double boundary = at_slice(h, i + 1), slice = boundary - at_slice(h, i);
+        if (step >= slice && is_at_slice(h, i, r)) {
+            int slices =
+                1; /* a power of two, so that fewer steps see other breaks as time goes on */
+            while (at_slice(h, i + 2 * slices) - r <= step + 1e-9 * slice) slices *= 2;
+            next = at_slice(h, i + slices);
+        } else if (next > boundary * (1.0 - 1e-6)) {
+            next = boundary;
         }
         if (next > stored) next = stored;
     }
@@ -177,7 +190,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
     aw_status status = AW_OK;
     const aw_slice *now = &history->slice[0];
     double cell = fmin(now->hs, now->hx), r = 0.0;
-    double usable = history->upstream ? HUGE_VAL : at_age(history, history->n - 3);
+    double usable = history->upstream ? HUGE_VAL : at_slice(history, history->n - 3);
     partition->n = 0;
     AW_TRY(check_frames(history));
     AW_TRY(partition_add(partition, history, 0.0));

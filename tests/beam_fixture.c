@@ -71,18 +71,26 @@ void bench_close(bench *b)
     aw_free(b->point);
 }
 
+/* Place of a step [m]. */
+static double place_of(const bench_params *p, int step)
+{
+    enum { TURN = 10 };
+    static const double at[TURN] = {0.0, 1.0, 2.0, 4.0, 6.0, 7.0, 7.5, 8.0, 8.5, 9.0};
+    return p->ladder ? (step / TURN * 10.0 + at[step % TURN]) * p->cdt : step * p->cdt;
+}
+
 void bench_run(bench *b, double S)
 {
     const bench_params *p = &b->params;
     const double reach = aw_cut_normal_of(CUTOFF).reach;
-    for (; b->step * p->cdt <= S + 1e-9; ++b->step) {
-        double at = b->step * p->cdt, charge;
+    for (; place_of(p, b->step) <= S + 1e-9; ++b->step) {
+        double at = place_of(p, b->step), charge;
         void *cells = aw_history_cells(b->history);
         assert_non_null(cells);
         assert_ok(aw_push_rigid(b->lattice, b->particles, p->gamma, at));
         aw_frame_rigid(&b->frame, &b->lattice->orbit, at, reach * p->sigma_s, reach * p->sigma_x);
         assert_ok(aw_deposit_run(b->deposit, b->particles, &b->frame, p->single, cells, &charge));
-        aw_history_push(b->history, &b->frame);
+        aw_history_push(b->history, &b->frame, at);
     }
     aw_frame_points(&b->frame.grid, &b->lattice->orbit, p->gamma, b->point);
 }

@@ -18,6 +18,7 @@ typedef struct bench_params {
     double gamma, sigma_s, sigma_x; /* [m] */
     double radius;                  /* of the bend that begins at S = 0 [m] */
     double cdt;                     /* [m] */
+    int ladder;                     /* 1: steps of cdt, 2 cdt and cdt/2 by turns */
     double piece[BENCH_PIECES_MAX]; /* lengths of the pieces of the bend [m]; 0: no more pieces */
 } bench_params;
 
@@ -40,7 +41,8 @@ bench_params bench_lcls(void);
 void bench_open(bench *b, const bench_params *params);
 void bench_close(bench *b);
 
-/* Move the beam on, step by step, until its centre is at S [m] (a multiple of cdt). */
+/* Move the beam on, step by step, until its centre is at S [m] (a multiple of cdt; of
+ * 10 cdt on a ladder). */
 void bench_run(bench *b, double S);
 
 /* A CPU device; an error fails the test. variant NULL: the fastest. */

@@ -74,9 +74,9 @@ void slices_fill(slices *s, int age, int padding, moments_fn f, const void *cont
 
 double beta_of(double gamma) { return sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma)); }
 
-aw_history_view slices_view(const slices *s, aw_orbit_view orbit, double cdt, double gamma,
-                            double r_cut)
+aw_history_view slices_view(slices *s, aw_orbit_view orbit, double cdt, double gamma, double r_cut)
 {
+    for (int i = 0; i < s->n; ++i) s->slice[i].ct = -i * cdt;
     return (aw_history_view){.orbit = orbit,
                              .slice = s->slice,
                              .n = s->n,

@@ -34,9 +34,8 @@ void slices_fill(slices *s, int age, int padding, moments_fn f, const void *cont
 double slices_get(const slices *s, int age, int i, int j, int k);
 void slices_set(slices *s, int age, int i, int j, int k, double value);
 
-/* View of all slices, with a rigid upstream. */
-aw_history_view slices_view(const slices *s, aw_orbit_view orbit, double cdt, double gamma,
-                            double r_cut);
+/* View of all slices, with a rigid upstream; gives them times that are cdt [m] apart. */
+aw_history_view slices_view(slices *s, aw_orbit_view orbit, double cdt, double gamma, double r_cut);
 
 /* Speed in c from gamma. */
 double beta_of(double gamma);

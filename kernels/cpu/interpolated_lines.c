@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/device/slice_cache.h"
+#include "kernels/math/retarded.h"
 #include "src/base/memory.h"
 
 /* Bytes of one slice as lines. */
@@ -96,8 +97,10 @@ static void convert_slice(const aw_cpu_line_cache *cache, const aw_slice *slice,
 aw_status aw_cpu_line_cache_update(aw_cpu_line_cache *cache, const aw_history_view *history,
                                    int along, double longest, int single, int threads)
 {
-    const double oldest = longest >= 0.0 ? longest / history->cdt + 3.0 : 0.0;
-    const size_t n = oldest < history->n ? (size_t)oldest : (size_t)history->n;
+    const size_t all = (size_t)history->n;
+    size_t n = 0;
+    if (longest >= 0.0) n = (size_t)aw_slice_before(history, longest) + 3; /* as many are read */
+    if (n > all) n = all;
     aw_status status = AW_OK;
     const aw_history_view *h = &cache->view, before = *h;
     AW_TRY(view_along(cache, history, along));

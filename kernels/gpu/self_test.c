@@ -59,6 +59,7 @@ static void fill_slice(test_case *t, int i)
         }
     t->slice[i] =
         (aw_slice){.cells = t->cells[i],
+                   .ct = -CDT * i,
                    .S = -BETA * CDT * i,
                    .tilt = 0.01 * i,
                    .hs = i == 3 ? 1.19 * H : H, /* slices of equal and of different spacings */

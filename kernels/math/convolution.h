@@ -57,8 +57,9 @@ AW_FN double aw_convolution_reach(const aw_history_view *h, double r_max, double
 {
     const aw_retarded now = aw_retarded_at(h, 0.0);
     const double lever = fmax(now.half_x / now.hs, now.half_s / now.hx); /* [cells/rad] */
-    double r = fmin(r_max, h->cdt);
-    if (now.nt == 0 || !now.same || !(h->cdt > 0.0)) return 0.0;
+    const double step = aw_slice_age(h, 1);
+    double r = fmin(r_max, step);
+    if (now.nt == 0 || !now.same || !(step > 0.0)) return 0.0;
     for (int i = 0; i < 60; ++i) {
         const aw_retarded f = aw_retarded_at(h, r);
         const double shift = fabs(f.sg * now.cg - f.cg * now.sg) * lever;

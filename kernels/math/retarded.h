@@ -23,8 +23,8 @@ AW_FN double aw_circle_radius(const aw_history_view *h, double r)
 }
 
 /** Frame and time weights at t' = t - delay/c.
- *  Three slices are interpolated quadratically in time (ages m, m+1, m+2 for delays in
- *  [m, m+1] cdt); in the rigid upstream one slice suffices. Centre and tilt are interpolated
+ *  Three slices are interpolated quadratically in time (m, m+1 and m+2 for delays from the age of m
+ *  to that of m+1); in the rigid upstream one slice suffices. Centre and tilt are interpolated
  *  relative to the design orbit, whose closed form gives the lab frame (source: dissertation 3.1.2;
  *  interpolating lab positions would cost (c dt)^2/8R at magnet edges). */
 typedef struct aw_retarded {
@@ -42,17 +42,49 @@ typedef struct aw_retarded {
     int same;                 /* 1: all slices have the same spacings */
 } aw_retarded;
 
-/** Arc length of the beam's centre `age` slices ago, also in the rigid upstream [m]. */
-AW_FN double aw_slice_S(const aw_history_view *h, int age)
+/** Age of slice i [m], c times the time since; beyond the oldest, of slices every cdt. */
+AW_FN double aw_slice_age(const aw_history_view *h, int i)
 {
-    int last = h->n - 1;
-    return age <= last ? h->slice[age].S : h->slice[last].S - h->beta * h->cdt * (age - last);
+    const int last = h->n - 1;
+    if (i <= last) return h->slice[0].ct - h->slice[i].ct;
+    return h->slice[0].ct - h->slice[last].ct + (i - last) * h->cdt;
 }
 
-/** The slice of that age, the oldest where there is none; borrowed. */
-AW_FN const aw_slice *aw_slice_at(const aw_history_view *h, int age)
+/** The oldest slice whose age is at most `delay` [m], >= 0. Cheap if most slices are as far apart
+ *  as the newest two, and never more than a bisection. */
+AW_FN int aw_slice_before(const aw_history_view *h, double delay)
 {
-    return &h->slice[age < h->n ? age : h->n - 1];
+    const double now = h->slice[0].ct, guess = delay / aw_slice_age(h, 1);
+    const int i = guess < h->n - 1 ? (int)guess : h->n - 1;
+    int from = 0, to = h->n; /* the age of `from` is at most `delay`, that of `to` is more */
+    if (now - h->slice[i].ct <= delay) {
+        from = i;
+        if (i + 1 < to && now - h->slice[i + 1].ct > delay) to = i + 1;
+    } else {
+        to = i;
+        if (now - h->slice[i - 1].ct <= delay) from = i - 1;
+    }
+    while (to - from > 1) {
+        const int half = from + (to - from) / 2;
+        if (now - h->slice[half].ct <= delay)
+            from = half;
+        else
+            to = half;
+    }
+    return from;
+}
+
+/** Arc length of the beam's centre at the time of slice i, also in the rigid upstream [m]. */
+AW_FN double aw_slice_S(const aw_history_view *h, int i)
+{
+    int last = h->n - 1;
+    return i <= last ? h->slice[i].S : h->slice[last].S - h->beta * h->cdt * (i - last);
+}
+
+/** Slice i, the oldest where there is none; borrowed. */
+AW_FN const aw_slice *aw_slice_at(const aw_history_view *h, int i)
+{
+    return &h->slice[i < h->n ? i : h->n - 1];
 }
 
 /** Frame and weights at r' = r [m], >= 0. */
@@ -60,27 +92,27 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
 {
     aw_retarded f;
     const double delay = r + aw_first_delay(h);
-    double q = delay / h->cdt;
-    int last = h->n - 1, rigid = h->upstream && q >= last;
-    int m = rigid ? last : (int)q;
-    double xi = q - (m + 1); /* age relative to the middle slice, in steps: -1 .. 0 */
+    const int last = h->n - 1, m = aw_slice_before(h, delay), rigid = h->upstream && m == last;
+    const double middle = aw_slice_age(h, m + 1), a = middle - aw_slice_age(h, m);
+    const double b = aw_slice_age(h, m + 2) - middle;
+    const double xi = delay - middle; /* age relative to the middle slice: -a .. 0 */
     double S, x, tilt, dS, dx = 0.0, dtilt = 0.0;
 
     f.delay = delay;
     f.radius = aw_circle_radius(h, r);
     f.nt = rigid ? 1 : 3;
     if (!h->upstream && m + 2 > last) f.nt = 0;
-    f.w[0] = 0.5 * xi * (xi - 1.0);
-    f.w[1] = 1.0 - xi * xi;
-    f.w[2] = 0.5 * xi * (xi + 1.0);
-    f.wd[0] = -(xi - 0.5) / h->cdt; /* age increases as t' decreases */
-    f.wd[1] = 2.0 * xi / h->cdt;
-    f.wd[2] = -(xi + 0.5) / h->cdt;
+    f.w[0] = xi * (xi - b) / (a * (a + b));
+    f.w[1] = (xi + a) * (b - xi) / (a * b);
+    f.w[2] = xi * (xi + a) / (b * (a + b));
+    f.wd[0] = (b - 2.0 * xi) / (a * (a + b)); /* age increases as t' decreases */
+    f.wd[1] = (2.0 * xi + a - b) / (a * b);
+    f.wd[2] = -(2.0 * xi + a) / (b * (a + b));
     f.slice[0] = aw_slice_at(h, m);
     f.slice[1] = aw_slice_at(h, m + 1);
     f.slice[2] = aw_slice_at(h, m + 2);
     if (rigid) {
-        S = h->slice[last].S - h->beta * (delay - last * h->cdt);
+        S = h->slice[last].S - h->beta * (delay - aw_slice_age(h, last));
         x = h->slice[last].x;
         tilt = h->slice[last].tilt;
         dS = h->beta;
@@ -122,10 +154,10 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
         f.hs = slice->hs < f.hs ? slice->hs : f.hs;
         f.hx = slice->hx < f.hx ? slice->hx : f.hx;
         const double reach = AW_SPLINE_REACH;
-        double a = (0.5 * (h->ns - 1) + reach) * slice->hs;
-        double b = (0.5 * (h->nx - 1) + reach) * slice->hx;
-        f.half_s = a > f.half_s ? a : f.half_s;
-        f.half_x = b > f.half_x ? b : f.half_x;
+        const double half_s = (0.5 * (h->ns - 1) + reach) * slice->hs;
+        const double half_x = (0.5 * (h->nx - 1) + reach) * slice->hx;
+        f.half_s = half_s > f.half_s ? half_s : f.half_s;
+        f.half_x = half_x > f.half_x ? half_x : f.half_x;
     }
     return f;
 }

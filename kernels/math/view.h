@@ -19,6 +19,7 @@
  *  u = (i - (ns-1)/2) hs along the tilted axis and w = (j - (nx-1)/2) hx across it. */
 typedef struct aw_slice {
     const void *cells; /* borrowed; first padding cell */
+    double ct;         /* c times its time, from any origin [m] */
     double S, x;       /* centre: arc length and offset along the normal [m] */
     double tilt;       /* angle of the grid's s axis to the design tangent at S [rad] */
     double hs, hx;     /* spacing of the nodes [m] */
@@ -26,8 +27,9 @@ typedef struct aw_slice {
                         * in its cache; 0: unknown, never cached */
 } aw_slice;
 
-/** The beam's past. slice[i] is at time t - i cdt/c. If `upstream` is set, the bunch moved rigidly
- *  along the orbit at `beta` before slice[n-1]. */
+/** The beam's past: slices at times that fall with their index, by steps of any length. The
+ *  potentials are wanted at the time of slice[0]; the age of slice[i] is slice[0].ct - slice[i].ct.
+ *  If `upstream` is set, the bunch moved rigidly along the orbit at `beta` before slice[n-1]. */
 typedef struct aw_history_view {
     aw_orbit_view orbit;
     const aw_slice *slice; /* borrowed; newest first */
@@ -35,7 +37,8 @@ typedef struct aw_history_view {
     int ns, nx;            /* nodes of every slice */
     int single;            /* cells are float, not double */
     int upstream;          /* 1: slice[n-1] is the first of the run; the motion before was rigid */
-    double cdt;            /* spacing of the slices in time, times c [m] */
+    double cdt;            /* of the first step of the run, times c [m]: spacing of the slices that
+                            * interpolation imagines before slice[n-1] */
     double beta;           /* speed in the upstream, in c */
     double r_cut;          /* sources beyond this distance r' are neglected [m] */
 } aw_history_view;

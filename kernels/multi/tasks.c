@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/math/retarded.h"
 #include "src/base/memory.h"
 
 /* Capacities of the arrays, by their place in aw_tasks.capacity. */
@@ -34,8 +35,7 @@ static double points_of(const aw_cluster *c)
 /* Slice interval in which a region begins; the last one for all regions beyond the oldest slice. */
 static size_t slice_of(const aw_history_view *h, const double region[2])
 {
-    const double i = region[0] / h->cdt;
-    return i < (double)(h->n - 1) ? (size_t)i : (size_t)(h->n - 1);
+    return (size_t)aw_slice_before(h, region[0] + aw_first_delay(h));
 }
 
 /* Compute the weight of every slice interval, t->load [slices]. @return their sum */

@@ -144,7 +144,7 @@ static aw_status run_command(int argc, char **argv)
     if (!text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
     aw_info("# resolved input of %s", config->path);
     aw_info("%.*s", (int)strlen(text) - 1, text); /* without its last line feed */
-    aw_plan_make(config, &plan);
+    AW_TRY(aw_plan_make(config, &plan));
     aw_summary_plan(config, &plan);
     print_time(config, &plan);
     print_optics(config);

@@ -39,6 +39,7 @@ typedef struct run {
     long steps;                        /* done; the first is step 0 */
     int quiet;                         /* no report */
 
+    int halved;   /* largest number of halvings of a step */
     int broken;   /* rules of which the run has warned, AW_RULE_.. */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
     double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
@@ -48,7 +49,10 @@ typedef struct run {
 
 /* Has the bunch centre reached S [m]? A step is beta c dt long, a little less than the c dt that
  * users count with, so a thousandth of a step may be missing. */
-static int reached(const run *r, double S) { return r->sim->S_ref >= S - 1e-3 * r->config->step_m; }
+static int reached(const run *r, double S)
+{
+    return r->sim->S_ref >= S - 1e-3 * aw_simulation_cdt(r->sim);
+}
 
 /* Has one of n places, or several, been reached since the last step? *next: the first that has
  * not. */
@@ -65,7 +69,7 @@ static void output_due(run *r, int *meshes, int *particles)
 {
     const aw_config *config = r->config;
     const long step = r->sim->step;
-    const int last = step == r->sim->plan.steps;
+    const int last = aw_simulation_is_last(r->sim);
     *particles = last || (config->particles_every > 0 && step % config->particles_every == 0);
     *particles |=
         place_reached(r, config->particles_at_m, config->particles_at_n, &r->next_particles_at);
@@ -96,11 +100,12 @@ static void watch_bunch(run *r, const aw_monitor_row *row)
     const aw_plan_bunch bunch = {.S = sim->S_ref,
                                  .kappa = aw_orbit_at(&r->config->lattice->orbit, sim->S_ref).kappa,
                                  .sigma_s = row->sigma_s,
+                                 .step = aw_simulation_cdt(sim),
                                  .h_s = spacing_along(grid)};
     const int broken = aw_plan_broken(r->config, &sim->plan, &bunch) & ~r->broken;
     if (!broken) return;
     aw_progress_clear(&r->progress);
-    aw_plan_warn_broken(r->config, &bunch, broken);
+    aw_plan_warn_broken(&bunch, broken);
     r->broken |= broken;
 }
 
@@ -191,10 +196,12 @@ static aw_status loop(run *r)
     for (;;) {
         AW_TRY(one_step(r));
         r->steps++;
+        aw_progress_expect(&r->progress, sim->plan.steps + lround(sim->extra) + 1);
         aw_progress_step(&r->progress, sim->seconds);
-        if (sim->step == sim->plan.steps) break;
+        if (aw_simulation_is_last(sim)) break;
         AW_TRY(stop_if_asked(r));
         AW_TRY(aw_simulation_advance(sim));
+        if (sim->check.halved > r->halved) r->halved = sim->check.halved;
     }
 done:
     return status;
@@ -241,6 +248,10 @@ static void finish(run *r, double seconds)
                  r->config->tolerance);
     aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag%s", sim->step, seconds, r->meshes,
             r->meshes == 1 ? "" : "s", r->config->directory, error);
+    if (sim->extra > 0.0)
+        aw_info("steps: %ld were planned; some were halved, as often as %d times, where the force "
+                "changed faster than lattice and bunch had told",
+                sim->plan.steps, r->halved);
     if (r->F_s > 0.0 && r->F_x > 0.0)
         aw_info("forces: largest error estimate %.2g of the largest F_z and %.2g of the largest "
                 "F_x (%.3g and %.3g eV/m), from the quadrature alone",
@@ -285,7 +296,7 @@ static aw_status read_input(int argc, char **argv, aw_options *options, aw_confi
     aw_log_quiet(options->quiet);
     AW_TRY(aw_options_config(options, config));
     aw_tuning_load(&(*config)->tuning);
-    aw_plan_make(*config, plan);
+    AW_TRY(aw_plan_make(*config, plan));
     AW_TRY(aw_plan_check(*config, plan));
     AW_TRY(aw_plan_memory(*config, plan));
 done:

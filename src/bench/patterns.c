@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cpu/simd/simd.h"
+#include "kernels/math/retarded.h"
 #include "quadrature/rules/refine.h"
 #include "src/base/memory.h"
 #include "src/bench/case.h"
@@ -37,9 +38,9 @@ typedef struct pattern_map {
 
 /* Subregions in each slice interval of one point. */
 typedef struct slice_counts {
-    double cdt; /* width of an interval [m] */
     size_t slices;
-    double *n; /* owned, [slices] */
+    double *n;   /* owned, [slices] */
+    double *age; /* owned, [slices + 1]: ends of the intervals [m] */
 } slice_counts;
 
 /* Workspace of one thread. */
@@ -179,7 +180,7 @@ static void add_slices(aw_json *json, const char *key, const aw_patterns *patter
                        const slice_counts *counts)
 {
     size_t slices = counts->slices;
-    aw_patterns_by_slice(patterns, &patterns->need[row * patterns->cells], counts->cdt, slices,
+    aw_patterns_by_slice(patterns, &patterns->need[row * patterns->cells], counts->age, slices,
                          counts->n);
     while (slices > 0 && !(counts->n[slices - 1] > 0.0)) --slices;
     aw_json_begin_array(json, key);
@@ -228,7 +229,7 @@ static void add_setup(aw_json *json, const aw_bench *b, const aw_simulation *sim
     aw_json_number(json, "tolerance", sim->config->tolerance, AW_BENCH_DIGITS);
     aw_json_string(json, "sampling", b->random ? "random" : "quiet");
     aw_json_string(json, "solver", sim->config->solver);
-    aw_json_number(json, "cdt_m", sim->view->cdt, LENGTH_DIGITS);
+    aw_json_number(json, "cdt_m", aw_slice_age(sim->view, 1), LENGTH_DIGITS);
 }
 
 static aw_status write_patterns(const aw_bench *b, const pattern_map *map,
@@ -238,9 +239,11 @@ static aw_status write_patterns(const aw_bench *b, const pattern_map *map,
     const aw_grid_view *grid = &sim->frame.grid;
     aw_status status = AW_OK;
     aw_json json = {.depth = 0};
-    slice_counts counts = {.cdt = sim->view->cdt, .slices = (size_t)sim->view->n};
+    slice_counts counts = {.slices = (size_t)sim->view->n};
     counts.n = aw_alloc(counts.slices, sizeof *counts.n);
-    AW_TRY(counts.n ? AW_OK : AW_ERR_NOMEM);
+    counts.age = aw_alloc(counts.slices + 1, sizeof *counts.age);
+    AW_TRY(counts.n && counts.age ? AW_OK : AW_ERR_NOMEM);
+    for (size_t i = 0; i <= counts.slices; ++i) counts.age[i] = aw_slice_age(sim->view, (int)i);
     aw_json_begin_object(&json, NULL);
     add_setup(&json, b, sim);
     aw_json_begin_array(&json, "edges_m");
@@ -258,6 +261,7 @@ static aw_status write_patterns(const aw_bench *b, const pattern_map *map,
 done:
     aw_json_free(&json);
     aw_free(counts.n);
+    aw_free(counts.age);
     return status;
 }
 

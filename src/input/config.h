@@ -14,6 +14,8 @@ AW_BEGIN_DECLS
 typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_EXTERNAL } aw_motion;
 
 #define AW_NAME_MAX 64
+/* step_m: auto. */
+#define AW_STEP_AUTO 0.0
 #define AW_PATH_MAX_LEN 4096
 /* Solver of runs and validation cases that do not name one. */
 #define AW_DEFAULT_SOLVER "projection"
@@ -30,7 +32,7 @@ typedef struct aw_config {
     int line;       /* 1: forces of the one-dimensional model (pic/line) */
     int line_model; /* an aw_line_model */
     int grid[2];    /* points along s, x */
-    double step_m;  /* c dt [m] */
+    double step_m;  /* c dt [m]; AW_STEP_AUTO: a ladder (src/simulation/schedule.h) */
     double tolerance;
     char solver[AW_NAME_MAX];
     int forecast_neighbours; /* the members of aw_forecast (src/solvers/solver.h) */

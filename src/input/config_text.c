@@ -215,6 +215,11 @@ static int put_field(FILE *out, const aw_field *field, const aw_config *config)
     case AW_FIELD_SPECIAL: return put_special(out, field, config);
     case AW_FIELD_NUMBER:
         memcpy(&number, from, sizeof number);
+        if (from == (const char *)&config->step_m && number == AW_STEP_AUTO) {
+            put_key(out, field);
+            fputs("auto\n", out);
+            return 1;
+        }
         put_number(out, field, number);
         return 1;
     default: put_key(out, field);

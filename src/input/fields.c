@@ -75,7 +75,7 @@ static const aw_field table[] = {
     {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
      "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
     {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL,
-     "c dt in m, at least 1.0e-6, e.g. 0.02"},
+     "c dt in m, at least 1.0e-6, e.g. 0.02, or auto"},
     {"numerics.tolerance", AW_FIELD_NUMBER, AT(tolerance), "1.0e-6", TOLERANCE,
      "a number from 1e-12 to 1, e.g. 1.0e-6"},
     {"numerics.inner_density", AW_FIELD_INT, AT(inner_density), "1", 1.0, 16.0, 0, NULL,
@@ -201,8 +201,8 @@ int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yam
     double value = 0.0;
     if (strcmp(field->key, "numerics.step_m") == 0 && node->kind == AW_YAML_SCALAR &&
         strcmp(node->text, "auto") == 0) {
-        aw_yaml_error(errors, node, "'auto' is not built yet (expected %s)", field->expected);
-        return 0;
+        *out = AW_STEP_AUTO;
+        return 1;
     }
     if (!aw_yaml_number(errors, node, field->expected, &value)) return 0;
     if (!in_range(errors, field, node, value)) return 0;

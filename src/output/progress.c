@@ -121,6 +121,8 @@ void aw_progress_begin(aw_progress *progress, FILE *stream, long total, int quie
     progress->terminal = progress->stream && isatty(fileno(progress->stream));
 }
 
+void aw_progress_expect(aw_progress *progress, long total) { progress->state.total = total; }
+
 void aw_progress_step(aw_progress *progress, const double seconds[AW_PARTS])
 {
     aw_progress_state *state = &progress->state;

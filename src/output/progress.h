@@ -34,6 +34,9 @@ void aw_progress_format(const aw_progress_state *state, int width, char *text, s
 /** Begin. @param[in] stream  usually stderr, borrowed   @param[in] quiet  1: never print */
 void aw_progress_begin(aw_progress *progress, FILE *stream, long total, int quiet);
 
+/** Expect `total` steps from now on. */
+void aw_progress_expect(aw_progress *progress, long total);
+
 /** Count one more step, whose parts took `seconds` (NULL: unknown). The bar is redrawn at most 10
  *  times a second. */
 void aw_progress_step(aw_progress *progress, const double seconds[AW_PARTS]);

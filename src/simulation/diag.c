@@ -199,7 +199,7 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
                             .pz = d->particle[P_PZ],
                             .id = d->id,
                             .charge = p->charge,
-                            .time = (double)sim->step * sim->config->step_m / AW_C};
+                            .time = aw_simulation_ct(sim) / AW_C};
 done:
     return status;
 }
@@ -217,10 +217,10 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
     if (particles) AW_TRY(fill_particles(d, sim, &species));
     aw_openpmd_date(time(NULL), date);
     aw_snapshot snapshot = {.step = sim->step,
-                            .time = (double)sim->step * config->step_m / AW_C,
-                            .dt = config->step_m / AW_C,
+                            .time = aw_simulation_ct(sim) / AW_C,
+                            .dt = aw_simulation_cdt(sim) / AW_C,
                             .s_ref = sim->S_ref,
-                            .t_ref = (double)sim->step * config->step_m / AW_C,
+                            .t_ref = aw_simulation_ct(sim) / AW_C,
                             .gamma_ref = config->lattice->gamma_ref,
                             .kappa_ref = aw_orbit_at(&config->lattice->orbit, sim->S_ref).kappa,
                             .frame = sim->frame.grid,

@@ -38,7 +38,7 @@ aw_status aw_line_forces_update(aw_simulation *sim)
     sim->seconds[AW_PART_FORCES] = lap(&begin);
     aw_line_gather(sim->line, sim->particles, orbit, sim->Fz, sim->Fx, &sim->force_stats);
     if (sim->half_kick_pending)
-        status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * config->step_m);
+        status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * aw_simulation_cdt(sim));
     AW_TRY(aw_particles_agree(sim->particles, status));
     sim->seconds[AW_PART_GATHER] = lap(&begin);
     sim->half_kick_pending = 0;

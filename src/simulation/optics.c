@@ -294,6 +294,17 @@ done:
     return status;
 }
 
+aw_status aw_optics_at(const aw_lattice *lattice, const aw_beam_params *beam, int rigid,
+                       const double *S, size_t n, aw_optics_point *point)
+{
+    aw_optics at = {.point = point};
+    walk w = {.lattice = lattice, .beam = beam, .rigid = rigid, .out = &at};
+    start_probes(&w);
+    for (size_t i = 0; i < n; ++i)
+        if (!add_point(&w, &(aw_optics_point){.S = S[i]})) return AW_ERR_RANGE;
+    return AW_OK;
+}
+
 void aw_optics_free(aw_optics *optics)
 {
     if (!optics) return;

@@ -57,6 +57,12 @@ aw_status aw_optics_new(const aw_lattice *lattice, const aw_beam_params *beam, i
                         aw_optics **out);
 void aw_optics_free(aw_optics *optics);
 
+/** The same at the places S[n] only, which must not fall; `element` and `end` are 0.
+ *  @param[out] point  [n]
+ *  @return as aw_optics_new */
+aw_status aw_optics_at(const aw_lattice *lattice, const aw_beam_params *beam, int rigid,
+                       const double *S, size_t n, aw_optics_point *point);
+
 /** Overtaking length (24 sigma_s R^2)^(1/3) at curvature kappa [m]. */
 double aw_overtaking_length(double sigma_s, double kappa);
 

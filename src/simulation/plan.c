@@ -19,6 +19,7 @@
 #include "src/base/threads.h"
 #include "src/input/place.h"
 #include "src/simulation/optics.h"
+#include "src/simulation/schedule.h"
 #include "src/simulation/upstream.h"
 #include "src/solvers/solver.h"
 
@@ -46,8 +47,6 @@
 #define AW_PATTERNS ((size_t)6)
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
-/* Time steps in an overtaking length, at least. */
-#define AW_STEPS_PER_OVERTAKING 20.0
 /* Error of the forces by the grid, times the fourth power of the cells per sigma_s, and the cells
  * below which it exceeds 1 % (docs/theory.md, "Accuracy"). */
 #define AW_GRID_ERROR 0.37
@@ -58,6 +57,9 @@
 #define AW_FEWEST_SLICES ((size_t)4)
 /* Coordinates, start, forces and element of a macro-particle. */
 #define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
+
+/* Slices beyond those of the steps that a run may add: steps at the changes of the ladder. */
+#define AW_EXTRA_SLICES 8
 
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
@@ -84,7 +86,7 @@ static double sharpest_curvature(const aw_lattice *lattice)
 static void find_shortest(const aw_config *config, aw_plan *plan)
 {
     const aw_lattice *lattice = config->lattice;
-    const double end = (double)plan->steps * plan->beta * config->step_m + config->step_m;
+    const double end = plan->end + plan->longest_step;
     aw_plan_bend *found = &plan->shortest;
     aw_optics *optics = NULL;
     found->sigma_s = config->beam.sigma_s;
@@ -216,17 +218,43 @@ static size_t other_bytes(const aw_config *config, size_t slices)
 size_t aw_plan_slices(const aw_config *config, const aw_plan *plan)
 {
     /* The line model knows no past; the meshes are made of the newest slice. */
-    return config->line ? AW_FEWEST_SLICES : (size_t)plan->steps + 1;
+    return config->line ? AW_FEWEST_SLICES : (size_t)plan->most_steps + 1;
 }
 
-void aw_plan_make(const aw_config *config, aw_plan *plan)
+/* Steps of the run, and where it ends. */
+static aw_status plan_steps(const aw_config *config, aw_plan *plan)
 {
+    aw_schedule *schedule = NULL;
+    aw_status status = AW_OK;
+    int64_t tick = 0, step = 0;
+    AW_TRY(aw_schedule_new(config, &schedule));
+    plan->beta = schedule->beta;
+    plan->steps = schedule->steps;
+    plan->end = aw_schedule_S(schedule, schedule->end);
+    plan->shortest_step = aw_schedule_ct(schedule, schedule->shortest);
+    plan->longest_step = aw_schedule_ct(schedule, schedule->longest);
+    if (config->steps > 0 && config->steps < plan->steps) {
+        plan->steps = config->steps;
+        for (long i = 0; i < plan->steps; ++i)
+            tick += step = aw_schedule_step(schedule, tick, step, 0);
+        plan->end = aw_schedule_S(schedule, tick);
+    }
+    plan->most_steps = plan->steps;
+    if (config->step_m == AW_STEP_AUTO && config->motion == AW_MOTION_SELF_CONSISTENT)
+        plan->most_steps += plan->steps / AW_EXTRA_STEPS + AW_EXTRA_SLICES;
+    if (config->steps > 0 && config->steps < plan->most_steps) plan->most_steps = config->steps;
+done:
+    aw_schedule_free(schedule);
+    return status;
+}
+
+aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
+{
+    aw_status status = AW_OK;
     const aw_beam_params *beam = &config->beam;
     double gamma = beam->gamma, kappa = sharpest_curvature(config->lattice);
-    *plan = (aw_plan){.beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma))};
-    /* A step that ends at the end of the lattice to rounding counts. */
-    plan->steps = (long)floor(config->lattice->length / (plan->beta * config->step_m) + 1e-9);
-    if (config->steps > 0 && config->steps < plan->steps) plan->steps = config->steps;
+    *plan = (aw_plan){.steps = 0};
+    AW_TRY(plan_steps(config, plan));
     plan->upstream_cut = fmin(config->upstream_m, 2.0 * gamma * gamma * 10.0 * beam->sigma_s);
     if (kappa > 0.0) {
         plan->radius = 1.0 / kappa;
@@ -246,6 +274,8 @@ void aw_plan_make(const aw_config *config, aw_plan *plan)
         other_bytes(config, history.slices) +
         several_devices_bytes(config, (size_t)config->grid[0] * (size_t)config->grid[1],
                               history.slices, plan->history_bytes);
+done:
+    return status;
 }
 
 static aw_status check_history(const aw_config *config, const aw_plan *plan)
@@ -380,9 +410,9 @@ static double longest_step(double overtaking)
     return floor(10.0 * step / unit) * unit / 10.0;
 }
 
-static int step_too_long(const aw_config *config, double overtaking)
+static int is_too_long(double step, double overtaking)
 {
-    return overtaking > 0.0 && config->step_m > overtaking / AW_STEPS_PER_OVERTAKING;
+    return overtaking > 0.0 && step > overtaking / AW_STEPS_PER_OVERTAKING;
 }
 
 aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
@@ -430,7 +460,7 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
 {
     const aw_beam_params *beam = &config->beam;
     int n = 0;
-    if (step_too_long(config, plan->shortest.overtaking)) {
+    if (is_too_long(config->step_m, plan->shortest.overtaking)) {
         const aw_plan_bend *bend = &plan->shortest;
         aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m of the bunch in "
                 "%s, where sigma_s is %.3g um at S = %.4g m: forces in edges will be smeared (use "
@@ -480,22 +510,21 @@ static double overtaking_of(const aw_plan_bunch *bunch)
 
 int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_bunch *bunch)
 {
-    const int expected = step_too_long(config, plan->shortest.overtaking);
+    const int expected = is_too_long(config->step_m, plan->shortest.overtaking);
     const double fewest = fmin(AW_FEWEST_CELLS, 0.5 * plan->cells_s);
     int broken = 0;
-    if (!expected && step_too_long(config, overtaking_of(bunch))) broken |= AW_RULE_STEP;
+    if (!expected && is_too_long(bunch->step, overtaking_of(bunch))) broken |= AW_RULE_STEP;
     if (!config->line && cells_of(bunch) < fewest) broken |= AW_RULE_CELLS;
     return broken;
 }
 
-void aw_plan_warn_broken(const aw_config *config, const aw_plan_bunch *bunch, int broken)
+void aw_plan_warn_broken(const aw_plan_bunch *bunch, int broken)
 {
     const double overtaking = overtaking_of(bunch), cells = cells_of(bunch);
     if (broken & AW_RULE_STEP)
         aw_warn("S = %.4g m: sigma_s has become %.3g um, and step_m = %g m is more than 1/20 of "
                 "the overtaking length %.3g m: forces in edges are smeared (use %.2g m or less)",
-                bunch->S, 1e6 * bunch->sigma_s, config->step_m, overtaking,
-                longest_step(overtaking));
+                bunch->S, 1e6 * bunch->sigma_s, bunch->step, overtaking, longest_step(overtaking));
     if (broken & AW_RULE_CELLS)
         aw_warn("S = %.4g m: %.1f grid cells per sigma_s, which has become %.3g um in a bunch with "
                 "long tails: forces are off by about %.0f %% (use a finer grid)",

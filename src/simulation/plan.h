@@ -20,8 +20,11 @@ typedef struct aw_plan_bend {
 
 /** Steps, memory and resolution of a run. */
 typedef struct aw_plan {
-    long steps;          /* number of the last step; step k is at S = k beta step_m */
-    double beta;         /* of the beam's mean energy */
+    long steps;                         /* number of the last step, as planned */
+    long most_steps;                    /* of a run that halves steps of its own accord (`auto`) */
+    double end;                         /* S at the last step [m] */
+    double shortest_step, longest_step; /* [m] */
+    double beta;                        /* of the beam's mean energy */
     double upstream_cut; /* retarded distance r' at which the upstream is cut off [m] */
     double overtaking;   /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
     double radius;       /* of the sharpest bend [m]; 0 without bends */
@@ -32,14 +35,17 @@ typedef struct aw_plan {
     size_t history_bytes, other_bytes; /* memory at the end of the run, estimated */
 } aw_plan;
 
+/** A run may halve steps until it has taken one step more than planned in so many. */
+#define AW_EXTRA_STEPS 4
+
 /** Threads of a run: those given, or as many as OpenMP takes. */
 int aw_plan_threads(const aw_config *config);
 
 /** Number of slices that the history of a planned run holds. */
 size_t aw_plan_slices(const aw_config *config, const aw_plan *plan);
 
-/** Compute the plan of a resolved input. */
-void aw_plan_make(const aw_config *config, aw_plan *plan);
+/** Compute the plan of a resolved input. @return AW_OK, AW_ERR_NOMEM (message) */
+aw_status aw_plan_make(const aw_config *config, aw_plan *plan);
 
 /** Refuse, in one line each at the place of the key, a history over the budget history_MiB, more
  *  particles than the machine has memory for, a bunch too large for the sharpest bend, and an
@@ -65,6 +71,7 @@ enum { AW_RULE_STEP = 1, AW_RULE_CELLS = 2 };
 typedef struct aw_plan_bunch {
     double S, kappa; /* of the design orbit [m], [1/m] */
     double sigma_s;  /* rms length [m] */
+    double step;     /* c dt of the last step [m] */
     double h_s;      /* spacing of the grid along s [m]; 0: s is along no axis of the grid */
 } aw_plan_bunch;
 
@@ -73,7 +80,7 @@ typedef struct aw_plan_bunch {
 int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_bunch *bunch);
 
 /** Warn, in one line each, of broken rules. */
-void aw_plan_warn_broken(const aw_config *config, const aw_plan_bunch *bunch, int broken);
+void aw_plan_warn_broken(const aw_plan_bunch *bunch, int broken);
 
 AW_END_DECLS
 #endif

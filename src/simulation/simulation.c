@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/math/integrand.h"
 #include "pic/distribution.h"
 #include "pic/push.h"
 #include "src/base/comm.h"
@@ -16,6 +17,11 @@
 #include "src/base/units.h"
 #include "src/simulation/line_forces.h"
 #include "src/simulation/ranks.h"
+
+/* Error of all steps together that the check allows, over the energy that the bunch is expected to
+ * lose, if no two of them cancel. With 0.01 the jump of the force at an edge halves steps that were
+ * good to 5e-4 (third bend of the Zeuthen chicane). */
+#define AW_STEP_ERROR 0.05
 
 static aw_status allocate_arrays(aw_simulation *sim)
 {
@@ -32,7 +38,8 @@ static aw_status allocate_arrays(aw_simulation *sim)
     sim->point = aw_alloc(n, sizeof *sim->point);
     sim->result = aw_alloc(n * AW_RESULTS, sizeof *sim->result);
     sim->error = aw_alloc(n, sizeof *sim->error);
-    return sim->point && sim->result && sim->error ? AW_OK : AW_ERR_NOMEM;
+    sim->axis = aw_alloc(n, sizeof *sim->axis);
+    return sim->point && sim->result && sim->error && sim->axis ? AW_OK : AW_ERR_NOMEM;
 }
 
 /* Draw the beam and place it on the design orbit at S = 0. */
@@ -71,7 +78,6 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     sim->config = config;
     sim->reach = aw_cut_normal_of(config->beam.cutoff_sigma).reach;
     if (config->threads > 0) omp_set_num_threads(config->threads);
-    aw_plan_make(config, &sim->plan);
     aw_device_params device = {.variant = variant,
                                .threads = config->threads,
                                .inner_density = config->inner_density,
@@ -79,10 +85,13 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     aw_history_params history = {.ns = config->grid[0],
                                  .nx = config->grid[1],
                                  .single = config->history_single,
-                                 .cdt = config->step_m,
                                  .gamma = config->beam.gamma,
-                                 .upstream_cut = sim->plan.upstream_cut,
-                                 .slices = aw_plan_slices(config, &sim->plan)};
+                                 .slices = 0};
+    AW_TRY(aw_plan_make(config, &sim->plan));
+    AW_TRY(aw_schedule_new(config, &sim->schedule));
+    history.cdt = aw_simulation_cdt(sim);
+    history.upstream_cut = sim->plan.upstream_cut;
+    history.slices = aw_plan_slices(config, &sim->plan);
     AW_TRY(aw_comm_agree(aw_threads_try(omp_get_max_threads())));
     AW_TRY(aw_device_open(config->line ? "cpu" : config->device, &device, &sim->device));
     AW_TRY(aw_comm_agree(aw_solver_new(config->solver, &sim->device, &sim->solver)));
@@ -117,6 +126,7 @@ void aw_simulation_free(aw_simulation *sim)
                      sim->Fz,
                      sim->Fx,
                      sim->result,
+                     sim->axis,
                      sim->error};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
     aw_free(sim->point);
@@ -126,6 +136,7 @@ void aw_simulation_free(aw_simulation *sim)
     aw_deposit_free(sim->deposit);
     aw_gather_free(sim->gather);
     aw_line_free(sim->line);
+    aw_schedule_free(sim->schedule);
     aw_particles_free(sim->particles);
     aw_particles_free(sim->gathered);
     aw_free(sim);
@@ -180,7 +191,7 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
         AW_TRY(aw_frame_fit(&sim->frame, orbit, sim->particles, sim->S_ref));
     AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
                           &sim->charge));
-    aw_history_push(sim->history, &sim->frame);
+    aw_history_push(sim->history, &sim->frame, aw_simulation_ct(sim));
     sim->view = aw_history_look(sim->history, orbit);
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
 done:
@@ -210,7 +221,8 @@ static aw_status update_forces(aw_simulation *sim)
     const aw_gather_params gather = {.grid = grid,
                                      .forces = &sim->forces,
                                      .gamma = config->beam.gamma,
-                                     .kick = sim->half_kick_pending ? 0.5 * config->step_m : 0.0};
+                                     .kick = sim->half_kick_pending ? 0.5 * aw_simulation_cdt(sim)
+                                                                    : 0.0};
     double begin = aw_now();
     aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
     sim->seconds[AW_PART_FORCES] = aw_now() - begin;
@@ -250,6 +262,27 @@ done:
     return status;
 }
 
+/* Check the last step by the force along the longer axis of the bunch's grid. */
+static void check_step(aw_simulation *sim)
+{
+    const aw_history_view *view = sim->view;
+    const aw_grid_view *grid = &sim->frame.grid;
+    const size_t size[2] = {(size_t)grid->ns, (size_t)grid->nx};
+    const ptrdiff_t row = view->ns + 2 * AW_PAD;
+    const int along = grid->hs * grid->ns >= grid->hx * grid->nx;
+    double force[AW_CHECK_FORCES];
+    /* of a step's share of what the bunch loses */
+    const double limit = AW_STEP_ERROR * sim->schedule->energy / (double)sim->plan.steps;
+    if (!sim->schedule->rung || sim->config->motion != AW_MOTION_SELF_CONSISTENT) return;
+    for (size_t i = 0; i < sim->nodes; ++i) {
+        const ptrdiff_t cell =
+            ((ptrdiff_t)(i / size[0]) + AW_PAD) * row + (ptrdiff_t)(i % size[0]) + AW_PAD;
+        sim->axis[i] = aw_cell_get(view->slice[0].cells, view->single, cell * AW_COMPONENTS);
+    }
+    aw_step_check_force(sim->axis, sim->forces.Fs, size, along, force);
+    aw_step_check_add(&sim->check, aw_simulation_ct(sim), force, limit);
+}
+
 aw_status aw_simulation_solve(aw_simulation *sim)
 {
     aw_status status = AW_OK;
@@ -257,12 +290,13 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     const double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_SOLVE);
     if (sim->line) {
-        status = aw_line_forces_update(sim);
+        AW_TRY(aw_line_forces_update(sim));
     } else {
         AW_TRY(solve_grid(sim));
         sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
-        status = update_forces(sim);
+        AW_TRY(update_forces(sim));
     }
+    check_step(sim);
 done:
     return end_part(sim, status, errors);
 }
@@ -273,10 +307,41 @@ aw_status aw_simulation_synchronise(aw_simulation *sim)
     const long errors = begin_part(sim);
     aw_simulation_command(sim, AW_COMMAND_SYNCHRONISE);
     double begin = aw_now();
-    aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * sim->config->step_m);
+    aw_status status = aw_push_kick(sim->particles, sim->Fz, sim->Fx, 0.5 * aw_simulation_cdt(sim));
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
     sim->half_kick_pending = 0;
     return end_part(sim, aw_particles_agree(sim->particles, status), errors);
+}
+
+double aw_simulation_ct(const aw_simulation *sim)
+{
+    return aw_schedule_ct(sim->schedule, sim->tick);
+}
+
+double aw_simulation_cdt(const aw_simulation *sim)
+{
+    const int64_t first = aw_schedule_step(sim->schedule, 0, 0, 0);
+    return aw_schedule_ct(sim->schedule, sim->ticks > 0 ? sim->ticks : first);
+}
+
+int aw_simulation_is_last(const aw_simulation *sim)
+{
+    const long steps = sim->config->steps;
+    return sim->tick >= sim->schedule->end || (steps > 0 && sim->step >= steps);
+}
+
+/* How often the step to come is halved: no more often than the history has room for. */
+static int halvings(const aw_simulation *sim)
+{
+    return sim->extra < (double)(sim->plan.steps / AW_EXTRA_STEPS) ? sim->check.halved : 0;
+}
+
+/* The step to come [ticks]: of several ranks, the root's. */
+static int64_t next_ticks(const aw_simulation *sim)
+{
+    int64_t ticks = aw_schedule_step(sim->schedule, sim->tick, sim->ticks, halvings(sim));
+    if (sim->particles->distributed) aw_comm_broadcast(&ticks, sizeof ticks);
+    return ticks;
 }
 
 aw_status aw_simulation_advance(aw_simulation *sim)
@@ -285,15 +350,21 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     const int kicked = config->motion == AW_MOTION_SELF_CONSISTENT;
     aw_status status = AW_OK;
     const long errors = begin_part(sim);
-    double begin = aw_now(), S = (double)(sim->step + 1) * sim->plan.beta * config->step_m;
+    double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_ADVANCE);
+    const int64_t ticks = next_ticks(sim);
+    const double S = aw_schedule_S(sim->schedule, sim->tick + ticks);
+    const double cdt = aw_schedule_ct(sim->schedule, ticks);
     if (config->motion == AW_MOTION_RIGID)
         status = aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S);
     else
         status = aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
-                                        kicked ? 0.5 * config->step_m : 0.0, config->step_m);
+                                        kicked ? 0.5 * cdt : 0.0, cdt);
     AW_TRY(aw_particles_agree(sim->particles, status));
+    sim->extra += 1.0 - exp2(-halvings(sim));
     sim->step++;
+    sim->tick += ticks;
+    sim->ticks = ticks;
     sim->S_ref = S;
     sim->solved = 0;
     sim->half_kick_pending = kicked;
@@ -326,13 +397,12 @@ done:
 
 aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
 {
-    const aw_config *config = sim->config;
     aw_status status = AW_OK;
     aw_beam_stats stats;
     aw_monitor_row_clear(row);
     AW_TRY(aw_simulation_stats(sim, &stats));
     row->step = sim->step;
-    row->time = (double)sim->step * config->step_m / AW_C;
+    row->time = aw_simulation_ct(sim) / AW_C;
     row->s_ref = sim->S_ref;
     row->charge = sim->charge;
     row->energy_change_mean = stats.energy_mean;

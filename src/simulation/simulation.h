@@ -12,6 +12,8 @@
 #include "src/input/config.h"
 #include "src/output/monitor.h"
 #include "src/simulation/plan.h"
+#include "src/simulation/schedule.h"
+#include "src/simulation/step_check.h"
 #include "src/solvers/solver.h"
 
 AW_BEGIN_DECLS
@@ -21,6 +23,7 @@ AW_BEGIN_DECLS
 typedef struct aw_simulation {
     const aw_config *config; /* borrowed */
     aw_plan plan;
+    aw_schedule *schedule;
     aw_particles *particles;
     double reach; /* of the drawn beam from its centre, in rms sizes */
     aw_frame frame;
@@ -41,6 +44,11 @@ typedef struct aw_simulation {
     aw_gather_stats
         force_stats;        /* self-force over the particles, along design tangent and normal */
     long step;              /* current step of the particles */
+    int64_t tick;           /* the time of that step in ticks of the schedule, */
+    int64_t ticks;          /* and the step before it; 0 at the start */
+    aw_step_check check;    /* whether steps resolve the force; of a ladder */
+    double extra;           /* steps taken beyond the planned ones, since they were halved */
+    double *axis;           /* [nodes]: charges, for the check */
     double S_ref;           /* arc length of the reference centre [m] */
     double charge;          /* deposited at this step [C] */
     int fit_grid;           /* 1: fit the grid to the particles in rigid motion, too */
@@ -107,6 +115,14 @@ aw_status aw_simulation_synchronise(aw_simulation *simulation);
  *  until aw_simulation_solve or aw_simulation_synchronise. The order within a step is deposit,
  *  solve, synchronise, output, advance. @return as aw_push_rigid or aw_push_kick_transport */
 aw_status aw_simulation_advance(aw_simulation *simulation);
+
+/** Whether this step is the last: the end of the lattice, or the number that --steps gave. */
+int aw_simulation_is_last(const aw_simulation *simulation);
+
+/** c times the time of this step, and times the step before it (at the start, the first step)
+ *  [m]. */
+double aw_simulation_ct(const aw_simulation *simulation);
+double aw_simulation_cdt(const aw_simulation *simulation);
 
 /** Statistics of the beam at the current step. @return as aw_beam_stats_of */
 aw_status aw_simulation_stats(const aw_simulation *simulation, aw_beam_stats *out);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/math/retarded.h"
 #include "predictor/kmeans.h"
 #include "predictor/learner.h"
 #include "src/base/memory.h"
@@ -166,10 +167,12 @@ static aw_status judge_forecast(predictive *p, const aw_solver *solver, const aw
 {
     const aw_forecast *forecast = &solver->forecast;
     const size_t cells = p->rough.cells, slices = (size_t)problem->history->n;
-    const double cdt = problem->history->cdt, total = forecast->budget * problem->tolerance;
-    double *n = aw_alloc(2 * slices, sizeof *n), off[2] = {0.0, 0.0}, all[2] = {0.0, 0.0};
+    const double total = forecast->budget * problem->tolerance;
+    double *n = aw_alloc(3 * slices + 1, sizeof *n), *age = n + 2 * slices;
+    double off[2] = {0.0, 0.0}, all[2] = {0.0, 0.0};
     float *seen = p->joint.need; /* no longer needed: workspace */
     if (!n) return AW_ERR_NOMEM;
+    for (size_t i = 0; i <= slices; ++i) age[i] = aw_slice_age(problem->history, (int)i);
     for (size_t i = 0; i < p->rough.rows; ++i) {
         const float *predicted = &p->pattern.need[i * cells];
         memcpy(seen, &p->rough.need[i * cells], cells * sizeof *seen);
@@ -180,8 +183,8 @@ static aw_status judge_forecast(predictive *p, const aw_solver *solver, const aw
             off[0] += fabs((double)(predicted[j] - seen[j]));
             all[0] += (double)seen[j];
         }
-        aw_patterns_by_slice(&p->rough, predicted, cdt, slices, n);
-        aw_patterns_by_slice(&p->rough, seen, cdt, slices, n + slices);
+        aw_patterns_by_slice(&p->rough, predicted, age, slices, n);
+        aw_patterns_by_slice(&p->rough, seen, age, slices, n + slices);
         for (size_t j = 0; j < slices; ++j) {
             off[1] += fabs(n[j] - n[slices + j]);
             all[1] += n[slices + j];

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/math/retarded.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
@@ -235,7 +236,7 @@ static aw_scales scales_of(const double max[AW_RESULTS], const aw_slice *now)
 
 int aw_solver_is_next(const aw_problem *problem, double S)
 {
-    return fabs(problem->history->slice[0].S - S) <= 1.5 * problem->history->cdt;
+    return fabs(problem->history->slice[0].S - S) <= 1.5 * aw_slice_age(problem->history, 1);
 }
 
 void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const double *result)

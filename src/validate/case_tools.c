@@ -53,7 +53,7 @@ aw_status aw_case_begin(const aw_config *config, aw_simulation **out)
 aw_status aw_case_to(aw_simulation *simulation, double S)
 {
     aw_status status = AW_OK;
-    long step = lround(S / (simulation->plan.beta * simulation->config->step_m));
+    long step = lround(S / (simulation->plan.beta * aw_simulation_cdt(simulation)));
     while (simulation->step < step) {
         AW_TRY(aw_simulation_advance(simulation));
         AW_TRY(aw_simulation_deposit(simulation));

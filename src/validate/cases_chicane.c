@@ -78,7 +78,7 @@ static aw_status optics(aw_validation *v)
     config->step_m = 0.1;
     AW_TRY(aw_simulation_new(config, NULL, 0, &sim));
     AW_TRY(aw_simulation_stats(sim, &begin));
-    while (sim->step < sim->plan.steps) AW_TRY(aw_simulation_advance(sim));
+    while (!aw_simulation_is_last(sim)) AW_TRY(aw_simulation_advance(sim));
     AW_TRY(aw_simulation_stats(sim, &end));
     AW_TRY(aw_check_add(v, "rms length at the start [m]", begin.sigma_s, 200e-6, 200e-6, 1e-3));
     /* R56 compresses to 20.0 um; T566 = -1.5 R56 adds 2.7 um in quadrature */
@@ -125,7 +125,7 @@ static aw_status zeuthen(aw_validation *v)
         AW_TRY(aw_simulation_synchronise(sim));
         if (sim->step % 50 == 0)
             aw_info("  step %ld of %ld, S = %.2f m", sim->step, sim->plan.steps, sim->S_ref);
-        if (sim->step == sim->plan.steps) break;
+        if (aw_simulation_is_last(sim)) break;
         AW_TRY(aw_simulation_advance(sim));
     }
     AW_TRY(aw_simulation_stats(sim, &end));

@@ -84,6 +84,13 @@ ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lon
 ranks 2 --device cpu,manycore --solver heterogeneous -o devices
 ranks 2 --set motion=external -o external
 
+# On a ladder of steps the root decides on their lengths.
+set -- --set numerics.step_m=auto
+"$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o auto-devices >stdout 2>stderr ||
+    complain "steps on a ladder: $(cat stderr)"
+ranks 2 "$@" -o auto
+same auto-devices auto 1e-9
+
 # Each rank draws its own particles of the same beam.
 set -- --solver predictive --set beam.sampling=random
 "$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o random-devices >stdout 2>stderr ||

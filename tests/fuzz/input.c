@@ -75,7 +75,8 @@ static void check_numbers(const aw_config *config)
     require(config->beam.charge > 0.0 && isfinite(config->beam.charge), "the charge is finite");
     require(config->beam.sigma_x > 0.0 && isfinite(config->beam.sigma_x), "the width is finite");
     require(config->beam.sigma_s > 0.0 && isfinite(config->beam.sigma_s), "the length is finite");
-    require(config->step_m > 0.0 && config->tolerance > 0.0, "step and tolerance are positive");
+    require(config->step_m > 0.0 || config->step_m == AW_STEP_AUTO, "the step is positive or auto");
+    require(config->tolerance > 0.0, "the tolerance is positive");
     require(lattice->gamma_ref > 1.0 && isfinite(lattice->gamma_ref), "the energy is finite");
     require(lattice->length > 0.0 && isfinite(lattice->length), "the orbit's length is finite");
     for (int i = 0; i < lattice->orbit.n; ++i)

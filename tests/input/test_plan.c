@@ -20,7 +20,7 @@ static aw_status plan_of(const char *from, const char *to, int *warnings)
     file_write(RUN, text, strlen(text));
     assert_ok(read_run(NULL, 0, &config));
     capture_begin();
-    aw_plan_make(config, &plan);
+    assert_ok(aw_plan_make(config, &plan));
     aw_status status = aw_plan_check(config, &plan);
     *warnings = status ? 0 : aw_plan_warn(config, &plan);
     capture_end();

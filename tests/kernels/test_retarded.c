@@ -62,6 +62,94 @@ static void time_weights_reproduce_quadratics_and_their_rates(void **state)
     slices_free(&s);
 }
 
+/* Slices on a ladder of steps, whose centre, offset and tilt are quadratic in time. */
+static aw_history_view ladder_of(slices *s, aw_orbit_view orbit, double scale)
+{
+    static const double step[N - 1] = {0.5, 0.5, 1.0, 2.0, 2.0, 1.0, 0.5, 0.25, 0.25, 4.0, 1.0};
+    aw_history_view h = history_of(s, orbit, 0.05);
+    for (int i = 1; i < N; ++i) s->slice[i].ct = s->slice[i - 1].ct - scale * step[i - 1];
+    for (int i = 0; i < N; ++i) {
+        const double t = s->slice[i].ct;
+        s->slice[i].S = 0.05 + 0.9 * t + 0.3 * t * t;
+        s->slice[i].x = 1e-4 + 2e-3 * t - 5e-3 * t * t;
+        s->slice[i].tilt = 0.2 - 0.7 * t + 1.1 * t * t;
+        s->slice[i].ct += 15.0; /* the origin of time does not matter */
+    }
+    return h;
+}
+
+static void a_delay_belongs_to_the_slice_before_it_whatever_the_spacings(void **state)
+{
+    aw_orbit_piece piece[3];
+    slices s;
+    aw_history_view h = ladder_of(&s, edges(piece), CDT);
+    (void)state;
+    for (int k = 0; k < N; ++k) {
+        const double age = aw_slice_age(&h, k), next = aw_slice_age(&h, k + 1);
+        assert_int_equal(aw_slice_before(&h, age), k); /* at the slice itself: to the bit */
+        for (int i = 1; i < 8; ++i)
+            assert_int_equal(aw_slice_before(&h, age + i / 8.0 * (next - age)), k);
+    }
+    assert_int_equal(aw_slice_before(&h, 1e3), N - 1);
+    for (h.n = 1; h.n < N; ++h.n) /* of histories of any length */
+        for (int k = 0; k < h.n; ++k) assert_int_equal(aw_slice_before(&h, aw_slice_age(&h, k)), k);
+    slices_free(&s);
+}
+
+static void unequal_slices_reproduce_quadratic_motion(void **state)
+{
+    aw_orbit_piece piece = {.S = -100.0, .z = -100.0};
+    const aw_orbit_view straight = {&piece, 1};
+    slices s;
+    aw_history_view h = ladder_of(&s, straight, CDT);
+    const double stored = aw_slice_age(&h, N - 2); /* earlier, the upstream has a part */
+    (void)state;
+    for (int i = 0; i < 500; ++i) {
+        const double r = stored * i / 500.0, t = -r;
+        aw_retarded f = aw_retarded_at(&h, r);
+        assert_int_equal(f.nt, 3);
+        /* times of 15 m have a rounding of 1.8e-15 m, of ages over steps of 5 mm 4e-13 */
+        assert_close(f.w[0] + f.w[1] + f.w[2], 1.0, 0.0, 1e-14);
+        assert_close(f.wd[0] + f.wd[1] + f.wd[2], 0.0, 0.0, 1e-12 / CDT);
+        assert_close(f.z, 0.05 + 0.9 * t + 0.3 * t * t, 0.0, 1e-13);
+        assert_close(f.x, 1e-4 + 2e-3 * t - 5e-3 * t * t, 0.0, 1e-13);
+        assert_close(f.vz, 0.9 + 0.6 * t, 0.0, 1e-11);
+        assert_close(f.vx, 2e-3 - 1e-2 * t, 0.0, 1e-11);
+        assert_close(atan2(f.sg, f.cg), 0.2 - 0.7 * t + 1.1 * t * t, 0.0, 1e-13);
+        assert_close(f.dgrid, -0.7 + 2.2 * t, 0.0, 1e-11);
+    }
+    slices_free(&s);
+}
+
+/* Errors of a tilt sin(2 t), and of its rate, on ladders of steps. */
+static void ladder_errors(double scale, double error[2])
+{
+    aw_orbit_piece piece = {.S = -100.0, .z = -100.0};
+    slices s;
+    aw_history_view h = ladder_of(&s, (aw_orbit_view){&piece, 1}, scale);
+    error[0] = error[1] = 0.0;
+    for (int i = 0; i < N; ++i) s.slice[i].tilt = sin(2.0 * (s.slice[i].ct - 15.0));
+    for (int i = 0; i < 400; ++i) {
+        const double r = aw_slice_age(&h, N - 2) * (i + 0.5) / 400.0;
+        const aw_retarded f = aw_retarded_at(&h, r);
+        error[0] = fmax(error[0], fabs(atan2(f.sg, f.cg) - sin(-2.0 * r)));
+        error[1] = fmax(error[1], fabs(f.dgrid - 2.0 * cos(2.0 * r)));
+    }
+    slices_free(&s);
+}
+
+/* Three slices make an error of third order in the steps, and of second order in rates. */
+static void a_change_of_the_step_keeps_the_order(void **state)
+{
+    double coarse[2], fine[2];
+    (void)state;
+    ladder_errors(0.005, coarse);
+    ladder_errors(0.0025, fine);
+    /* the next order of sin(2 t) over steps of up to 20 mm: about 2 * 0.02 */
+    assert_close(log2(coarse[0] / fine[0]), 3.0, 0.0, 0.06);
+    assert_close(log2(coarse[1] / fine[1]), 2.0, 0.0, 0.06);
+}
+
 static void centre_is_on_the_orbit_where_it_was_at_the_retarded_time(void **state)
 {
     aw_orbit_piece piece[3];
@@ -229,6 +317,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_weights_reproduce_quadratics_and_their_rates),
+        cmocka_unit_test(a_delay_belongs_to_the_slice_before_it_whatever_the_spacings),
+        cmocka_unit_test(unequal_slices_reproduce_quadratic_motion),
+        cmocka_unit_test(a_change_of_the_step_keeps_the_order),
         cmocka_unit_test(centre_is_on_the_orbit_where_it_was_at_the_retarded_time),
         cmocka_unit_test(upstream_is_the_first_slice_moved_along_the_orbit),
         cmocka_unit_test(velocity_is_the_rate_of_the_centre_in_straight_and_arc_and_across_edges),

@@ -15,13 +15,15 @@ typedef struct fixture {
     aw_tile_ref tile[CLUSTERS];
     double region[CLUSTERS][REGIONS][2];
     aw_cluster cluster[CLUSTERS];
+    aw_slice slice[SLICES];
     aw_history_view history;
 } fixture;
 
 static void make(fixture *f, double ratio)
 {
     memset(f, 0, sizeof *f);
-    f->history = (aw_history_view){.n = SLICES, .cdt = CDT};
+    for (int i = 0; i < SLICES; ++i) f->slice[i].ct = -i * CDT;
+    f->history = (aw_history_view){.slice = f->slice, .n = SLICES, .cdt = CDT};
     for (size_t c = 0; c < CLUSTERS; ++c) {
         double r = 1e-4 * (double)(c + 1), step = 1e-3;
         f->tile[c].count = 16;

@@ -20,6 +20,9 @@ static aw_history *history_of(int single)
     return h;
 }
 
+/* Steps of 20 mm and 10 mm by turns. */
+static double time_of(int k) { return 0.02 * k - 0.01 * (k / 2); }
+
 /* Push a slice whose fields and bytes all depend on its number k. */
 static void push(aw_history *h, int k, int single)
 {
@@ -33,13 +36,14 @@ static void push(aw_history *h, int k, int single)
     f.grid.tilt = 0.01 * k;
     f.grid.hs = 1e-5 + 1e-7 * k;
     f.grid.hx = 2e-5 + 1e-7 * k;
-    aw_history_push(h, &f);
+    aw_history_push(h, &f, time_of(k));
 }
 
 static void check_slice(const aw_slice *s, int k, int single)
 {
     const unsigned char *byte = s->cells;
     assert_true(s->id != 0); /* 0 means not known */
+    assert_close(s->ct, time_of(k), 0.0, 0.0);
     assert_close(s->S, 0.02 * k, 0.0, 0.0);
     assert_close(s->x, 1e-6 * k, 0.0, 0.0);
     assert_close(s->tilt, 0.01 * k, 0.0, 0.0);

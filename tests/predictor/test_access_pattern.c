@@ -66,15 +66,20 @@ static void numbers_by_slice_are_shares_of_the_cells(void **state)
     /* in slices: three cells in the first slice, one that begins within a slice, long cells */
     const double in_slices[] = {0.0, 0.1, 0.4, 1.0, 1.5, 3.0, 7.0};
     const float need[] = {1.0F, 2.0F, 3.0F, 1.0F, 6.0F, 8.0F};
-    const double want[] = {6.0, 1.0 + 2.0, 4.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0}, cdt = 0.02;
+    const double want[] = {6.0, 1.0 + 2.0, 4.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0};
+    /* the first slice is 40 mm long, two 20 mm, the others 30 mm */
+    const double age[] = {0.0, 0.04, 0.06, 0.08, 0.11, 0.14, 0.17, 0.20, 0.23, 0.26};
     double edge[7], n[9];
     aw_patterns patterns = {.rows = 0};
     (void)state;
-    for (int i = 0; i < 7; ++i) edge[i] = cdt * in_slices[i];
+    for (int i = 0; i < 7; ++i) {
+        const int k = (int)in_slices[i];
+        edge[i] = age[k] + (in_slices[i] - k) * (age[k + 1] - age[k]);
+    }
     patterns_over(&patterns, edge, NULL, 6, 1);
-    aw_patterns_by_slice(&patterns, need, cdt, 9, n);
+    aw_patterns_by_slice(&patterns, need, age, 9, n);
     for (int i = 0; i < 9; ++i) assert_close(n[i], want[i], 0.0, FLOATS);
-    aw_patterns_by_slice(&patterns, need, cdt, 3, n); /* farther cells are not counted */
+    aw_patterns_by_slice(&patterns, need, age, 3, n); /* farther cells are not counted */
     for (int i = 0; i < 3; ++i) assert_close(n[i], want[i], 0.0, FLOATS);
     aw_patterns_free(&patterns);
 }
@@ -86,13 +91,13 @@ static void numbers_by_slice_conserve_the_sum(void **state)
     (void)state;
     for (int trial = 0; trial < 100; ++trial) {
         const size_t cells = (size_t)uniform(&random, 1.0, 40.0);
-        const double cdt = uniform(&random, 0.01, 0.5);
-        double edge[CELLS_MAX + 1], n[512], sum = 0.0;
+        double edge[CELLS_MAX + 1], age[513], n[512], sum = 0.0;
         float need[CELLS_MAX];
         random_edges(edge, cells, 4.0, &random);
         for (size_t i = 0; i < cells; ++i) need[i] = (float)uniform(&random, 0.0, 9.0);
+        random_edges(age, 512, 4.0, &random);
         patterns_over(&patterns, edge, NULL, cells, 1);
-        aw_patterns_by_slice(&patterns, need, cdt, 512, n);
+        aw_patterns_by_slice(&patterns, need, age, 512, n);
         for (int i = 0; i < 512; ++i) sum += n[i];
         assert_close(sum, sum_of(need, cells), FLOATS, 0.0);
     }

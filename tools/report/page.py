@@ -331,10 +331,10 @@ def about(run):
     if run.monitor is not None and math.isfinite(run.length):
         end, step = run.monitor["s_ref_m"][-1], run.values.get("numerics.step_m", "")
         try:
-            short = run.length - end > 1.5 * float(step)
-        except ValueError:
-            short = False
-        if short:
+            step = float(step)
+        except ValueError:  # auto: the last one, which may be one of the shorter ones
+            step = np.ptp(run.monitor["s_ref_m"][-2:])
+        if run.length - end > 1.5 * step > 0.0:
             words.append(f"not at the end: S = {end:.4g} m of {run.length:.4g} m")
     return " · ".join(words)
 
