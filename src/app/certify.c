@@ -29,6 +29,8 @@ static aw_status run_command(int argc, char **argv)
     aw_status status = AW_OK;
     aw_config *config = NULL;
     aw_certify_params params = {.stopped = aw_signals_stop};
+    char program[AW_PROGRAM_SIZE];
+    aw_version_program(program);
     aw_signals_catch();
     AW_TRY(refuse_ranks());
     AW_TRY(aw_options_read(argc, argv, &o));
@@ -41,7 +43,7 @@ static aw_status run_command(int argc, char **argv)
                                    .solve_every = (int)o.solve_every,
                                    .threads = o.threads,
                                    .directory = config->directory,
-                                   .program = aw_version_program()};
+                                   .program = program};
     params.jobs = o.jobs > 0 ? (int)o.jobs : 1;
     params.force = o.force;
     params.quiet = o.quiet;

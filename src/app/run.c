@@ -306,8 +306,10 @@ done:
 /* Set up the simulation, on all ranks. */
 static aw_status set_up(run *r, aw_status status)
 {
+    char program[AW_PROGRAM_SIZE];
+    aw_version_program(program);
     if (status == AW_OK) {
-        r->text = aw_resolved_text(r->config, aw_version_program());
+        r->text = aw_resolved_text(r->config, program);
         if (!r->text) status = aw_error(AW_ERR_NOMEM, "out of memory");
     }
     status = aw_ranks_agree(r->text, status);

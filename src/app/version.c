@@ -22,15 +22,12 @@ void aw_version_print(void)
     puts("GNU General Public License, version 3 or later");
 }
 
-const char *aw_version_program(void)
+void aw_version_program(char text[AW_PROGRAM_SIZE])
 {
-    static const char clean[] = "0123456789abcdef";
-    static char text[128];
+    static const char digits[] = "0123456789abcdef";
     struct stat info;
-    if (text[0]) return text;
-    int n = snprintf(text, sizeof text, "arcwake %s, commit %s", AW_VERSION, AW_COMMIT);
-    const int is_commit = AW_COMMIT[strspn(AW_COMMIT, clean)] == '\0';
+    const int n = snprintf(text, AW_PROGRAM_SIZE, "arcwake %s, commit %s", AW_VERSION, AW_COMMIT);
+    const int is_commit = AW_COMMIT[strspn(AW_COMMIT, digits)] == '\0';
     if (!is_commit && stat("/proc/self/exe", &info) == 0)
-        snprintf(text + n, sizeof text - (size_t)n, ", of %lld", (long long)info.st_mtime);
-    return text;
+        snprintf(text + n, AW_PROGRAM_SIZE - (size_t)n, ", of %lld", (long long)info.st_mtime);
 }

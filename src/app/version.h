@@ -11,9 +11,11 @@ AW_BEGIN_DECLS
  *  that came neither from git nor from `git archive`. */
 void aw_version_print(void);
 
+enum { AW_PROGRAM_SIZE = 128 };
+
 /** One line that names this program: version and commit; of sources that are no commit, also when
- *  the program was built. Static storage, filled at the first call. */
-const char *aw_version_program(void);
+ *  the program was built. */
+void aw_version_program(char text[AW_PROGRAM_SIZE]);
 
 AW_END_DECLS
 #endif

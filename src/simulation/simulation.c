@@ -15,6 +15,7 @@
 #include "src/base/threads.h"
 #include "src/base/timer.h"
 #include "src/base/units.h"
+#include "src/simulation/current.h"
 #include "src/simulation/line_forces.h"
 #include "src/simulation/ranks.h"
 
@@ -39,7 +40,8 @@ static aw_status allocate_arrays(aw_simulation *sim)
     sim->result = aw_alloc(n * AW_RESULTS, sizeof *sim->result);
     sim->error = aw_alloc(n, sizeof *sim->error);
     sim->axis = aw_alloc(n, sizeof *sim->axis);
-    return sim->point && sim->result && sim->error && sim->axis ? AW_OK : AW_ERR_NOMEM;
+    sim->bin = aw_alloc(aw_current_bins(config->grid[0], config->grid[1]), sizeof *sim->bin);
+    return sim->point && sim->result && sim->error && sim->axis && sim->bin ? AW_OK : AW_ERR_NOMEM;
 }
 
 /* Draw the beam and place it on the design orbit at S = 0. */
@@ -127,7 +129,8 @@ void aw_simulation_free(aw_simulation *sim)
                      sim->Fx,
                      sim->result,
                      sim->axis,
-                     sim->error};
+                     sim->error,
+                     sim->bin};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
     aw_free(sim->point);
     aw_solver_free(sim->solver);
@@ -421,6 +424,7 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
         row->F_s_error = sim->force_error.s;
         row->F_x_error = sim->force_error.x;
     }
+    row->current_peak = aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin);
     if (sim->line) return AW_OK; /* no solver worked */
     row->evaluations = (double)sim->report.work.evaluations;
     row->error_estimate = sim->report.error;

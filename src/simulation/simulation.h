@@ -37,6 +37,7 @@ typedef struct aw_simulation {
     aw_field_point *point; /* [nodes] */
     double *result;        /* [nodes][AW_RESULTS] */
     double *error;         /* [nodes] */
+    double *bin;           /* [aw_current_bins] */
     aw_forces forces;      /* [nodes] each */
     double *Fz, *Fx;       /* [particles]: self-force along the lab axes [eV/m] */
     aw_line *line;         /* forces: line (line_forces.h); else NULL */
