@@ -194,10 +194,11 @@ static double limit_at(const planner *p, size_t i, int j)
 static double behind_edge(const planner *p, size_t i, int j, double *overtaking)
 {
     const double here = place_of(&p->section[i], j);
-    for (size_t k = i; k > 0; --k) {
-        const section *a = &p->section[k - 1], *b = &p->section[k];
-        const double kappa = fmax(fabs(a->kappa), fabs(b->kappa));
-        if (a->kappa == b->kappa) continue;
+    for (size_t k = i + 1; k-- > 0;) {
+        const section *b = &p->section[k];
+        const double before = k > 0 ? b[-1].kappa : p->config->lattice->orbit.piece[0].kappa;
+        const double kappa = fmax(fabs(before), fabs(b->kappa));
+        if (before == b->kappa) continue;
         *overtaking = aw_overtaking_length(p->bunch[k * (PLACES + 1)].sigma_s, kappa);
         return here - b->begin;
     }
@@ -264,7 +265,7 @@ static void fill_cells(const planner *p, const aw_schedule *s, double cell, doub
         for (size_t k = (size_t)(from + 1e-9); k < s->cells && (double)k < to - 1e-9; ++k)
             limit[k] = fmin(limit[k], p->limit[i]);
     }
-    for (size_t i = 1; i < p->sections; ++i) {
+    for (size_t i = 0; i < p->sections; ++i) {
         double overtaking = 0.0;
         const double behind = behind_edge(p, i, 0, &overtaking);
         if (behind != 0.0) continue; /* the field changes, but not the curvature */
@@ -347,7 +348,7 @@ static aw_status choose_ladder(planner *p, aw_schedule *best)
     AW_TRY(find_bunch(p));
     AW_TRY(find_limits(p));
     for (size_t i = 0; i < p->sections * PLACES; ++i) most = fmin(most, p->limit[i]);
-    for (size_t i = 1; i < p->sections; ++i) {
+    for (size_t i = 0; i < p->sections; ++i) {
         double overtaking = 0.0;
         if (behind_edge(p, i, 0, &overtaking) == 0.0) most = fmin(most, edge_step(overtaking));
     }

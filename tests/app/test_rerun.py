@@ -72,12 +72,22 @@ def meshes(path):
 
 class Rerun(unittest.TestCase):
     def test_the_moved_directory_runs_again_to_the_same_bits(self):
-        home, away = DIRECTORY / "home", DIRECTORY / "away"
+        self.check("equal", "numerics.step_m=0.03")
+
+    def test_steps_on_a_ladder_are_the_same_again(self):
+        rows = self.check("ladder", "numerics.step_m=auto")
+        times = np.array([float(row[1]) for row in rows])
+        steps = np.diff(times)
+        self.assertGreater(steps.max(), 1.9 * steps.min())
+
+    def check(self, name, setting):
+        """Rows of monitor.csv of a run with this setting, which is run again elsewhere."""
+        home, away = DIRECTORY / name / "home", DIRECTORY / name / "away"
         (home / "sub").mkdir(parents=True)
         away.mkdir()
         (home / "sub" / "line.pals.yaml").write_text(LATTICE, encoding="utf-8")
         (home / "run.yaml").write_text(RUN, encoding="utf-8")
-        arcwake(home, "run", "run.yaml", "--set", "beam.seed=5")
+        arcwake(home, "run", "run.yaml", "--set", "beam.seed=5", "--set", setting)
         shutil.move(home / "first", away / "moved")
         shutil.rmtree(home)
         arcwake(away, "run", "moved/resolved.yaml", "-o", "second")
@@ -96,6 +106,7 @@ class Rerun(unittest.TestCase):
             resolved = (away / "moved" / "resolved.yaml").read_text(encoding="utf-8")
             self.assertEqual(text if isinstance(text, str) else text.decode(), resolved)
             self.assertIn("Quadrupole", resolved)
+        return monitor(away / "second")
 
 
 if __name__ == "__main__":
