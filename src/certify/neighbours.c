@@ -12,6 +12,7 @@
 #include "src/base/log.h"
 #include "src/certify/series.h"
 #include "src/simulation/resolved.h"
+#include "src/simulation/schedule.h"
 
 enum { PLACES_MAX = 2000 }; /* a word of a command line has at most 128 KiB */
 enum {
@@ -69,41 +70,62 @@ static int coarsen_grid(aw_neighbour *run, const aw_config *c, aw_status *status
     return 1;
 }
 
+/* Places of the steps of the case, as they are planned: S[steps + 1]. @return NULL: no memory */
+static double *places_of(const aw_config *c, long steps)
+{
+    aw_schedule *schedule = NULL;
+    double *S = malloc(((size_t)steps + 1) * sizeof *S);
+    int64_t now = 0, step = 0;
+    if (!S || aw_schedule_new(c, &schedule) != AW_OK) {
+        free(S);
+        return NULL;
+    }
+    S[0] = 0.0;
+    for (long i = 1; i <= steps; ++i) {
+        now += step = aw_schedule_step(schedule, now, step, 0);
+        S[i] = aw_schedule_S(schedule, now);
+    }
+    aw_schedule_free(schedule);
+    return S;
+}
+
 /* Steps of the case that solve, in motion without self-force (src/app/run.c): mark[steps + 1].
+ * @param[in] S  places_of
  * @return how many */
-static long mark_solved(const aw_config *c, const aw_plan *plan, int with_option, char *mark)
+static long mark_solved(const aw_config *c, const double *S, long steps, int with_option,
+                        char *mark)
 {
     const int cadence[] = {c->every, c->particles_every, with_option ? c->solve_every : 0};
     const double *const place[] = {c->at_m, c->particles_at_m};
     const size_t places[] = {c->at_n, c->particles_at_n};
-    const double step = plan->beta * c->step_m;
     long n = 0;
-    mark[plan->steps] = 1;
+    mark[steps] = 1;
     for (int k = 0; k < 3; ++k)
-        for (long i = 0; i <= plan->steps && cadence[k] > 0; i += cadence[k]) mark[i] = 1;
+        for (long i = 0; i <= steps && cadence[k] > 0; i += cadence[k]) mark[i] = 1;
     for (int k = 0; k < 2; ++k)
         for (size_t i = 0; i < places[k]; ++i) {
-            const double at = ceil(place[k][i] / step - 1e-3);
-            if (at >= 0.0 && at <= (double)plan->steps) mark[(long)at] = 1;
+            long at = 0;
+            while (at < steps && S[at] < place[k][i] - 1e-3 * (S[at + 1] - S[at])) ++at;
+            if (S[at] >= place[k][i] - 1e-3 * (at > 0 ? S[at] - S[at - 1] : 0.0)) mark[at] = 1;
         }
-    for (long i = 0; i <= plan->steps; ++i) n += mark[i];
+    for (long i = 0; i <= steps; ++i) n += mark[i];
     return n;
 }
 
 /* output.at_m with the marked steps; of other steps than the case's, two on each side of each. */
-static aw_status set_places(aw_neighbour *run, const aw_config *c, const aw_plan *plan,
+static aw_status set_places(aw_neighbour *run, const aw_config *c, const double *S, long steps,
                             const char *mark)
 {
     const int low = run->ratio > 1.0 ? -2 : 0, high = run->ratio > 1.0 ? 1 : 0;
-    const double step = plan->beta * c->step_m;
     char *text = NULL;
     size_t size = 0, n = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return aw_error(AW_ERR_NOMEM, "out of memory");
     fputs("output.at_m=[", out);
-    for (long i = 0; i <= plan->steps; ++i)
+    for (long i = 0; i <= steps; ++i)
         for (int k = low; k <= high && mark[i]; ++k) {
-            const double place = step * ((double)i + k * run->ratio);
+            const double step = steps == 0 ? 0.0 : i > 0 ? S[i] - S[i - 1] : S[1];
+            const double place = S[i] + k * run->ratio * step;
             if (place >= 0.0 && place <= c->lattice->length)
                 fprintf(out, "%s%.9g", n++ ? ", " : "", place);
         }
@@ -119,30 +141,35 @@ static aw_status set_solves(aw_neighbour *run, const aw_config *c, const aw_plan
 {
     const int other_step = run->source == AW_SOURCE_STEP;
     char *mark = calloc((size_t)plan->steps + 1, 1);
-    aw_status status = AW_OK;
-    if (!mark) return aw_error(AW_ERR_NOMEM, "out of memory");
-    const long n = mark_solved(c, plan, other_step, mark);
+    double *S = places_of(c, plan->steps);
+    aw_status status = mark && S ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory");
+    AW_TRY(status);
+    const long n = mark_solved(c, S, plan->steps, other_step, mark);
     run->ratio = other_step ? pow(AW_COARSER, run->level) : 1.0;
     run->solve_every = other_step ? 0 : c->solve_every;
     if ((other_step ? 8 : 2) * n > plan->steps || n > PLACES_MAX) {
         run->solve_every = 1;
         status = add_set(run, "output.at_m=[]");
     } else
-        status = set_places(run, c, plan, mark);
+        status = set_places(run, c, S, plan->steps, mark);
+done:
+    free(S);
     free(mark);
     return status;
 }
 
-/* The one place where steps become longer; a schedule of unequal steps would get a factor here. */
+/* Longer steps; those of a ladder all by the same factor. */
 static int coarsen_step(aw_neighbour *run, const aw_config *c, const aw_plan *plan,
                         aw_status *status)
 {
-    const double step = c->step_m * pow(AW_COARSER, run->level);
-    const long steps = (long)floor((double)plan->steps * c->step_m / step + 1e-9);
+    const int ladder = c->step_m == AW_STEP_AUTO;
+    const double longer = pow(AW_COARSER, run->level);
+    const long steps = (long)floor((double)plan->steps / longer + 1e-9);
     if (steps < 1) return 0;
-    run->ratio = step / c->step_m;
+    run->ratio = longer;
     if (c->steps > 0) run->steps = steps;
-    *status = add_set(run, "numerics.step_m=%.17g", step);
+    *status = ladder ? add_set(run, "numerics.step_scale=%.17g", c->step_scale * longer)
+                     : add_set(run, "numerics.step_m=%.17g", c->step_m * longer);
     return 1;
 }
 
@@ -280,13 +307,19 @@ void aw_neighbours_free(aw_neighbours *list)
 
 /* -------------------------------------------------------------------------------- what there is */
 
-static int has_last_step(const char *path, long steps)
+/* Whether the last row is that of the last step; a ladder whose steps were halved on the way has
+ * more of them to the same end. */
+static int has_last_step(const char *path, const aw_plan *plan)
 {
     aw_series s;
+    int has = 0;
     if (access(path, R_OK) != 0 || aw_series_read(path, &s) != AW_OK) return 0;
-    const int column = aw_series_column(&s, "step");
-    const int has = column >= 0 && s.rows > 0 &&
-                    s.value[(s.rows - 1) * s.columns + (size_t)column] == (double)steps;
+    const int step = aw_series_column(&s, "step"), place = aw_series_column(&s, "s_ref_m");
+    if (step >= 0 && place >= 0 && s.rows > 0) {
+        const double *last = s.value + (s.rows - 1) * s.columns;
+        has =
+            last[step] == (double)plan->steps || fabs(last[place] - plan->end) <= 1e-9 * plan->end;
+    }
     aw_series_free(&s);
     return has;
 }
@@ -297,7 +330,7 @@ static int is_complete(const aw_neighbour *run)
     snprintf(path, sizeof path, "%s/resolved.yaml", run->directory);
     if (!aw_resolved_matches(path, run->text)) return 0;
     snprintf(path, sizeof path, "%s/monitor.csv", run->directory);
-    return has_last_step(path, run->plan.steps);
+    return has_last_step(path, &run->plan);
 }
 
 void aw_neighbours_look(aw_neighbours *list)

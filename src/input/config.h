@@ -29,10 +29,11 @@ typedef struct aw_config {
     double lattice_eV;  /* reference energy as the lattice gives it, gamma_ref to rounding */
     aw_beam_params beam;
     aw_motion motion;
-    int line;       /* 1: forces of the one-dimensional model (pic/line) */
-    int line_model; /* an aw_line_model */
-    int grid[2];    /* points along s, x */
-    double step_m;  /* c dt [m]; AW_STEP_AUTO: a ladder (src/simulation/schedule.h) */
+    int line;          /* 1: forces of the one-dimensional model (pic/line) */
+    int line_model;    /* an aw_line_model */
+    int grid[2];       /* points along s, x */
+    double step_m;     /* c dt [m]; AW_STEP_AUTO: a ladder (src/simulation/schedule.h), */
+    double step_scale; /* all steps of which are this many times as long */
     double tolerance;
     char solver[AW_NAME_MAX];
     int forecast_neighbours; /* the members of aw_forecast (src/solvers/solver.h) */

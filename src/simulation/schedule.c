@@ -217,7 +217,7 @@ static aw_status find_limits(planner *p)
                 const double far = behind <= overtaking ? 0.0 : behind / AW_STEPS_PER_DISTANCE;
                 limit = fmin(limit, fmax(overtaking / AW_STEPS_PER_OVERTAKING, far));
             }
-            p->limit[i * PLACES + (size_t)j] = limit;
+            p->limit[i * PLACES + (size_t)j] = p->config->step_scale * limit;
         }
     return AW_OK;
 }
@@ -249,9 +249,9 @@ static double cut(double length)
 }
 
 /* The longest step at an edge itself [m]. */
-static double edge_step(double overtaking)
+static double edge_step(const planner *p, double overtaking)
 {
-    return overtaking / (AW_STEPS_PER_OVERTAKING * AW_EDGE_STEPS);
+    return p->config->step_scale * overtaking / (AW_STEPS_PER_OVERTAKING * AW_EDGE_STEPS);
 }
 
 /* The longest step in each cell [m]. */
@@ -269,7 +269,7 @@ static void fill_cells(const planner *p, const aw_schedule *s, double cell, doub
         double overtaking = 0.0;
         const double behind = behind_edge(p, i, 0, &overtaking);
         if (behind != 0.0) continue; /* the field changes, but not the curvature */
-        const double step = edge_step(overtaking), edge = p->section[i].begin;
+        const double step = edge_step(p, overtaking), edge = p->section[i].begin;
         const size_t from = (size_t)fmax((edge - 2.0 * step) / cell, 0.0);
         for (size_t k = from; k < s->cells && (double)k * cell < edge + 2.0 * step; ++k)
             limit[k] = fmin(limit[k], step);
@@ -350,7 +350,7 @@ static aw_status choose_ladder(planner *p, aw_schedule *best)
     for (size_t i = 0; i < p->sections * PLACES; ++i) most = fmin(most, p->limit[i]);
     for (size_t i = 0; i < p->sections; ++i) {
         double overtaking = 0.0;
-        if (behind_edge(p, i, 0, &overtaking) == 0.0) most = fmin(most, edge_step(overtaking));
+        if (behind_edge(p, i, 0, &overtaking) == 0.0) most = fmin(most, edge_step(p, overtaking));
     }
     most = fmax(most, p->config->lattice->length / AW_CELLS);
     const double energy = expected_energy(p);
