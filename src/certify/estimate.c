@@ -6,6 +6,11 @@
 #define ORDER_LEAST 0.5 /* orders that are credible: from here to the formal one and a half more */
 #define ORDER_MORE 0.5
 #define ORDER_LARGEST 12.0
+/* The order that is trusted where none is observed, at most: a fourth order shows only with cells
+ * that are small enough, and noise has none. Of 121 known quantities 118 were within their bars with
+ * this, 113 with 4; with 2 the median of U over the error was 5.3 (`arcwake validate
+ * certificates`). */
+#define ORDER_UNSEEN 2.5
 
 /* (h3^p - h2^p)/(h2^p - h1^p), which grows with p. */
 static double ratio_of(double p, const double h[AW_LEVELS])
@@ -80,15 +85,16 @@ static double factor_of(double p, double formal)
 static aw_estimate three_levels(const aw_levels *l, const double d[AW_LEVELS])
 {
     const double r = slope(l->f[0], l->f[1], l->f[2], l->rows);
+    const double unseen = fmin(l->order, ORDER_UNSEEN);
     aw_estimate e = {.order = aw_observed_order(r, l->h)};
     if (e.order >= ORDER_LEAST && e.order <= l->order + ORDER_MORE) {
         e.asymptotic = 1;
         e.U = factor_of(e.order, l->order) * error_of(d[0], fmin(e.order, l->order), l->h, 0, 1);
     } else if (e.order > l->order)
-        e.U = fmax(AW_FACTOR_ASSUMED * error_of(d[0], l->order, l->h, 0, 1),
-                   AW_FACTOR_OBSERVED * error_of(d[1], l->order, l->h, 1, 2));
+        e.U = fmax(AW_FACTOR_ASSUMED * error_of(d[0], unseen, l->h, 0, 1),
+                   AW_FACTOR_OBSERVED * error_of(d[1], unseen, l->h, 1, 2));
     else
-        e.U = AW_FACTOR_ASSUMED * error_of(fmax(fmax(d[0], d[1]), d[2]), l->order, l->h, 0, 1);
+        e.U = AW_FACTOR_ASSUMED * error_of(fmax(fmax(d[0], d[1]), d[2]), unseen, l->h, 0, 1);
     return e;
 }
 
@@ -110,7 +116,7 @@ aw_estimate aw_estimate_levels(const aw_levels *l)
     if (n > 2)
         e = three_levels(l, d);
     else
-        e.U = AW_FACTOR_ASSUMED * error_of(d[0], l->order, h, 0, 1);
+        e.U = AW_FACTOR_ASSUMED * error_of(d[0], fmin(l->order, ORDER_UNSEEN), h, 0, 1);
     e.U = fmax(e.U, rounding);
     return e;
 }

@@ -46,10 +46,11 @@ typedef struct aw_estimate {
  *  difference of the rows.
  *  - Three levels, monotone, and an observed order from 0.5 to order + 0.5: the smaller of both
  *    orders, with F = 1.25; below order - 0.5, F grows linearly, to 3 at 0.5.
- *  - A larger observed order: F = 3 with the formal order, but no less than 1.25 times what the two
- *    coarse levels say of the finest.
+ *  - A larger observed order: F = 3, but no less than 1.25 times what the two coarse levels say of
+ *    the finest.
  *  - Not monotone, or an order below 0.5: F = 3 on the largest difference of two levels.
- *  - Two levels: F = 3 with the formal order.
+ *  - Two levels: F = 3.
+ *  Where no order is observed, these take the formal one, but at most 2.5.
  *  Differences that are all below AW_ROUNDING of the scale give that instead. Never 0, unless the
  *  scale is 0. A NaN among the values removes its level; one in f[0] gives NaN. */
 aw_estimate aw_estimate_levels(const aw_levels *levels);

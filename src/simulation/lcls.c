@@ -29,6 +29,7 @@ aw_status aw_line_config(const char *title, const aw_element *element, size_t n,
     c->motion = AW_MOTION_RIGID;
     c->grid[0] = c->grid[1] = 128;
     c->step_m = 0.02;
+    c->step_scale = 1.0;
     c->tolerance = 1e-6;
     snprintf(c->solver, sizeof c->solver, "%s", AW_DEFAULT_SOLVER);
     snprintf(c->device, sizeof c->device, "auto");
