@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/setup.sh
 
 all=${1-}
-slow='cuda|backwards|simulation_force_error|solvers_(devices|forecast|refusals|tuning)'
+slow='cuda|backwards|simulation_(force_error|schedule)|solvers_(devices|forecast|refusals|tuning)'
 slow+='|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
 
 aw_setup_clang() {

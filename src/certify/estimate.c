@@ -7,8 +7,8 @@
 #define ORDER_MORE 0.5
 #define ORDER_LARGEST 12.0
 /* The order that is trusted where none is observed, at most: a fourth order shows only with cells
- * that are small enough, and noise has none. Of 121 known quantities 118 were within their bars with
- * this, 113 with 4; with 2 the median of U over the error was 5.3 (`arcwake validate
+ * that are small enough, and noise has none. Of 121 known quantities 118 were within their bars
+ * with this, 113 with 4; with 2 the median of U over the error was 5.3 (`arcwake validate
  * certificates`). */
 #define ORDER_UNSEEN 2.5
 
