@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/certify/neighbours.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -178,8 +179,7 @@ static int change_noise(aw_neighbour *run, const aw_config *c, aw_status *status
     if (c->beam.particles < 2 * AW_FEWER_PARTICLES) return 0;
     *status = add_set(run, "beam.particles=%zu", c->beam.particles / AW_FEWER_PARTICLES);
     if (*status == AW_OK)
-        *status = add_set(run, "beam.seed=%llu",
-                          (unsigned long long)(c->beam.seed + (uint64_t)run->level));
+        *status = add_set(run, "beam.seed=%" PRIu64, c->beam.seed + (uint64_t)run->level);
     return 1;
 }
 

@@ -14,7 +14,7 @@ size_t aw_current_bins(int ns, int nx) { return (size_t)ns + (size_t)nx + SPARE;
 /* Charge density of a node [C/m^2]. */
 static double density(const aw_history_view *view, int i, int j)
 {
-    const size_t row = (size_t)(view->ns + 2 * AW_PAD);
+    const size_t row = (size_t)view->ns + 2 * (size_t)AW_PAD;
     const size_t at = ((size_t)(j + AW_PAD) * row + (size_t)(i + AW_PAD)) * AW_COMPONENTS;
     return view->single ? (double)((const float *)view->slice[0].cells)[at]
                         : ((const double *)view->slice[0].cells)[at];

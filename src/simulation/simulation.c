@@ -336,7 +336,8 @@ int aw_simulation_is_last(const aw_simulation *sim)
 /* How often the step to come is halved: no more often than the history has room for. */
 static int halvings(const aw_simulation *sim)
 {
-    return sim->extra < (double)(sim->plan.steps / AW_EXTRA_STEPS) ? sim->check.halved : 0;
+    const long most = sim->plan.steps / AW_EXTRA_STEPS;
+    return sim->extra < (double)most ? sim->check.halved : 0;
 }
 
 /* The step to come [ticks]: of several ranks, the root's. */
