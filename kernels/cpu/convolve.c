@@ -2,155 +2,23 @@
 /* The CPU device's convolutions (kernels/math/convolution.h), by FFT. Each transform runs in one
  * thread, with a plan that is not chosen by timing, so that results do not depend on the number of
  * threads. */
-#include <fftw3.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/cpu/convolver.h"
 #include "kernels/cpu/device.h"
-#include "kernels/math/convolution.h"
 #include "kernels/math/slope.h"
-#include "src/base/memory.h"
 
 /* Modes that are summed together: their operands stay in the first-level cache. */
 enum { MODES = 32 };
 
-/** Spectra of the moments of a slice. */
-typedef struct spectra {
-    uint64_t id; /* of the slice; 0: none, or of a slice without an id, which is never reused */
-    fftw_complex *moment[3]; /* [modes] each, owned */
-} spectra;
-
-struct aw_cpu_convolver {
-    int ns, nx;                  /* points of the grid */
-    int size_s, size_x;          /* of the transforms */
-    size_t modes;                /* of one spectrum */
-    double *real;                /* [threads][size_x][size_s] */
-    double (*weights)[AW_RINGS]; /* [2 nx - 1][2 ns - 1], of displacements */
-    double *out[AW_CONVOLVED];   /* [size_x][size_s] */
-    fftw_complex *ring[AW_RINGS], *sum[AW_CONVOLVED];
-    spectra slice[3];
-    fftw_plan forward, backward;
-};
-
-typedef struct aw_cpu_convolver convolver;
-
-void aw_cpu_convolver_free(convolver *c)
-{
-    if (!c) return;
-    for (int i = 0; i < AW_RINGS; ++i) fftw_free(c->ring[i]);
-    for (int i = 0; i < AW_CONVOLVED; ++i) {
-        fftw_free(c->sum[i]);
-        fftw_free(c->out[i]);
-    }
-    for (int t = 0; t < 3; ++t)
-        for (int k = 0; k < 3; ++k) fftw_free(c->slice[t].moment[k]);
-    if (c->forward) fftw_destroy_plan(c->forward);
-    if (c->backward) fftw_destroy_plan(c->backward);
-    fftw_free(c->real);
-    aw_free(c->weights);
-    aw_free(c);
-}
-
-/* The smallest even number from n on that has no prime factors but 2, 3 and 5. */
-static int good_size(int n)
-{
-    for (int size = n + n % 2;; size += 2) {
-        int rest = size;
-        for (int factor = 2; factor <= 5; ++factor)
-            while (rest % factor == 0) rest /= factor;
-        if (rest == 1) return size;
-    }
-}
-
-size_t aw_cpu_convolver_bytes(int ns, int nx, int threads)
-{
-    const size_t reals = (size_t)good_size(2 * ns - 1) * (size_t)good_size(2 * nx - 1);
-    const size_t weights = (size_t)(2 * ns - 1) * (size_t)(2 * nx - 1) * AW_RINGS;
-    /* A spectrum takes about as much memory as its array of reals. */
-    const size_t arrays = (size_t)threads + 2 * AW_CONVOLVED + AW_RINGS + AW_CONVOLUTION_SOURCES;
-    return (arrays * reals + weights) * sizeof(double);
-}
-
-static convolver *convolver_new(int ns, int nx, int threads)
-{
-    convolver *c = aw_alloc(1, sizeof *c);
-    if (!c) return NULL;
-    c->ns = ns;
-    c->nx = nx;
-    c->size_s = good_size(2 * ns - 1); /* displacements from -(ns - 1) to ns - 1 */
-    c->size_x = good_size(2 * nx - 1);
-    c->modes = (size_t)c->size_x * (size_t)(c->size_s / 2 + 1);
-    const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
-    int complete = 1;
-    c->real = fftw_alloc_real(reals * (size_t)threads);
-    c->weights = aw_alloc((size_t)(2 * ns - 1) * (size_t)(2 * nx - 1), sizeof *c->weights);
-    for (int i = 0; i < AW_RINGS; ++i) complete &= !!(c->ring[i] = fftw_alloc_complex(c->modes));
-    for (int i = 0; i < AW_CONVOLVED; ++i) {
-        complete &= !!(c->sum[i] = fftw_alloc_complex(c->modes));
-        complete &= !!(c->out[i] = fftw_alloc_real(reals));
-    }
-    for (int t = 0; t < 3; ++t)
-        for (int k = 0; k < 3; ++k)
-            complete &= !!(c->slice[t].moment[k] = fftw_alloc_complex(c->modes));
-    if (complete && c->real && c->weights) {
-        c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real, c->ring[0], FFTW_ESTIMATE);
-        c->backward =
-            fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0], c->out[0], FFTW_ESTIMATE);
-    }
-    if (c->forward && c->backward) return c;
-    aw_cpu_convolver_free(c);
-    return NULL;
-}
-
-/* Copy moment k of a slice, and pad it with zeros. */
-static void copy_moment(const convolver *c, const aw_history_view *h, const aw_slice *slice, int k,
-                        double *real)
-{
-    const ptrdiff_t row = c->ns + 2 * AW_PAD;
-    memset(real, 0, (size_t)c->size_x * (size_t)c->size_s * sizeof *real);
-    for (ptrdiff_t j = 0; j < c->nx; ++j)
-        for (ptrdiff_t i = 0; i < c->ns; ++i) {
-            const ptrdiff_t cell = ((j + AW_PAD) * row + i + AW_PAD) * AW_COMPONENTS;
-            real[j * c->size_s + i] = aw_cell_get(slice->cells, h->single, cell + k);
-        }
-}
-
-/* Copy weights q of all displacements, negative ones at the end, and pad them with zeros. */
-static void copy_weights(const convolver *c, int q, double *real)
-{
-    const ptrdiff_t columns = 2 * c->ns - 1;
-    memset(real, 0, (size_t)c->size_x * (size_t)c->size_s * sizeof *real);
-    for (ptrdiff_t j = 1 - c->nx; j < c->nx; ++j)
-        for (ptrdiff_t i = 1 - c->ns; i < c->ns; ++i) {
-            const ptrdiff_t at =
-                (j < 0 ? j + c->size_x : j) * c->size_s + (i < 0 ? i + c->size_s : i);
-            real[at] = c->weights[(j + c->nx - 1) * columns + i + c->ns - 1][q];
-        }
-}
-
-/* Move the cached spectra of the plan's slices to slice[0 .. 2].
- * @return bit t is set: slice t is missing, and must be transformed */
-static int match_spectra(convolver *c, const aw_convolution *plan)
-{
-    int missing = 0;
-    for (int t = plan->slices - 1; t >= 0; --t) {
-        const uint64_t id = plan->slice[t]->id;
-        int from = -1;
-        for (int i = 0; i <= t && id != 0; ++i) /* items after t are done */
-            if (c->slice[i].id == id) from = i;
-        if (from < 0) {
-            missing |= 1 << t;
-        } else if (from != t) {
-            const spectra moved = c->slice[from];
-            c->slice[from] = c->slice[t];
-            c->slice[t] = moved;
-        }
-    }
-    for (int t = 0; t < plan->slices; ++t)
-        if (missing & 1 << t) c->slice[t].id = plan->slice[t]->id;
-    return missing;
-}
+/* A block on one lattice. */
+typedef struct block {
+    aw_cpu_convolver *c;
+    const aw_convolution *plan;
+    int spectra[3], missing; /* of the slices (aw_cpu_convolver_begin) */
+} block;
 
 /* sum += w x for n complex numbers. */
 static void add(size_t n, double w, const fftw_complex *x, double (*sum)[2])
@@ -171,9 +39,22 @@ static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double 
     }
 }
 
-/* Spectrum of convolved quantity j: n modes from `first` on. */
-static void sum_modes(const convolver *c, const aw_convolution *plan, int j, size_t first, size_t n)
+/* Turn n modes from `first` on of values at nodes into those of spline coefficients. */
+static void to_coefficients(const aw_cpu_convolver *c, size_t first, size_t n, double (*sum)[2])
 {
+    const size_t row = (size_t)(c->size_s / 2 + 1);
+    for (size_t i = 0; i < n; ++i) {
+        const double factor = c->filter_s[(first + i) % row] * c->filter_x[(first + i) / row];
+        sum[i][0] *= factor;
+        sum[i][1] *= factor;
+    }
+}
+
+/* Spectrum of convolved quantity j: n modes from `first` on. */
+static void sum_modes(const block *b, int j, size_t first, size_t n)
+{
+    const aw_cpu_convolver *c = b->c;
+    const aw_convolution *plan = b->plan;
     double total[MODES][2] = {{0.0}};
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
@@ -182,101 +63,255 @@ static void sum_modes(const convolver *c, const aw_convolution *plan, int j, siz
         for (int i = 0; i < 3 * plan->slices; ++i) {
             const double w = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
             if (w == 0.0) continue;
-            add(n, w, c->slice[i / 3].moment[i % 3] + first, x);
+            add(n, w, c->slice[b->spectra[i / 3]].moment[i % 3] + first, x);
             used = 1;
         }
         if (used) add_product(n, c->ring[q] + first, x, total);
     }
+    if (!plan->lattice.in_place) to_coefficients(c, first, n, total);
     memcpy(c->sum[j] + first, total, n * sizeof *total);
 }
 
-/* Derivative w d/du - u d/dw of a convolved quantity, for a rotation of the frame, at node (i, j),
- * whose position is (u, w). */
-static double rotation_slope(const convolver *c, const double *out, int i, int j, double u,
-                             double w)
+/* What a point gets from the convolutions about it, with lengths in cells. */
+typedef struct at_point {
+    double value[AW_CONVOLVED];
+    double turned[3]; /* phi, psi, rate of phi: what the rest of the turn adds */
+} at_point;
+
+/* Add the results at the point that is (u, w) cells from the centre of the lattice. */
+static void add_results(const block *b, double u, double w, const at_point *at,
+                        double sum[AW_RESULTS])
 {
-    const double *at = &out[(ptrdiff_t)j * c->size_s + i];
-    return w * aw_slope_at(at, 1, i, c->ns) - u * aw_slope_at(at, c->size_s, j, c->nx);
+    const aw_lattice *l = &b->plan->lattice;
+    const double norm = 1.0 / ((double)b->c->size_s * b->c->size_x); /* FFTW does not normalise */
+    const double aspect = l->hs / l->hx;
+    const double rate = w / aspect * at->value[AW_TURNING_ALONG] -
+                        u * aspect * at->value[AW_TURNING_ACROSS] + at->turned[2];
+    for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += norm * at->value[k];
+    /* The moments move along the orbit: A is phi times the tangent. */
+    sum[AW_PHI] += norm * at->turned[0];
+    sum[AW_AZ] += norm * at->turned[0] * l->frame.ct;
+    sum[AW_AX] += norm * at->turned[0] * l->frame.st;
+    sum[AW_PSI] += norm * at->turned[1];
+    sum[AW_DPHI] += norm * rate;
+    sum[AW_DAZ] += norm * rate * l->frame.ct;
+    sum[AW_DAX] += norm * rate * l->frame.st;
 }
 
-/* Add row j of the convolutions to the sums of the points. */
-static void add_row(const convolver *c, const aw_convolution *plan, int j, double (*I)[AW_RESULTS])
+/* Add the results to the sums of row j, whose points are nodes of the lattice. */
+static void add_row(const block *b, int j, double (*I)[AW_RESULTS])
 {
-    const double norm = 1.0 / ((double)c->size_s * c->size_x); /* FFTW does not normalise */
-    const aw_retarded *now = &plan->now;
-    const double aspect = now->hs / now->hx;
+    const aw_cpu_convolver *c = b->c;
+    const int ns = c->ns + 2 * c->pad[0], nx = c->nx + 2 * c->pad[1], row = j + c->pad[1];
+    const double aspect = b->plan->lattice.hs / b->plan->lattice.hx;
+    for (int column = c->pad[0]; column < c->ns + c->pad[0]; ++column, ++I) {
+        const ptrdiff_t node = (ptrdiff_t)row * c->size_s + column;
+        const double u = column - 0.5 * (ns - 1), w = row - 0.5 * (nx - 1);
+        at_point at;
+        at.turned[2] = 0.0;
+        for (int k = 0; k < AW_CONVOLVED_IN_PLACE; ++k) at.value[k] = c->out[k][node];
+        for (int k = 0; k < 2; ++k) {
+            const double *out = &c->out[AW_TURNED_PHI + k][node];
+            at.turned[k] = w / aspect * aw_slope_at(out, 1, column, ns) -
+                           u * aspect * aw_slope_at(out, c->size_s, row, nx);
+        }
+        add_results(b, u, w, &at, *I);
+    }
+}
+
+/* Collect the spline coefficients of row j of the lattice, node by node. */
+static void collect_row(const aw_cpu_convolver *c, int j)
+{
+    const size_t ns = (size_t)(c->ns + 2 * c->pad[0]), row = (size_t)j * (size_t)c->size_s;
+    for (size_t i = 0; i < ns; ++i)
+        for (int k = 0; k < AW_CONVOLVED; ++k) c->node[(size_t)j * ns + i][k] = c->out[k][row + i];
+}
+
+/* The spline's nodes along one axis of n nodes, at a coordinate in cells from the first. */
+typedef struct spline_axis {
+    int first;
+    aw_lattice_weights at;
+} spline_axis;
+
+static spline_axis axis_at(double a, int n)
+{
+    const int below = AW_LATTICE_NODES / 2 - 1;
+    spline_axis x;
+    x.first = (int)floor(a) - below;
+    if (x.first > n - AW_LATTICE_NODES) x.first = n - AW_LATTICE_NODES;
+    if (x.first < 0) x.first = 0;
+    aw_lattice_spline(a - x.first - below, &x.at);
+    return x;
+}
+
+/* Interpolate at the point that is (u, w) cells from the centre of the lattice. */
+static at_point interpolate(const block *b, double u, double w)
+{
+    const aw_cpu_convolver *c = b->c;
+    const int ns = c->ns + 2 * c->pad[0], nx = c->nx + 2 * c->pad[1];
+    const double aspect = b->plan->lattice.hs / b->plan->lattice.hx;
+    const double along = w / aspect, across = u * aspect; /* of L = along d/du - across d/dw */
+    const spline_axis x = axis_at(u + 0.5 * (ns - 1), ns), y = axis_at(w + 0.5 * (nx - 1), nx);
+    at_point at = {.value = {0.0}};
+    for (int m = 0; m < AW_LATTICE_NODES; ++m) {
+        const double(*node)[AW_CONVOLVED] =
+            (const double(*)[AW_CONVOLVED])c->node + (ptrdiff_t)(y.first + m) * ns + x.first;
+        const double v = y.at.value[m], dv = y.at.slope[m], ddv = y.at.bend[m];
+        for (int n = 0; n < AW_LATTICE_NODES; ++n, ++node) {
+            const double s = x.at.value[n], ds = x.at.slope[n], dds = x.at.bend[n];
+            const double once = along * ds * v - across * s * dv;
+            const double twice = along * along * dds * v - 2.0 * along * across * ds * dv +
+                                 across * across * s * ddv - u * ds * v - w * s * dv;
+            for (int k = 0; k < AW_CONVOLVED; ++k) at.value[k] += v * s * (*node)[k];
+            for (int k = 0; k < 3; ++k) at.turned[k] += twice * (*node)[AW_TURNED_TWICE_PHI + k];
+            at.turned[0] += once * (*node)[AW_TURNED_PHI];
+            at.turned[1] += once * (*node)[AW_TURNED_PSI];
+            at.turned[2] += once * (*node)[AW_TURNED_RATE];
+        }
+    }
+    return at;
+}
+
+/* Interpolate the results at the points of row j, and add them to the sums. */
+static void interpolate_row(const block *b, const aw_slice *now, int j, double (*I)[AW_RESULTS])
+{
+    const aw_cpu_convolver *c = b->c;
     for (int i = 0; i < c->ns; ++i) {
-        double *sum = I[(size_t)j * (size_t)c->ns + (size_t)i];
-        const size_t at = (size_t)j * (size_t)c->size_s + (size_t)i;
-        /* In cells of the axis of the slope: w in cells along, u in cells across. */
-        const double u = (i - 0.5 * (c->ns - 1)) * aspect, w = (j - 0.5 * (c->nx - 1)) / aspect;
-        const double slope = rotation_slope(c, c->out[AW_TURNED_PHI], i, j, u, w);
-        const double rate = w * c->out[AW_TURNING_ALONG][at] - u * c->out[AW_TURNING_ACROSS][at];
-        for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += norm * c->out[k][at];
-        /* The moments move along the orbit: A is phi times the tangent. */
-        sum[AW_PHI] += norm * slope;
-        sum[AW_AZ] += norm * slope * now->ct;
-        sum[AW_AX] += norm * slope * now->st;
-        sum[AW_PSI] += norm * rotation_slope(c, c->out[AW_TURNED_PSI], i, j, u, w);
-        sum[AW_DPHI] += norm * rate;
-        sum[AW_DAZ] += norm * rate * now->ct;
-        sum[AW_DAX] += norm * rate * now->st;
+        double u, w;
+        aw_lattice_place(&b->plan->lattice, (i - 0.5 * (c->ns - 1)) * now->hs,
+                         (j - 0.5 * (c->nx - 1)) * now->hx, &u, &w);
+        const at_point at = interpolate(b, u, w);
+        add_results(b, u, w, &at, I[i]);
     }
 }
 
-aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
+/* Convolve a block on one lattice. node[nodes] are those of the block. */
+static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_node *nodes, size_t n,
+                           double (*I)[AW_RESULTS])
 {
-    aw_cpu_state *cpu = state;
+    aw_cpu_convolver *c = b->c;
+    const aw_convolution *plan = b->plan;
     const aw_history_view *h = &cpu->history;
-    double reach = 0.0;
-    for (size_t i = 0; i < common->nodes; ++i) reach = fmax(reach, common->node[i].r);
-    if (common->nodes == 0) return AW_OK;
-    if (cpu->convolver && (cpu->convolver->ns != h->ns || cpu->convolver->nx != h->nx)) {
-        aw_cpu_convolver_free(cpu->convolver);
-        cpu->convolver = NULL;
-    }
-    if (!cpu->convolver) cpu->convolver = convolver_new(h->ns, h->nx, cpu->threads);
-    if (!cpu->convolver) return AW_ERR_NOMEM;
-    convolver *c = cpu->convolver;
-    const aw_convolution plan = aw_convolution_plan(h, common->moves_as, reach);
-    const int missing = match_spectra(c, &plan), rows = 2 * h->nx - 1, columns = 2 * h->ns - 1;
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
+    const int rows = c->all.row[1], columns = 2 * c->all.ns - 1;
+    const int outputs = plan->lattice.in_place ? AW_CONVOLVED_IN_PLACE : AW_CONVOLVED;
 #pragma omp parallel num_threads(cpu->threads)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         double *real = c->real + (size_t)thread * reals;
         /* Weights are summed in the order of the nodes, for any number of threads. */
-        const int row[2] = {rows * thread / threads, rows * (thread + 1) / threads};
-        memset(c->weights[(ptrdiff_t)row[0] * columns], 0,
-               (size_t)(row[1] - row[0]) * (size_t)columns * sizeof *c->weights);
-        for (size_t i = 0; i < common->nodes; ++i) {
-            const aw_common_node *node = &common->node[i];
-            const aw_ring ring = {node->r, node->weight, node->density * cpu->density};
-            aw_convolution_ring(h, &plan, &ring, row, c->weights);
+        aw_displacements mine = c->all;
+        mine.row[0] = rows * thread / threads;
+        mine.row[1] = rows * (thread + 1) / threads;
+        memset(mine.weights[(ptrdiff_t)mine.row[0] * columns], 0,
+               (size_t)(mine.row[1] - mine.row[0]) * (size_t)columns * sizeof *mine.weights);
+        for (size_t i = 0; i < n; ++i) {
+            const aw_ring ring = {nodes[i].r, nodes[i].weight, nodes[i].density * cpu->density};
+            aw_convolution_ring(h, plan, &ring, &mine);
         }
 #pragma omp barrier
 #pragma omp for schedule(dynamic)
         for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
             const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
             if (i < AW_RINGS) {
-                copy_weights(c, i, real);
+                aw_cpu_convolver_weights(c, i, real);
                 fftw_execute_dft_r2c(c->forward, real, c->ring[i]);
-            } else if (missing & 1 << t) {
-                copy_moment(c, h, plan.slice[t], k, real);
-                fftw_execute_dft_r2c(c->forward, real, c->slice[t].moment[k]);
+            } else if (b->missing & 1 << t) {
+                aw_cpu_convolver_moment(c, h, plan->slice[t], k, real);
+                fftw_execute_dft_r2c(c->forward, real, c->slice[b->spectra[t]].moment[k]);
             }
         }
 #pragma omp for schedule(static)
         for (ptrdiff_t m = 0; m < (ptrdiff_t)c->modes; m += MODES) {
             const size_t left = c->modes - (size_t)m;
-            for (int j = 0; j < AW_CONVOLVED; ++j)
-                sum_modes(c, &plan, j, (size_t)m, left < MODES ? left : MODES);
+            for (int j = 0; j < outputs; ++j)
+                sum_modes(b, j, (size_t)m, left < MODES ? left : MODES);
         }
 #pragma omp for schedule(dynamic)
-        for (int j = 0; j < AW_CONVOLVED; ++j)
-            fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
+        for (int j = 0; j < outputs; ++j) fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
+        if (plan->lattice.in_place) {
 #pragma omp for schedule(static)
-        for (int j = 0; j < c->nx; ++j) add_row(c, &plan, j, common->I);
+            for (int j = 0; j < c->nx; ++j) add_row(b, j, I + (ptrdiff_t)j * c->ns);
+        } else {
+#pragma omp for schedule(static)
+            for (int j = 0; j < c->nx + 2 * c->pad[1]; ++j) collect_row(c, j);
+#pragma omp for schedule(static)
+            for (int j = 0; j < c->nx; ++j)
+                interpolate_row(b, &h->slice[0], j, I + (ptrdiff_t)j * c->ns);
+        }
     }
-    return AW_OK;
+}
+
+/* Block i of a rule, from *from to the result. */
+static double block_of(const aw_common_rule *common, size_t i, double *from)
+{
+    *from = i > 0 ? common->block_end[i - 1] : 0.0;
+    return common->block_end[i];
+}
+
+/* Lattices of a block. @return their number */
+static int lattices_of(const aw_history_view *h, double from, double to, aw_lattice lattice[3])
+{
+    const int slices = aw_retarded_at(h, 0.5 * (from + to)).nt;
+    int n = 0;
+    for (int t = 0; t < slices; ++t) {
+        int seen = 0;
+        for (int k = 0; k < n; ++k) seen |= lattice[k].member[t];
+        if (!seen) lattice[n++] = aw_lattice_of(h, from, to, t);
+    }
+    return n;
+}
+
+/* Have a convolver whose lattices cover all points in all blocks. */
+static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
+{
+    const aw_history_view *h = &cpu->history;
+    const int size[2] = {h->ns, h->nx};
+    int pad[2] = {0, 0};
+    for (size_t i = 0; i < common->blocks; ++i) {
+        double from, to = block_of(common, i, &from);
+        aw_lattice lattice[3];
+        for (int k = lattices_of(h, from, to, lattice) - 1; k >= 0; --k) {
+            double wanted[2];
+            aw_lattice_pad(h, &lattice[k], wanted);
+            for (int axis = 0; axis < 2; ++axis) {
+                /* In quarters of the grid: few sizes, which last for many steps. */
+                const int unit = (size[axis] + 3) / 4,
+                          whole = (int)ceil(wanted[axis] / unit) * unit;
+                if (pad[axis] < whole) pad[axis] = whole;
+            }
+        }
+    }
+    aw_cpu_convolver *c = cpu->convolver;
+    if (c && c->ns == h->ns && c->nx == h->nx && c->pad[0] == pad[0] && c->pad[1] == pad[1])
+        return AW_OK;
+    aw_cpu_convolver_free(c);
+    cpu->convolver = aw_cpu_convolver_new(h->ns, h->nx, pad, cpu->threads);
+    return cpu->convolver ? AW_OK : AW_ERR_NOMEM;
+}
+
+aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
+{
+    aw_cpu_state *cpu = state;
+    const aw_history_view *h = &cpu->history;
+    const aw_common_node *node = common->node, *end = node + common->nodes;
+    aw_status status = AW_OK;
+    if (common->nodes == 0) return AW_OK;
+    AW_TRY(prepare(cpu, common));
+    for (size_t i = 0; i < common->blocks; ++i) {
+        double from, to = block_of(common, i, &from);
+        const aw_common_node *last = node;
+        aw_lattice lattice[3];
+        while (last < end && last->r <= to) ++last;
+        const int lattices = lattices_of(h, from, to, lattice);
+        for (int k = 0; k < lattices; ++k) {
+            const aw_convolution plan = aw_convolution_plan(h, &lattice[k], common->moves_as);
+            block b = {.c = cpu->convolver, .plan = &plan};
+            AW_TRY(aw_cpu_convolver_begin(b.c, &plan, b.spectra, &b.missing));
+            convolve_block(cpu, &b, node, (size_t)(last - node), common->I);
+        }
+        node = last;
+    }
+done:
+    return status;
 }

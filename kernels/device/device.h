@@ -89,8 +89,11 @@ typedef struct aw_common_node {
 
 /** A rule on common nodes. All pointers are borrowed. */
 typedef struct aw_common_rule {
-    const aw_common_node *node; /* [nodes], in any order */
+    const aw_common_node *node; /* [nodes], in any order; for a convolution, by r' */
     size_t nodes;
+    const double *block_end; /* [blocks]: of a convolution, ends of its blocks [m] (aw_lattice);
+                                 * the first begins at r' = 0 */
+    size_t blocks;
     size_t columns;                 /* points per row of the grid */
     const aw_field_point *moves_as; /* its velocity is taken for all points; NULL: every point has
                                      * its own, and nothing is tabulated */
@@ -173,11 +176,11 @@ typedef struct aw_device_ops {
                            aw_work *work);
 
     /** The same as a convolution, where the points are the nodes of the newest slice and the other
-     *  slices differ from it by a small rotation only (kernels/math/convolution.h,
-     *  aw_convolution_fits and aw_convolution_reach). All points have the velocity of
+     *  slices turn little against each other within a block (kernels/math/convolution.h,
+     *  aw_convolution_fits and aw_convolution_end). All points have the velocity of
      *  rule->moves_as; the rates use the nodes' `weight`, too; moments are not rounded. May be
-     *  NULL. Nodes and sums must stay valid until `wait`: several devices start the convolution
-     *  together with the next `integrate`.
+     *  NULL. Nodes, blocks and sums must stay valid until `wait`: several devices start the
+     *  convolution together with the next `integrate`.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*convolve)(void *state, const aw_common_rule *rule);
 

@@ -55,7 +55,7 @@ typedef struct step {
     const aw_problem *problem;
     aw_report *report;
     double border;       /* between the zones [m] */
-    double reach;        /* of the convolution [m] */
+    aw_blocks blocks;    /* of the convolution */
     double end;          /* of the far zone [m] */
     int pass[AW_RANGES]; /* the next passes */
     int repeated;        /* 1: they are not the first of the step */
@@ -63,6 +63,8 @@ typedef struct step {
     int spread_points;   /* spread points of the sample, in core and rim each */
     int spike_rounds;    /* times that single panels were examined */
     int resampled;       /* 1: points were resampled since the last pass */
+    double best;         /* smallest estimate so far, and the passes since that have not lowered */
+    int in_vain;         /* it by AW_PROGRESS */
 } step;
 
 static void free_memory(void *memory)
@@ -70,7 +72,7 @@ static void free_memory(void *memory)
     projection *p = memory;
     if (!p) return;
     aw_strategy_predictive.free_memory(p->fallback);
-    for (int z = 0; z < AW_RANGES; ++z) aw_panels_free(&p->zone[z].panels);
+    for (int z = 0; z < AW_RANGES; ++z) aw_zone_free(&p->zone[z]);
     aw_free(p->sum);
     aw_free(p->check);
     aw_sample_free(&p->sample);
@@ -142,7 +144,9 @@ static aw_sampling sampling_of(const step *s, size_t stride)
                          .border = s->border,
                          .tolerance = AW_SAMPLE_SHARE * s->problem->tolerance,
                          .panels = {&zone[AW_NEAR].panels, &zone[AW_FAR].panels},
-                         .stride = stride};
+                         .stride = stride,
+                         .cut = zone[AW_NEAR].cut,
+                         .cuts = zone[AW_NEAR].cuts};
 }
 
 /* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
@@ -188,7 +192,6 @@ static aw_status integrate_zones(const step *s)
     const double border = fmin(s->border, s->end);
     const double from[AW_RANGES] = {[AW_FAR] = border};
     const double to[AW_RANGES] = {[AW_NEAR] = border, [AW_FAR] = s->end};
-    const double reach[AW_RANGES] = {[AW_NEAR] = fmin(s->reach, border)};
     const size_t points = s->problem->points;
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
@@ -200,7 +203,7 @@ static aw_status integrate_zones(const step *s)
         z->check_rates = s->check_rates;
         z->workspace = &p->sum[AW_RANGES * points];
         if (s->pass[i] == AW_NO_PASS) continue;
-        AW_TRY(aw_zone_begin(s->solver, s->problem, z, reach[i]));
+        AW_TRY(aw_zone_begin(s->solver, s->problem, z, i == AW_NEAR ? &s->blocks : NULL));
     }
     for (int k = 0; k < AW_RANGES; ++k) {
         const int i = k == 0 ? AW_FAR : AW_NEAR;
@@ -281,7 +284,7 @@ static aw_status choose_passes(step *s, next *out)
     const int resampled = s->resampled;
     const double error = aw_rules_error(far);
     const int spikes = error > AW_SPIKE_ERROR * AW_ESTIMATE_SHARE * s->problem->tolerance ||
-                       far->level >= AW_SPIKE_LEVEL;
+                       far->level >= AW_SPIKE_LEVEL || s->in_vain > 0;
     aw_status status = AW_OK;
     aw_panel_test test = {.capped = 0, .error = HUGE_VAL};
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
@@ -291,18 +294,31 @@ static aw_status choose_passes(step *s, next *out)
     }
     *out = ESTIMATE_ANEW;
     if (s->resampled > resampled) return AW_OK;
-    /* An error that nodes in r' do not explain comes from nodes in angle or from tables. */
-    if (test.error < AW_EXPLAINED * error)
+    /* An error that nodes in r' do not explain, or that more of them have not lowered, comes from
+     * nodes in angle or from tables. */
+    if (test.error < AW_EXPLAINED * error || (worse == AW_FAR && s->in_vain > 0 && !test.capped))
         s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
     else if (test.capped)
         s->pass[AW_FAR] = AW_SAME_RULE;
-    else if (aw_rules_refine(&p->zone[worse].rules, p->cost_limit))
-        s->pass[worse] = AW_FINER_RULE;
-    else if (aw_rules_refine(&p->zone[!worse].rules, p->cost_limit))
-        s->pass[!worse] = AW_FINER_RULE;
+    for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
+        if (s->pass[!z] == AW_NO_PASS && aw_rules_refine(&p->zone[z].rules, p->cost_limit))
+            s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;
 done:
     return status;
+}
+
+/* Whether the last passes have brought too little for more of them to be worth their cost: what is
+ * left does not come from the rules. */
+static int makes_no_progress(step *s, double estimate)
+{
+    if (s->best == 0.0 || estimate < AW_PROGRESS * s->best) {
+        s->best = estimate;
+        s->in_vain = 0;
+    } else {
+        s->in_vain++;
+    }
+    return s->in_vain >= AW_PASSES_IN_VAIN;
 }
 
 /* Add up both zones. */
@@ -313,8 +329,9 @@ static void add_zones(const projection *p, size_t points, double *result)
             result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
 }
 
-/* Integrate both zones until the estimate is within its limit.
- * @param[out] converged  1: it is, and `result` holds the sums of both zones */
+/* Integrate both zones until the estimate is within its limit, or nothing lowers it any more and
+ * the error at the sample at least is within the tolerance.
+ * @param[out] converged  1: it is; `result` holds the sums of both zones in either case */
 static aw_status solve_zones(step *s, double *result, int *converged)
 {
     projection *p = s->p;
@@ -341,8 +358,12 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        next then;
-        AW_TRY(choose_passes(s, &then));
+        next then = GIVE_UP;
+        if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
+        if (then == GIVE_UP &&
+            sampled_error(p, s->problem, result, NULL) <= s->problem->tolerance &&
+            rates <= s->problem->tolerance)
+            break;
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
         s->resampled = 0;
@@ -369,28 +390,37 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     projection *p = solver->memory;
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const double least = hypot(now.half_s, now.half_x) + problem->half;
-    const double reach = aw_zone_convolution_reach(solver, problem, &p->zone[AW_NEAR], least);
     const aw_partition *partition = solver->partition;
+    const double end = partition->box[partition->n - 1].r;
+    const aw_blocks blocks =
+        aw_zone_convolution_blocks(solver, problem, &p->zone[AW_NEAR], least, end);
+    const double reach = aw_blocks_reach(&blocks);
     return (step){.solver = solver,
                   .p = p,
                   .problem = problem,
                   .report = report,
                   .border = reach >= AW_BORDER_PART * least ? reach : least,
-                  .reach = reach,
-                  .end = partition->box[partition->n - 1].r,
+                  .blocks = blocks,
+                  .end = end,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 
-/* Leave the step to `predictive`, which has its own memory. */
+/* Leave the step to `predictive`, which has its own memory, unless it turns out to be worse at the
+ * sample than the sums of the zones. */
 static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *problem,
                            double *result, double *error, aw_report *report)
 {
+    double ours = report->samples > 0 ? sampled_error(p, problem, result, NULL) : HUGE_VAL;
+    if (isnan(ours)) ours = HUGE_VAL;
     solver->memory = p->fallback;
     const aw_status status = aw_strategy_predictive.solve(solver, problem, result, error, report);
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
-    report->sampled = report->samples > 0 ? sampled_error(p, problem, result, NULL) : 0.0;
+    if (report->samples == 0 || status != AW_OK) return status;
+    const double theirs = sampled_error(p, problem, result, NULL);
+    if (theirs > ours) add_zones(p, problem->points, result);
+    report->sampled = theirs > ours ? ours : theirs;
     return status;
 }
 
@@ -426,7 +456,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     if (able && p->pause_left == 0) {
         step s = begin_step(solver, problem, report);
         status = solve_zones(&s, result, &converged);
-        if (status == AW_ERR_BACKEND && s.reach > 0.0 && !aw_device_convolves(solver->device)) {
+        if (status == AW_ERR_BACKEND && s.blocks.n > 0 && !aw_device_convolves(solver->device)) {
             /* Of several devices the last that can convolve was lost. */
             s = begin_step(solver, problem, report);
             status = solve_zones(&s, result, &converged);

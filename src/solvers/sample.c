@@ -30,17 +30,18 @@ size_t aw_sample_draw(aw_sample *sample, const aw_problem *problem, int stratum)
     }
 }
 
-/* List the cuts of the first regions in sample->edge: the border, and one in `stride` of the nodes
- * of both ranges. With every fourth node the sample evaluates as many radii as the rule, and other
- * ones, before it trusts its error estimate; with every node, three radii between any two of them.
+/* List the cuts of the first regions in sample->edge: those of the convolution, the border, and one
+ * in `stride` of the nodes of both ranges. With every fourth node the sample evaluates as many
+ * radii as the rule, and other ones, before it trusts its error estimate; with every node, three
+ * radii between any two of them.
  * @param[out] edges  their number */
 static aw_status list_edges(aw_sample *sample, const aw_sampling *sampling, size_t *edges)
 {
     aw_status status = AW_OK;
-    size_t n = 1;
+    size_t n = 1 + sampling->cuts;
     for (int z = 0; z < AW_RANGES; ++z) n += sampling->panels[z]->n;
     AW_TRY(aw_grow((void **)&sample->edge, &sample->edge_capacity, n, sizeof *sample->edge));
-    n = 0;
+    for (n = 0; n < sampling->cuts; ++n) sample->edge[n] = sampling->cut[n];
     for (int z = 0; z < AW_RANGES; ++z) {
         if (z == AW_FAR) sample->edge[n++] = sampling->border;
         for (size_t i = 0; i < sampling->panels[z]->n; i += sampling->stride)

@@ -48,7 +48,10 @@ typedef struct aw_sampling {
     double border;                      /* between the ranges [m] */
     double tolerance;                   /* of a range's integral, in scales */
     const aw_panels *panels[AW_RANGES]; /* the first regions are cut at these common nodes, */
-    size_t stride;                      /* at one in this many */
+    size_t stride;                      /* at one in this many, */
+    const double *cut;                  /* [cuts], borrowed: and at these radii of the near range,
+                                         * increasing [m] */
+    size_t cuts;
 } aw_sampling;
 
 /** Add points point[i] of stratum[i], i < n; points that are in the sample already are skipped.

@@ -44,15 +44,58 @@ static void convert_velocities(const aw_problem *problem, double (*I)[AW_RESULTS
         }
 }
 
-double aw_zone_convolution_reach(const aw_solver *solver, const aw_problem *problem,
-                                 const aw_zone *near, double border)
+void aw_zone_free(aw_zone *zone)
+{
+    aw_panels_free(&zone->panels);
+    aw_free(zone->cut);
+    zone->cut = NULL;
+    zone->cuts = zone->cut_capacity = 0;
+}
+
+double aw_blocks_reach(const aw_blocks *blocks)
+{
+    return blocks->n > 0 ? blocks->end[blocks->n - 1] : 0.0;
+}
+
+/* Whether the lattices of a block cover the points with few nodes beyond the slices. */
+static int covers(const aw_history_view *h, double from, double to)
+{
+    const aw_retarded middle = aw_retarded_at(h, 0.5 * (from + to));
+    const double part = middle.same ? AW_BLOCK_PAD : AW_BLOCK_PAD_MIXED;
+    for (int t = 0; t < middle.nt; ++t) {
+        const aw_lattice lattice = aw_lattice_of(h, from, to, t);
+        double pad[2];
+        aw_lattice_pad(h, &lattice, pad);
+        if (!(pad[0] <= part * h->ns && pad[1] <= part * h->nx)) return 0;
+    }
+    return 1;
+}
+
+aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
+                                     const aw_zone *near, double border, double end)
 {
     const aw_history_view *h = problem->history;
-    const double limit = fmin(AW_REACH_FACTOR * border, aw_next_edge(h, 0.0));
-    if (near->rules.tiles_only || !aw_device_convolves(solver->device)) return 0.0;
-    if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return 0.0;
-    const double r = aw_convolution_reach(h, limit, AW_TURN_CELLS);
-    return r >= AW_REACH_LEAST * border ? r : 0.0;
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    const double aspect = fmax(now.half_s / now.half_x, now.half_x / now.half_s);
+    const double limit = fmin(fmax(AW_REACH_FACTOR, AW_REACH_ASPECT * aspect) * border, end);
+    aw_blocks blocks = {.n = 0};
+    double from = 0.0, to = 0.0; /* of the block that is being measured */
+    double beyond = 0.0;         /* number of blocks where the far zone could take over */
+    if (near->rules.tiles_only || !aw_device_convolves(solver->device)) return blocks;
+    if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return blocks;
+    while (blocks.n < AW_BLOCKS_MAX && from < limit) {
+        const double last = to;
+        to = aw_convolution_end(h, last, fmin(limit, aw_next_edge(h, last)), AW_TURN_CELLS);
+        if (!(to > last)) break;
+        /* An edge and a slice may be next to each other, to rounding. */
+        if (to - from < AW_BLOCK_LEAST * to && to < limit) continue;
+        if (from >= border && !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
+            break;
+        if (!covers(h, from, to)) break;
+        blocks.end[blocks.n++] = from = to;
+    }
+    if (aw_blocks_reach(&blocks) < AW_REACH_LEAST * border) blocks.n = 0;
+    return blocks;
 }
 
 /* Parameters of the panels of a rule. */
@@ -74,7 +117,7 @@ static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
 static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z, int far)
 {
     aw_panels_options params = rule_panels(h, &z->rules.rule[z->rules.level]);
-    if (z->rules.density_level == 1) params.density = fmin(1.0, 2.0 * params.density);
+    if (z->rules.density_level == 1) params.density = fmin(1.0, AW_DENSER * params.density);
     /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
      * cells. */
     if (z->rules.density_level > 1) params.density = AW_SAMPLE_DENSITY;
@@ -85,34 +128,55 @@ static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z,
     return params;
 }
 
-/* Start the convolution of a zone from r' = 0 to `to`. */
-static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z, double to)
+/* The rule of a convolution for a tolerance: nodes further apart for a larger one. */
+static aw_rule convolution_rule(double tolerance)
+{
+    aw_rule rule = aw_convolution_rule;
+    const double wider = cbrt(tolerance / AW_CONVOLUTION_TOLERANCE);
+    rule.spacing *= fmin(fmax(wider, 1.0), AW_CONVOLUTION_WIDER);
+    rule.sweep *= fmin(fmax(wider, 1.0), AW_CONVOLUTION_WIDER);
+    return rule;
+}
+
+/* Start the convolution of the zone's blocks. */
+static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone *z)
 {
     const aw_history_view *h = problem->history;
-    const aw_panels_options params = rule_panels(h, &aw_convolution_rule);
     aw_status status = AW_OK;
-    AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, 0.0, to, &params));
-    const aw_common_rule rule = {.node = z->panels.node,
+    const aw_rule rule = convolution_rule(problem->tolerance);
+    const aw_panels_options params = rule_panels(h, &rule);
+    for (size_t i = 0; i < z->blocks.n; ++i)
+        AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, i > 0 ? z->blocks.end[i - 1] : 0.0,
+                             z->blocks.end[i], &params));
+    AW_TRY(aw_grow((void **)&z->cut, &z->cut_capacity, z->panels.panels, sizeof *z->cut));
+    /* Slices that do not turn show all points the same at all radii of one block. */
+    for (size_t i = 0; z->blocks.n > 1 && i < z->panels.n; i += (size_t)params.order)
+        z->cut[z->cuts++] = z->panels.node[i].r;
+    const aw_common_rule call = {.node = z->panels.node,
                                  .nodes = z->panels.n,
+                                 .block_end = z->blocks.end,
+                                 .blocks = z->blocks.n,
                                  .columns = problem->columns,
                                  .moves_as = &problem->centre,
                                  .I = z->sum};
-    status = solver->device->ops->convolve(solver->device->state, &rule);
+    status = solver->device->ops->convolve(solver->device->state, &call);
 done:
     return status;
 }
 
-aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z, double reach)
+aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z,
+                        const aw_blocks *blocks)
 {
     aw_rules *rules = &z->rules;
     memset(z->sum, 0, problem->points * sizeof *z->sum);
     memset(z->check, 0, problem->points * sizeof *z->check);
-    z->panels.n = 0;
-    z->convolution_end = rules->tiles_only ? 0.0 : reach;
-    rules->has_convolution = z->convolution_end > 0.0;
+    z->panels.n = z->panels.panels = 0;
+    z->blocks.n = z->cuts = 0;
+    if (blocks && !rules->tiles_only) z->blocks = *blocks;
+    rules->has_convolution = z->blocks.n > 0;
     rules->all_convolution = 0;
-    rules->cost = rules->has_convolution ? AW_CONVOLUTION_COST : 0.0;
-    return rules->has_convolution ? convolve(solver, problem, z, reach) : AW_OK;
+    rules->cost = AW_CONVOLUTION_COST * (double)z->blocks.n;
+    return rules->has_convolution ? convolve(solver, problem, z) : AW_OK;
 }
 
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
@@ -125,7 +189,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     const double tables = rules->density_level ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
     const aw_panels_options params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
-    const double from = rules->has_convolution ? z->convolution_end : z->from;
+    const double from = rules->has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
     aw_status status = AW_OK;
     if (rules->has_convolution) {
         rules->all_convolution = from == z->to;

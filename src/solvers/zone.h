@@ -6,13 +6,25 @@
 #define AW_SOLVERS_ZONE_H
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
+#include "src/solvers/projection_constants.h"
 #include "src/solvers/rules.h"
+
+/** Blocks of the convolution (kernels/math/convolution.h); the first begins at r' = 0. */
+typedef struct aw_blocks {
+    double end[AW_BLOCKS_MAX]; /* [n], increasing [m] */
+    size_t n;
+} aw_blocks;
+
+/** How far out in r' the convolution reaches [m]; 0: there is none. */
+double aw_blocks_reach(const aw_blocks *blocks);
 
 typedef struct aw_zone {
     aw_rules rules;
-    aw_panels panels;       /* of the last pass; owned: aw_panels_free */
-    aw_panel_caps caps;     /* where panels of the rule were too long for some points */
-    double convolution_end; /* the convolution covers r' from 0 up to here [m]; 0: none */
+    aw_panels panels;   /* of the last pass, without the convolution's; owned: aw_zone_free */
+    aw_panel_caps caps; /* where panels of the rule were too long for some points */
+    aw_blocks blocks;   /* of the convolution of the last pass, */
+    double *cut;        /* and [cuts] radii between its panels [m]; owned: aw_zone_free */
+    size_t cuts, cut_capacity;
     /* Set by the caller before each pass; arrays are [points] and borrowed: */
     double from, to;                 /* range of r' [m]; the far zone has from > 0 */
     double (*sum)[AW_RESULTS];       /* the integrals; filled by the pass */
@@ -21,17 +33,22 @@ typedef struct aw_zone {
     double (*workspace)[AW_RESULTS]; /* may be the same for all zones */
 } aw_zone;
 
-/** How far out in r' the slices lie on the lattice of the points closely enough to be convolved.
- *  @param[in] border  where a far zone could begin at the nearest [m]
- *  @return [m]; 0: nowhere */
-double aw_zone_convolution_reach(const aw_solver *solver, const aw_problem *problem,
-                                 const aw_zone *near, double border);
+void aw_zone_free(aw_zone *zone);
 
-/** Begin a pass: set the sums to zero and start the convolution from r' = 0 to `reach` [m], unless
- *  the rule excludes it. It may run on the device until aw_zone_integrate of this zone; other zones
- *  may be integrated in between.
+/** Blocks of r' in which the slices lie on the lattice of the points closely enough to be
+ *  convolved.
+ *  @param[in] border  where a far zone could begin at the nearest [m]
+ *  @param[in] end     upper limit of r' [m] */
+aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
+                                     const aw_zone *near, double border, double end);
+
+/** Begin a pass: set the sums to zero and start the convolution of some blocks, unless the rule
+ *  excludes it. It may run on the device until aw_zone_integrate of this zone; other zones may be
+ *  integrated in between.
+ *  @param[in] blocks  NULL: no convolution
  *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *zone, double reach);
+aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *zone,
+                        const aw_blocks *blocks);
 
 /** Finish the pass that has begun: integrate the rest of the range, from the end of the convolution
  *  if there is one.

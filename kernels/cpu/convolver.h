@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory of the CPU device's convolutions: transforms of one size, and the spectra of slices. */
+#ifndef AW_KERNELS_CPU_CONVOLVER_H
+#define AW_KERNELS_CPU_CONVOLVER_H
+#include <fftw3.h>
+
+#include "kernels/math/convolution.h"
+#include "src/base/status.h"
+
+/* Spectra of slices that are kept from step to step. Of more slices than these in the near zone,
+ * some are transformed anew at every step. */
+enum { AW_SPECTRA = 12 };
+
+/** Spectra of the moments of a slice. */
+typedef struct aw_spectra {
+    uint64_t id;   /* of the slice; 0: none, or of a slice without an id, which is never reused */
+    uint64_t used; /* number of the block that used it last */
+    fftw_complex *moment[3]; /* [modes] each, owned */
+} aw_spectra;
+
+/** Slices of ns x nx nodes are convolved on lattices with pad[] more nodes at either end of each
+ *  axis. All arrays are owned. */
+typedef struct aw_cpu_convolver {
+    int ns, nx;
+    int pad[2];                   /* along, across */
+    int size_s, size_x;           /* of the transforms */
+    size_t modes;                 /* of one spectrum */
+    double *real;                 /* [threads][size_x][size_s] */
+    aw_displacements all;         /* by up to ns + pad - 1 and nx + pad - 1 cells, all rows */
+    double *out[AW_CONVOLVED];    /* [size_x][size_s]: node (0, 0) of a slice is at (pad, pad) */
+    double (*node)[AW_CONVOLVED]; /* [nx + 2 pad][ns + 2 pad]: spline coefficients */
+    double *filter_s, *filter_x;  /* [size_s / 2 + 1], [size_x]: they over the values at nodes */
+    fftw_complex *ring[AW_RINGS], *sum[AW_CONVOLVED];
+    aw_spectra slice[AW_SPECTRA];
+    uint64_t block; /* number of the present block */
+    fftw_plan forward, backward;
+} aw_cpu_convolver;
+
+/** @return NULL: out of memory; aw_cpu_convolver_free frees it */
+aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int threads);
+
+/** Begin a block: find or choose the spectra of the slices of its lattice.
+ *  @param[out] spectra  [plan->slices]: index in `slice`; of slices that are not on the lattice, 0
+ *  @param[out] missing  bit t is set: slice t must be transformed
+ *  @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_cpu_convolver_begin(aw_cpu_convolver *c, const aw_convolution *plan, int spectra[3],
+                                 int *missing);
+
+/** Copy moment k of a slice to its place in `real`, and pad it with zeros. */
+void aw_cpu_convolver_moment(const aw_cpu_convolver *c, const aw_history_view *h,
+                             const aw_slice *slice, int k, double *real);
+
+/** Copy weights q of all displacements, negative ones at the end, and pad them with zeros. */
+void aw_cpu_convolver_weights(const aw_cpu_convolver *c, int q, double *real);
+
+#endif
