@@ -99,11 +99,17 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 #define AW_SIMILAR 0.3
 
 /* Largest density level of a rule (aw_rules.density_level): 0 the rule's own nodes in angle, 1
- * twice as many and finer tables, 2 as many as the sample. Level 1 brought the error from 1.1e-4
- * (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
+ * AW_DENSER times as many and finer tables, 2 as many as the sample. Twice as many brought the error
+ * from 1.1e-4 (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
 enum { AW_DENSITY_LEVEL_MAX = 2 };
 
-/* Density of nodes in angle at level 1, over the rule's. */
+/* Steps after which a lower density level is tried, their growth after each attempt that failed,
+ * and the most of them. In the third drift of the Zeuthen chicane a level that one step needed was
+ * kept for fifty, which took five times as long. */
+enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
+
+/* Density of nodes in angle at level 1, over the rule's. Twice as many were not enough behind the
+ * third bend of the Zeuthen chicane; eight times as many were, for five times the cost. */
 #define AW_DENSER 4.0
 
 /* Table errors of a rule at density level 1 and 2 (aw_rule.tables), at most, in tolerances. Not

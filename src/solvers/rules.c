@@ -59,6 +59,9 @@ int aw_rules_densify(aw_rules *r, double cost_limit)
     r->replaced_error = aw_rules_error(r);
     r->replaced = AW_RULES_MAX;
     r->density_level++;
+    r->dense_wait = r->unproven ? r->dense_wait * AW_DENSE_GROWTH : AW_DENSE_STEPS;
+    if (r->dense_wait > AW_DENSE_STEPS_MAX) r->dense_wait = AW_DENSE_STEPS_MAX;
+    r->dense_left = r->dense_wait;
     return 1;
 }
 
@@ -136,8 +139,11 @@ void aw_rules_try_coarser(aw_rules *r, const aw_rules *other, double estimate, d
         else
             r->level--;
         r->unproven = 1;
-    } else if (r->density_level && affords(r, other, r->gain[AW_RULES_MAX], estimate, tolerance)) {
+    } else if (r->density_level && r->dense_left-- <= 0) {
+        /* Not by its gain: what made it necessary is often a single step, after a change of the
+         * grid's spacings. */
         r->density_level--;
+        r->dense_left = r->dense_wait;
         r->unproven = 1;
     }
 }

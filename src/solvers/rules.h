@@ -25,8 +25,10 @@ typedef struct aw_rules {
     const aw_rule *rule; /* [n], from coarse to fine */
     int n, level;        /* rule[level] is used */
     int tiles_only;      /* 1: the convolution was not accurate enough, tiles take its place */
-    int density_level; /* 0: the rule's density, 1: twice that and finer tables, 2: the sample's */
-    int unproven;      /* 1: coarser than at the last step, and not accepted yet */
+    int density_level;   /* 0: the rule's density, 1: more and finer tables, 2: the sample's */
+    int dense_wait,
+        dense_left; /* steps after which a lower density level is tried; still to come */
+    int unproven;   /* 1: coarser than at the last step, and not accepted yet */
     /* Of the last pass, set by the caller: */
     double error;        /* largest error of the potentials at the sample's points */
     double rate_error;   /* the same of the rates */
@@ -42,7 +44,7 @@ typedef struct aw_rules {
     size_t reference_nodes; /* nodes of the rule with which the next ones are compared, */
     double reference_error; /* and its error of the rates */
     /* Error of rule i over that of the next finer one, when that took its place. [n - 1]: of the
-     * convolution over tiles; [AW_RULES_MAX]: of a density level over the next. */
+     * convolution over tiles; [AW_RULES_MAX]: of a density level over the next (not used). */
     double gain[AW_RULES_MAX + 1];
 } aw_rules;
 
