@@ -42,7 +42,7 @@ static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double 
 /* Turn n modes from `first` on of values at nodes into those of spline coefficients. */
 static void to_coefficients(const aw_cpu_convolver *c, size_t first, size_t n, double (*sum)[2])
 {
-    const size_t row = (size_t)(c->size_s / 2 + 1);
+    const size_t row = (size_t)c->size_s / 2 + 1;
     for (size_t i = 0; i < n; ++i) {
         const double factor = c->filter_s[(first + i) % row] * c->filter_x[(first + i) / row];
         sum[i][0] *= factor;
@@ -122,7 +122,8 @@ static void add_row(const block *b, int j, double (*I)[AW_RESULTS])
 /* Collect the spline coefficients of row j of the lattice, node by node. */
 static void collect_row(const aw_cpu_convolver *c, int j)
 {
-    const size_t ns = (size_t)(c->ns + 2 * c->pad[0]), row = (size_t)j * (size_t)c->size_s;
+    const size_t ns = (size_t)c->ns + 2 * (size_t)c->pad[0];
+    const size_t row = (size_t)j * (size_t)c->size_s;
     for (size_t i = 0; i < ns; ++i)
         for (int k = 0; k < AW_CONVOLVED; ++k) c->node[(size_t)j * ns + i][k] = c->out[k][row + i];
 }

@@ -99,8 +99,8 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 #define AW_SIMILAR 0.3
 
 /* Largest density level of a rule (aw_rules.density_level): 0 the rule's own nodes in angle, 1
- * AW_DENSER times as many and finer tables, 2 as many as the sample. Twice as many brought the error
- * from 1.1e-4 (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
+ * AW_DENSER times as many and finer tables, 2 as many as the sample. Twice as many brought the
+ * error from 1.1e-4 (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
 enum { AW_DENSITY_LEVEL_MAX = 2 };
 
 /* Steps after which a lower density level is tried, their growth after each attempt that failed,
