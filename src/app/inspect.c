@@ -11,6 +11,7 @@
 #include "src/app/summary.h"
 #include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/optics.h"
 #include "src/simulation/simulation.h"
 
@@ -145,10 +146,12 @@ static aw_status run_command(int argc, char **argv)
     aw_info("# resolved input of %s", config->path);
     aw_info("%.*s", (int)strlen(text) - 1, text); /* without its last line feed */
     AW_TRY(aw_plan_make(config, &plan));
+    aw_summary_choice(config);
     aw_summary_plan(config, &plan);
     print_time(config, &plan);
     print_optics(config);
     aw_plan_warn(config, &plan);
+    aw_choose_warn(config);
     status = aw_plan_check(config, &plan);
 done:
     free(text);

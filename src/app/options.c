@@ -8,6 +8,7 @@
 
 #include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/simulation/choose.h"
 #include "src/yaml/quote.h"
 
 enum {
@@ -132,6 +133,12 @@ aw_status aw_options_config(const aw_options *o, aw_config **out)
 {
     aw_status status = aw_config_read(o->input, o->set, o->n_set, out);
     if (status != AW_OK) return status;
+    status = aw_choose_apply(*out);
+    if (status != AW_OK) {
+        aw_config_free(*out);
+        *out = NULL;
+        return status;
+    }
     if (o->solve_every > 0 && (*out)->motion == AW_MOTION_SELF_CONSISTENT) {
         aw_config_free(*out);
         *out = NULL;

@@ -24,8 +24,10 @@ typedef struct aw_options {
  *  @return AW_OK, AW_ERR_ARG (one line: the mistake and its remedy). */
 aw_status aw_options_read(int argc, char **argv, aw_options *options);
 
-/** Read the input file and apply the options to it.
- *  @return as aw_config_read; AW_ERR_ARG: --solve-every with self-consistent motion (message). */
+/** Read the input file, apply the options to it, and choose what `accuracy` stands
+ *  for.
+ *  @return as aw_config_read and aw_choose; AW_ERR_ARG: --solve-every with self-consistent motion
+ *  (message). */
 aw_status aw_options_config(const aw_options *options, aw_config **out);
 
 AW_END_DECLS

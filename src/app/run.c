@@ -19,6 +19,7 @@
 #include "src/io/file.h"
 #include "src/output/progress.h"
 #include "src/output/report.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
 #include "src/simulation/ranks.h"
@@ -346,6 +347,7 @@ static aw_status run_command(int argc, char **argv)
     aw_summary_begin(r.sim);
     AW_TRY(aw_simulation_offload(r.sim));
     aw_plan_warn(config, &plan);
+    aw_choose_warn(config);
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
     status = stop_if_asked(&r);
     if (status == AW_OK) status = loop(&r);
