@@ -15,9 +15,10 @@ typedef struct aw_options {
     size_t n_set;
     char text[8 * AW_PATH_MAX_LEN]; /* storage of the latter: n_text bytes are in use */
     size_t n_text;
-    int threads, force, quiet;
+    int threads, force, quiet, no_timing;
     long steps, solve_every;
-    long jobs, max_time; /* of `certify`: 0: not given; [s] */
+    long jobs;       /* of `certify`: 0: not given */
+    double max_time; /* of `run` and `certify` [s]; 0: not given */
 } aw_options;
 
 /** Read the options.

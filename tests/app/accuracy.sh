@@ -56,8 +56,9 @@ numbers two/monitor.csv >two.csv
 cmp one.csv two.csv || complain 'another run of the resolved input differs'
 
 # Given keys count, in the file and by --set; and are judged.
-program 0 inspect case.yaml --set accuracy=0.01 --set 'numerics.grid=[24, 40]' \
-    --set beam.particles=1000 --set numerics.tolerance=0.05 --set numerics.step_m=0.02
+program 0 inspect --no-timing case.yaml --set accuracy=0.01 \
+    --set 'numerics.grid=[24, 40]' --set beam.particles=1000 --set numerics.tolerance=0.05 \
+    --set numerics.step_m=0.02
 for line in 'grid: [24, 40]' 'particles: 1000' 'tolerance: 0.05' 'step_m: 0.02' \
     'grid       24 x 40, given' 'step_m     0.02, given' 'particles  1000, given'; do
     says "$line" stdout
@@ -67,8 +68,8 @@ says 'beam.particles: 1000 are too few for accuracy: 0.01' stderr
 says 'numerics.tolerance: 0.05 is above accuracy: 0.01 (expected 0.001)' stderr
 
 # A bunch that becomes a line: its density is that of the grid, with the place.
-program 0 inspect "$inputs/zeuthen_chicane.yaml" --set accuracy=0.01 --set numerics=null \
-    --set beam.chirp_per_m=-40
+program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set accuracy=0.01 \
+    --set numerics=null --set beam.chirp_per_m=-40
 says 'accuracy: 0.01 is not expected at S = ' stderr
 says 'its density is limited by the grid' stderr
 
