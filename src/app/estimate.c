@@ -231,7 +231,9 @@ aw_status aw_estimate_make(const aw_config *config, const aw_plan *plan, int (*s
     *out = (aw_estimate){.total = 0.0};
     begin(config, plan, &w);
     aw_log_mute(1);
+    AW_TRY(aw_plan_memory(config, plan));
     AW_TRY(aw_simulation_new(&w.config, NULL, 0, &w.sim));
+    AW_TRY(w.sim ? AW_OK : AW_ERR_NOMEM); /* it is set up, which an analyser cannot know */
     AW_TRY(aw_simulation_offload(w.sim));
     AW_TRY(walk(&w, stopped, began));
     AW_TRY(sum_up(&w, config, out));

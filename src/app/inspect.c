@@ -21,7 +21,7 @@
 #define AW_TABLE_LINES 24
 
 /* The time of the run, if it may run at all. */
-static aw_status print_time(const aw_config *config, const aw_plan *plan)
+static void print_time(const aw_config *config, const aw_plan *plan)
 {
     aw_estimate estimate;
     const aw_status status = aw_estimate_make(config, plan, NULL, &estimate);
@@ -30,7 +30,6 @@ static aw_status print_time(const aw_config *config, const aw_plan *plan)
     else
         aw_info("time         not known: %s", aw_status_text(status));
     aw_estimate_free(&estimate);
-    return status == AW_ERR_NOMEM ? status : AW_OK;
 }
 
 /* The points of the table: the start, and the ends of all elements, or, of many, of bends and of
@@ -148,7 +147,7 @@ static aw_status run_command(int argc, char **argv)
     aw_summary_choice(config);
     aw_summary_plan(config, &plan);
     status = aw_plan_check(config, &plan);
-    if (status == AW_OK && !options.no_timing) AW_TRY(print_time(config, &plan));
+    if (status == AW_OK && !options.no_timing) print_time(config, &plan);
     print_optics(config);
     aw_plan_warn(config, &plan);
     aw_choose_warn(config);
