@@ -47,7 +47,7 @@ static aw_status run_command(int argc, char **argv)
     params.jobs = o.jobs > 0 ? (int)o.jobs : 1;
     params.force = o.force;
     params.quiet = o.quiet;
-    params.max_time = (double)o.max_time;
+    params.max_time = o.max_time;
     status = aw_certify(&params);
 done:
     aw_config_free(config);
@@ -66,7 +66,8 @@ static const char help[] =
     "  -o DIR, --output DIR  output directory (key output.directory)\n"
     "  --force               write into a directory that has another run\n"
     "  --jobs N              so many neighbours side by side, which share the threads\n"
-    "  --max-time T          stop before the neighbours if all would take more than T seconds\n"
+    "  --max-time T          stop before the neighbours if all would take more than T: seconds,\n"
+    "                        or e.g. 30min, 2h\n"
     "  --solver NAME, --device LIST, --threads N, --steps N, --solve-every N, --set KEY=VALUE\n"
     "                        as for run (arcwake help run)\n"
     "  --quiet               errors and warnings only, and no report\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake inspect`: the resolved input, the optics, and the memory and time of a run; runs
+/* `arcwake inspect`: the resolved input, the optics, and the memory and time of a run; writes
  * nothing. */
 #include <math.h>
 #include <stdio.h>
@@ -7,31 +7,29 @@
 #include <string.h>
 
 #include "kernels/device/device.h"
+#include "src/app/estimate.h"
 #include "src/app/options.h"
 #include "src/app/summary.h"
 #include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/optics.h"
 #include "src/simulation/simulation.h"
+#include "src/tune/file.h"
 
 /* Lines of the table of optics, at most. */
 #define AW_TABLE_LINES 24
 
-/* Time of one solve on one thread, per point and side of the grid [s], from `arcwake bench` (LCLS
- * bend, tolerance 1e-6; AVX-512 at about 4 GHz). Machine and bunch change it by a factor of a
- * few. */
-#define AW_SECONDS_PER_POINT_CELL 1.1e-5
-
+/* The time of the run, if it may run at all. */
 static void print_time(const aw_config *config, const aw_plan *plan)
 {
-    if (config->line) return; /* seconds */
-    double points = (double)config->grid[0] * config->grid[1];
-    double solve = AW_SECONDS_PER_POINT_CELL * points * sqrt(points);
-    const long meshes = config->every > 0 ? plan->steps / config->every : 0;
-    double solves = config->motion == AW_MOTION_SELF_CONSISTENT
-                        ? (double)plan->steps + 1.0
-                        : (double)config->at_n + 1.0 + (double)meshes;
-    aw_info("time         about %.0f solves of %.2g s on one thread", solves, solve);
+    aw_estimate estimate;
+    const aw_status status = aw_estimate_make(config, plan, NULL, &estimate);
+    if (status == AW_OK)
+        aw_estimate_print(config, &estimate);
+    else
+        aw_info("time         not known: %s", aw_status_text(status));
+    aw_estimate_free(&estimate);
 }
 
 /* The points of the table: the start, and the ends of all elements, or, of many, of bends and of
@@ -144,12 +142,15 @@ static aw_status run_command(int argc, char **argv)
     if (!text) AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory"));
     aw_info("# resolved input of %s", config->path);
     aw_info("%.*s", (int)strlen(text) - 1, text); /* without its last line feed */
+    aw_tuning_load(&config->tuning);
     AW_TRY(aw_plan_make(config, &plan));
+    aw_summary_choice(config);
     aw_summary_plan(config, &plan);
-    print_time(config, &plan);
+    status = aw_plan_check(config, &plan);
+    if (status == AW_OK && !options.no_timing) print_time(config, &plan);
     print_optics(config);
     aw_plan_warn(config, &plan);
-    status = aw_plan_check(config, &plan);
+    aw_choose_warn(config);
 done:
     free(text);
     aw_config_free(config);
@@ -157,15 +158,16 @@ done:
 }
 
 static const char help[] =
-    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N]\n"
-    "Prints the resolved input, derived lengths, grid, memory and an estimate of the time; and\n"
-    "the optics of the lattice, with the sizes of the bunch to which it leads without self-force.\n"
-    "Warns of steps, grids or particle numbers that are too coarse.\n";
+    "arcwake inspect INPUT.yaml [--set KEY=VALUE]... [--steps N] [--no-timing]\n"
+    "Prints the resolved input, derived lengths, grid and memory; the time of a run on this\n"
+    "machine, from a few solves of the case itself at places along the lattice (seconds; not with\n"
+    "--no-timing); and the optics of the lattice, with the sizes of the bunch to which it leads\n"
+    "without self-force. Warns of steps, grids or particle numbers that are too coarse.\n";
 
 const aw_command aw_inspect_command = {
     .name = "inspect",
     .usage = "inspect INPUT.yaml",
-    .summary = "resolved input, optics, memory, time; runs nothing",
+    .summary = "resolved input, optics, memory, time; writes nothing",
     .help = help,
     .run = run_command,
 };

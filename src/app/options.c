@@ -8,6 +8,7 @@
 
 #include "src/base/command.h"
 #include "src/base/log.h"
+#include "src/simulation/choose.h"
 #include "src/yaml/quote.h"
 
 enum {
@@ -21,7 +22,8 @@ enum {
     O_SET,
     O_QUIET,
     O_JOBS,
-    O_MAX_TIME
+    O_MAX_TIME,
+    O_NO_TIMING
 };
 
 static const struct option known[] = {{"output", required_argument, NULL, 'o'},
@@ -36,6 +38,7 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"quiet", no_argument, NULL, O_QUIET},
                                       {"jobs", required_argument, NULL, O_JOBS},
                                       {"max-time", required_argument, NULL, O_MAX_TIME},
+                                      {"no-timing", no_argument, NULL, O_NO_TIMING},
                                       {NULL, 0, NULL, 0}};
 
 static aw_status add_set(aw_options *o, const char *text)
@@ -73,12 +76,20 @@ static aw_status add_key(aw_options *o, const char *key, const char *value)
     return add_set(o, text);
 }
 
-/* Refuse what only another command has: --jobs and --max-time of `certify`. */
+/* Refuse what only another command has. */
 static aw_status check_command(const char *command, int option)
 {
-    if ((option != O_JOBS && option != O_MAX_TIME) || strcmp(command, "certify") == 0) return AW_OK;
-    return aw_error(AW_ERR_ARG, "%s: option --%s is not known (see: arcwake help %s)", command,
-                    option == O_JOBS ? "jobs" : "max-time", command);
+    static const struct {
+        int option;
+        const char *name, *commands;
+    } own[] = {{O_JOBS, "jobs", "certify"},
+               {O_MAX_TIME, "max-time", "certify run"},
+               {O_NO_TIMING, "no-timing", "inspect"}};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i)
+        if (own[i].option == option && !strstr(own[i].commands, command))
+            return aw_error(AW_ERR_ARG, "%s: option --%s is not known (see: arcwake help %s)",
+                            command, own[i].name, command);
+    return AW_OK;
 }
 
 static aw_status apply(aw_options *o, int option, const char *value)
@@ -89,12 +100,13 @@ static aw_status apply(aw_options *o, int option, const char *value)
     case O_DEVICE: return add_key(o, "device", value);
     case O_SET: return add_set(o, value);
     case O_FORCE: o->force = 1; return AW_OK;
+    case O_NO_TIMING: o->no_timing = 1; return AW_OK;
     case O_QUIET: o->quiet = 1; return AW_OK;
     case O_THREADS: return aw_option_threads(value, &o->threads);
     case O_STEPS: return aw_option_number("--steps", value, 1, 1000000000, &o->steps);
     case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
     case O_JOBS: return aw_option_number("--jobs", value, 1, 64, &o->jobs);
-    case O_MAX_TIME: return aw_option_number("--max-time", value, 1, 1000000000, &o->max_time);
+    case O_MAX_TIME: return aw_option_duration("--max-time", value, &o->max_time);
     case O_RESTART:
         return aw_error(AW_ERR_ARG,
                         "--restart: checkpoints are not built yet (run from the start)");
@@ -132,6 +144,12 @@ aw_status aw_options_config(const aw_options *o, aw_config **out)
 {
     aw_status status = aw_config_read(o->input, o->set, o->n_set, out);
     if (status != AW_OK) return status;
+    status = aw_choose_apply(*out);
+    if (status != AW_OK) {
+        aw_config_free(*out);
+        *out = NULL;
+        return status;
+    }
     if (o->solve_every > 0 && (*out)->motion == AW_MOTION_SELF_CONSISTENT) {
         aw_config_free(*out);
         *out = NULL;

@@ -15,17 +15,20 @@ typedef struct aw_options {
     size_t n_set;
     char text[8 * AW_PATH_MAX_LEN]; /* storage of the latter: n_text bytes are in use */
     size_t n_text;
-    int threads, force, quiet;
+    int threads, force, quiet, no_timing;
     long steps, solve_every;
-    long jobs, max_time; /* of `certify`: 0: not given; [s] */
+    long jobs;       /* of `certify`: 0: not given */
+    double max_time; /* of `run` and `certify` [s]; 0: not given */
 } aw_options;
 
 /** Read the options.
  *  @return AW_OK, AW_ERR_ARG (one line: the mistake and its remedy). */
 aw_status aw_options_read(int argc, char **argv, aw_options *options);
 
-/** Read the input file and apply the options to it.
- *  @return as aw_config_read; AW_ERR_ARG: --solve-every with self-consistent motion (message). */
+/** Read the input file, apply the options to it, and choose what `accuracy` stands
+ *  for.
+ *  @return as aw_config_read and aw_choose; AW_ERR_ARG: --solve-every with self-consistent motion
+ *  (message). */
 aw_status aw_options_config(const aw_options *options, aw_config **out);
 
 AW_END_DECLS

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/app/estimate.h"
 #include "src/app/options.h"
 #include "src/app/signals.h"
 #include "src/app/summary.h"
@@ -19,6 +20,7 @@
 #include "src/io/file.h"
 #include "src/output/progress.h"
 #include "src/output/report.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
 #include "src/simulation/ranks.h"
@@ -38,6 +40,7 @@ typedef struct run {
     long meshes;                       /* mesh files written */
     long steps;                        /* done; the first is step 0 */
     int quiet;                         /* no report */
+    double begin, max_time;            /* time of the start; limit of the run, 0: none [s] */
 
     int halved;   /* largest number of halvings of a step */
     int broken;   /* rules of which the run has warned, AW_RULE_.. */
@@ -172,21 +175,22 @@ done:
     return status;
 }
 
-/* @return AW_OK, or AW_ERR_INTERRUPTED after a signal (message) */
+/* @return AW_OK, or AW_ERR_INTERRUPTED after a signal or at the end of --max-time (message) */
 static aw_status stop_if_asked(run *r)
 {
     const aw_simulation *sim = r->sim;
-    if (!aw_signals_stop()) return AW_OK;
+    const int late = r->max_time > 0.0 && aw_now() - r->begin > r->max_time;
+    const char *why = aw_signals_stop() ? "by a signal" : "at --max-time";
+    if (!aw_signals_stop() && !late) return AW_OK;
     if (!r->directory)
-        return aw_error(AW_ERR_INTERRUPTED,
-                        "stopped by a signal before the first step; nothing was written");
+        return aw_error(AW_ERR_INTERRUPTED, "stopped %s before the first step; nothing was written",
+                        why);
     aw_progress_clear(&r->progress);
-    if (r->steps == 0)
-        return aw_error(AW_ERR_INTERRUPTED, "stopped by a signal before the first step");
+    if (r->steps == 0) return aw_error(AW_ERR_INTERRUPTED, "stopped %s before the first step", why);
     return aw_error(AW_ERR_INTERRUPTED,
-                    "stopped by a signal after step %ld of %ld, S = %.6g m; the files written so "
-                    "far are complete",
-                    sim->step, sim->plan.steps, sim->S_ref);
+                    "stopped %s after step %ld of %ld, S = %.6g m; the files written so far are "
+                    "complete",
+                    why, sim->step, sim->plan.steps, sim->S_ref);
 }
 
 static aw_status loop(run *r)
@@ -303,6 +307,24 @@ done:
     return status;
 }
 
+/* Refuse a run that would take longer than --max-time, before anything is written. What the
+ * estimate cannot say (of several ranks, say) is left to the limit itself. */
+static aw_status check_time(const run *r, const aw_plan *plan)
+{
+    aw_estimate estimate;
+    if (!(r->max_time > 0.0) || aw_comm_size() > 1) return AW_OK;
+    aw_status status = aw_estimate_make(r->config, plan, aw_signals_stop, &estimate);
+    const double total = estimate.total, left = r->max_time - (aw_now() - r->begin);
+    if (status == AW_OK) aw_estimate_print(r->config, &estimate);
+    aw_estimate_free(&estimate);
+    if (status == AW_ERR_INTERRUPTED || status == AW_ERR_NOMEM) return AW_OK; /* told at set-up */
+    if (status != AW_OK || total <= left) return AW_OK;
+    return aw_error(AW_ERR_ARG,
+                    "--max-time: the run takes about %.3g s, and %.3g s of %.3g are left (expected "
+                    "--max-time %.0f or more, a larger accuracy or tolerance, or a coarser grid)",
+                    total, fmax(left, 0.0), r->max_time, ceil(1.5 * total + r->max_time - left));
+}
+
 /* Set up the simulation, on all ranks. */
 static aw_status set_up(run *r, aw_status status)
 {
@@ -326,7 +348,7 @@ static aw_status run_command(int argc, char **argv)
     aw_config *config = NULL;
     run r = {0};
     aw_plan plan;
-    double begin = aw_now();
+    r.begin = aw_now();
     if (aw_comm_rank() > 0)
         aw_signals_ignore(); /* rank 0 handles them for all */
     else
@@ -334,6 +356,8 @@ static aw_status run_command(int argc, char **argv)
     status = read_input(argc, argv, &options, &config, &plan);
     r.config = config;
     r.quiet = options.quiet;
+    r.max_time = options.max_time;
+    if (status == AW_OK) status = check_time(&r, &plan);
     AW_TRY(set_up(&r, status));
     if (!config || !r.sim) goto done; /* never: they are set up */
     if (aw_comm_rank() > 0) {
@@ -346,6 +370,7 @@ static aw_status run_command(int argc, char **argv)
     aw_summary_begin(r.sim);
     AW_TRY(aw_simulation_offload(r.sim));
     aw_plan_warn(config, &plan);
+    aw_choose_warn(config);
     aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
     status = stop_if_asked(&r);
     if (status == AW_OK) status = loop(&r);
@@ -354,7 +379,7 @@ static aw_status run_command(int argc, char **argv)
         aw_progress_end(&r.progress);
     else
         aw_progress_clear(&r.progress);
-    if (status == AW_OK) finish(&r, aw_now() - begin);
+    if (status == AW_OK) finish(&r, aw_now() - r.begin);
 done:
     status = close_output(&r, status);
     aw_diag_free(r.diag);
@@ -374,11 +399,13 @@ static const char help[] =
     "  --threads N           threads of the CPU device and of everything else\n"
     "  --steps N             stop after N steps\n"
     "  --solve-every N       rigid and external motion: solve every N steps, too\n"
+    "  --max-time T          seconds, or e.g. 30min, 2h: refuse a run that would take longer, by\n"
+    "                        a few solves, and stop at T between two steps\n"
     "  --set KEY=VALUE       set any key of the input, e.g. numerics.grid=[64,64]; repeatable\n"
     "  --quiet               errors and warnings only, and no report (arcwake report DIR)\n"
     "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
-    "4 files, memory or devices; 75 stopped by a signal (INT, TERM, HUP, USR1), between two steps\n"
-    "(a second one ends the process at once).\n";
+    "4 files, memory or devices; 75 stopped by a signal (INT, TERM, HUP, USR1) or\n"
+    "at --max-time, between two steps (a second signal ends the process at once).\n";
 
 const aw_command aw_run_command = {
     .name = "run",

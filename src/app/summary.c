@@ -8,6 +8,7 @@
 #include "pic/stats.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/optics.h"
 #include "validation/analytic.h"
 
@@ -38,9 +39,37 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
             mib(plan->history_bytes + plan->other_bytes));
 }
 
+/* A row of what was chosen. */
+static void print_choice(const char *key, const char *value, int given, const char *why)
+{
+    aw_info("  %-11s%s%s: %s", key, value, given ? ", given" : "", why);
+}
+
+void aw_summary_choice(const aw_config *config)
+{
+    aw_choice c;
+    char value[64] = "auto";
+    const int given = config->given;
+    if (!(config->accuracy > 0.0) || aw_choose(config, &c) != AW_OK) return;
+    aw_info("accuracy     %g of mean and rms energy change, emittance and peak current at the end",
+            config->accuracy);
+    snprintf(value, sizeof value, "%d x %d", c.grid[0], c.grid[1]);
+    print_choice("grid", value, given & AW_GIVEN_GRID, c.why[AW_CHOICE_GRID]);
+    if (c.step_m == AW_STEP_AUTO)
+        snprintf(value, sizeof value, "auto, step_scale %.4g", c.step_scale);
+    else
+        snprintf(value, sizeof value, "%g", c.step_m);
+    print_choice("step_m", value, given & (AW_GIVEN_STEP | AW_GIVEN_SCALE), c.why[AW_CHOICE_STEP]);
+    snprintf(value, sizeof value, "%zu", c.particles);
+    print_choice("particles", value, given & AW_GIVEN_PARTICLES, c.why[AW_CHOICE_PARTICLES]);
+    snprintf(value, sizeof value, "%.3g", c.tolerance);
+    print_choice("tolerance", value, given & AW_GIVEN_TOLERANCE, c.why[AW_CHOICE_TOLERANCE]);
+}
+
 void aw_summary_begin(const aw_simulation *sim)
 {
     aw_info("%s", sim->config->title);
+    aw_summary_choice(sim->config);
     aw_summary_plan(sim->config, &sim->plan);
     if (sim->line)
         aw_info("forces       of a line bunch, %s, on %d nodes",

@@ -9,6 +9,9 @@ AW_BEGIN_DECLS
 /** The plan of a run in a few lines: title, steps, grid, memory, solver and device. */
 void aw_summary_begin(const aw_simulation *simulation);
 
+/** What was chosen for `accuracy` and why, a line each; nothing without accuracy. */
+void aw_summary_choice(const aw_config *config);
+
 /** The same without title, solver and device, for `inspect`. */
 void aw_summary_plan(const aw_config *config, const aw_plan *plan);
 

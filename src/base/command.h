@@ -22,6 +22,11 @@ typedef struct aw_command {
  *  @return AW_OK, AW_ERR_ARG (message; `out` is unchanged). */
 aw_status aw_option_number(const char *option, const char *text, long min, long max, long *out);
 
+/** Parse a length of time above 0: a number of seconds, or one with s, min or h ("90", "1.5h").
+ *  @param[out] seconds  [s]
+ *  @return as aw_option_number */
+aw_status aw_option_duration(const char *option, const char *text, double *seconds);
+
 /** Parse the value of --threads: 1 to 4096, limited as by aw_threads_limit.
  *  @return as aw_option_number */
 aw_status aw_option_threads(const char *text, int *out);

@@ -14,6 +14,7 @@
 #include "src/certify/process.h"
 #include "src/io/lock.h"
 #include "src/output/report.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/resolved.h"
 
 static const char *const certificate[] = {"certificate.json", "certificate.csv"};
@@ -165,6 +166,7 @@ aw_status aw_certify(const aw_certify_params *p)
     aw_config *config = NULL;
     aw_neighbours list = {.n = 0};
     AW_TRY(aw_config_read(p->input.path, p->input.set, p->input.n_set, &config));
+    AW_TRY(aw_choose_apply(config));
     config->steps = p->input.steps;
     config->solve_every = p->input.solve_every;
     AW_TRY(aw_neighbours_make(&p->input, config, &list));

@@ -12,6 +12,7 @@
 #include "kernels/math/spline.h"
 #include "src/base/log.h"
 #include "src/certify/series.h"
+#include "src/simulation/choose.h"
 #include "src/simulation/resolved.h"
 #include "src/simulation/schedule.h"
 
@@ -203,6 +204,24 @@ static int change(aw_neighbour *run, const aw_config *c, const aw_plan *plan, aw
 
 /* ------------------------------------------------------------------------------------- the list */
 
+/* What the case has chosen for its accuracy, which is not that of the neighbour: for a coarser grid
+ * aw_choose would choose fewer particles. */
+static aw_status same_choice(aw_neighbour *run, const aw_config *c)
+{
+    aw_status status = AW_OK;
+    if (!(c->accuracy > 0.0)) return AW_OK;
+    AW_TRY(add_set(run, "accuracy=null"));
+    AW_TRY(add_set(run, "numerics.grid=[%d, %d]", c->grid[0], c->grid[1]));
+    if (c->step_m == AW_STEP_AUTO) {
+        AW_TRY(add_set(run, "numerics.step_m=auto"));
+        AW_TRY(add_set(run, "numerics.step_scale=%.17g", c->step_scale));
+    }
+    AW_TRY(add_set(run, "beam.particles=%zu", c->beam.particles));
+    AW_TRY(add_set(run, "numerics.tolerance=%.17g", c->tolerance));
+done:
+    return status;
+}
+
 /* Less output than the case has. */
 static aw_status less_output(aw_neighbour *run, const aw_config *c, const aw_plan *plan)
 {
@@ -227,6 +246,7 @@ static aw_status resolve(aw_neighbour *run, const aw_case_input *input)
     for (size_t i = 0; i < n; ++i)
         set[i] = i < input->n_set ? input->set[i] : run->set[i - input->n_set];
     AW_TRY(aw_config_read(input->path, set, n, &config));
+    AW_TRY(aw_choose_apply(config));
     config->steps = run->steps;
     config->solve_every = (int)run->solve_every;
     config->threads = input->threads;
@@ -261,6 +281,7 @@ static aw_status add(aw_neighbours *list, const aw_case_input *input, const aw_c
     *to = run;
     list->n++; /* so that it is freed */
     if (run.name[0]) {
+        AW_TRY(same_choice(to, config));
         AW_TRY(less_output(to, config, &list->run[0].plan));
         if (!change(to, config, &list->run[0].plan, &status)) {
             for (size_t i = 0; i < to->n_set; ++i) free(to->set[i]);

@@ -110,6 +110,25 @@ static void read_grid(reader *r)
     }
 }
 
+/* What stands in place of grid, step, particles and tolerance; the optics are needed to choose them
+ * (src/simulation/choose.h), but the step is one that fits any lattice. */
+static void read_accuracy(reader *r)
+{
+    static const struct {
+        const char *key;
+        int bit;
+    } stands_for[] = {{"numerics.grid", AW_GIVEN_GRID},
+                      {"numerics.step_m", AW_GIVEN_STEP},
+                      {"numerics.step_scale", AW_GIVEN_SCALE},
+                      {"beam.particles", AW_GIVEN_PARTICLES},
+                      {"numerics.tolerance", AW_GIVEN_TOLERANCE}};
+    aw_config *config = r->config;
+    for (size_t i = 0; i < sizeof stands_for / sizeof stands_for[0]; ++i)
+        if (node_of(r, stands_for[i].key)) config->given |= stands_for[i].bit;
+    if (!optional_number(r, "accuracy", &config->accuracy)) return;
+    if (!(config->given & AW_GIVEN_STEP)) config->step_m = AW_STEP_AUTO;
+}
+
 static aw_status read_title(reader *r)
 {
     const aw_yaml_node *node = node_of(r, "title");
@@ -360,6 +379,7 @@ static aw_status read_all(reader *r, const char *const *set)
     read_width(r);
     aw_beam_check(&r->errors, r->root, &r->config->beam);
     read_grid(r);
+    read_accuracy(r);
     read_checkpoint(r);
     check_line(r);
     status = read_title(r);

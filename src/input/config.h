@@ -16,6 +16,14 @@ typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_E
 #define AW_NAME_MAX 64
 /* step_m: auto. */
 #define AW_STEP_AUTO 0.0
+/* Keys that `accuracy` stands for where they are not given (src/simulation/choose.h). */
+enum {
+    AW_GIVEN_GRID = 1,
+    AW_GIVEN_STEP = 2,
+    AW_GIVEN_SCALE = 4,
+    AW_GIVEN_PARTICLES = 8,
+    AW_GIVEN_TOLERANCE = 16
+};
 #define AW_PATH_MAX_LEN 4096
 /* Solver of runs and validation cases that do not name one. */
 #define AW_DEFAULT_SOLVER "projection"
@@ -31,6 +39,9 @@ typedef struct aw_config {
     aw_motion motion;
     int line;          /* 1: forces of the one-dimensional model (pic/line) */
     int line_model;    /* an aw_line_model */
+    double accuracy;   /* wanted relative error of the results at the end; 0: not given */
+    int given;         /* the keys of AW_GIVEN_.. that the input has: with accuracy, the others are
+                        * defaults until aw_choose_apply */
     int grid[2];       /* points along s, x */
     double step_m;     /* c dt [m]; AW_STEP_AUTO: a ladder (src/simulation/schedule.h), */
     double step_scale; /* all steps of which are this many times as long */

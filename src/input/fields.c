@@ -72,6 +72,8 @@ static const aw_field table[] = {
     {"forces", AW_FIELD_CHOICE, AT(line), "full", WORDS("full|line"), "full or line"},
     {"line.model", AW_FIELD_CHOICE, AT(line_model), "transient", WORDS("transient|steady"),
      "transient or steady"},
+    {"accuracy", AW_FIELD_SPECIAL, 0, NULL, 1e-4, 0.1, 0, NULL,
+     "a relative error from 1.0e-4 to 0.1, e.g. 0.01"},
     {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
      "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
     {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL,
@@ -122,7 +124,6 @@ static const char *const sections[] = {"beam", "line", "numerics", "output"};
 static const struct {
     const char *key, *instead;
 } reserved[] = {
-    {"accuracy", "expected numerics.grid, step_m and tolerance"},
     {"wakes", "leave it out"},
     {"beam.file", "expected distribution: gaussian"},
     {"beam.iteration", "leave it out: it belongs to beam.file"},

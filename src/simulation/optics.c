@@ -305,6 +305,27 @@ aw_status aw_optics_at(const aw_lattice *lattice, const aw_beam_params *beam, in
     return AW_OK;
 }
 
+aw_optics_shape aw_optics_shape_of(const aw_beam_params *b, const aw_optics_point *p)
+{
+    const int has_angles = b->emittance > 0.0;
+    const double gamma = (1.0 + b->alpha_x * b->alpha_x) / b->beta_x;
+    const double xx = has_angles ? b->emittance * b->beta_x : b->sigma_x * b->sigma_x;
+    const double xa = has_angles ? -b->emittance * b->alpha_x : 0.0;
+    const double aa = has_angles ? b->emittance * gamma : 0.0;
+    const double length = p->compression * b->sigma_s, chirped = b->chirp * b->sigma_s;
+    const double spread = b->energy_spread, dd = chirped * chirped + spread * spread;
+    const double across =
+        p->R51 * p->R11 * xx + (p->R51 * p->R12 + p->R52 * p->R11) * xa + p->R52 * p->R12 * aa;
+    return (aw_optics_shape){
+        .ss = length * length + p->R56 * p->R56 * spread * spread + p->R51 * p->R51 * xx +
+              2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa,
+        .sx = length * p->R16 * chirped - p->R56 * p->R16 * spread * spread - across,
+        .xx = p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa + p->R12 * p->R12 * aa +
+              p->R16 * p->R16 * dd,
+        .bend_s = -p->T566 * dd,
+        .bend_x = p->T166 * dd};
+}
+
 void aw_optics_free(aw_optics *optics)
 {
     if (!optics) return;

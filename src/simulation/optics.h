@@ -63,6 +63,16 @@ void aw_optics_free(aw_optics *optics);
 aw_status aw_optics_at(const aw_lattice *lattice, const aw_beam_params *beam, int rigid,
                        const double *S, size_t n, aw_optics_point *point);
 
+/** Shape of the bunch at a place: covariance to first order in all coordinates, and the bend that
+ *  T166 and T566 give its longer axis. */
+typedef struct aw_optics_shape {
+    double ss, sx, xx;     /* covariance of s and x [m^2] */
+    double bend_s, bend_x; /* displacement of a particle by the square of the rms of delta [m]:
+                            * adds 2 bend^2 to a variance */
+} aw_optics_shape;
+
+aw_optics_shape aw_optics_shape_of(const aw_beam_params *beam, const aw_optics_point *point);
+
 /** Overtaking length (24 sigma_s R^2)^(1/3) at curvature kappa [m]. */
 double aw_overtaking_length(double sigma_s, double kappa);
 

@@ -513,7 +513,9 @@ int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_b
     const int expected = is_too_long(config->step_m, plan->shortest.overtaking);
     const double fewest = fmin(AW_FEWEST_CELLS, 0.5 * plan->cells_s);
     int broken = 0;
-    if (!expected && is_too_long(bunch->step, overtaking_of(bunch))) broken |= AW_RULE_STEP;
+    /* a ladder of longer steps is what was asked for */
+    const double scale = config->step_m == AW_STEP_AUTO ? fmax(config->step_scale, 1.0) : 1.0;
+    if (!expected && is_too_long(bunch->step / scale, overtaking_of(bunch))) broken |= AW_RULE_STEP;
     if (!config->line && cells_of(bunch) < fewest) broken |= AW_RULE_CELLS;
     return broken;
 }

@@ -105,19 +105,9 @@ static double place_of(const section *s, int j)
 /* Sizes and tilt from the map from the start, to first order but for the energy. */
 static bunch bunch_of(const aw_beam_params *b, const aw_optics_point *p)
 {
-    const int has_angles = b->emittance > 0.0;
-    const double gamma = (1.0 + b->alpha_x * b->alpha_x) / b->beta_x;
-    const double xx = has_angles ? b->emittance * b->beta_x : b->sigma_x * b->sigma_x;
-    const double xa = has_angles ? -b->emittance * b->alpha_x : 0.0;
-    const double aa = has_angles ? b->emittance * gamma : 0.0;
-    const double chirped = b->chirp * b->sigma_s, spread = b->energy_spread;
-    const double dd = chirped * chirped + spread * spread;
+    const aw_optics_shape shape = aw_optics_shape_of(b, p);
     const double ss = p->sigma_s * p->sigma_s, ww = p->sigma_x * p->sigma_x;
-    const double across =
-        p->R51 * p->R11 * xx + (p->R51 * p->R12 + p->R52 * p->R11) * xa + p->R52 * p->R12 * aa;
-    const double sx = p->compression * b->sigma_s * p->R16 * chirped -
-                      p->R56 * p->R16 * spread * spread - across -
-                      2.0 * p->T566 * p->T166 * dd * dd;
+    const double sx = shape.sx + 2.0 * shape.bend_s * shape.bend_x;
     const double mean = 0.5 * (ss + ww), half = hypot(0.5 * (ss - ww), sx);
     return (bunch){.sigma_s = p->sigma_s,
                    .longer = sqrt(mean + half),

@@ -254,6 +254,17 @@ done:
     return status;
 }
 
+aw_status aw_simulation_forget(aw_simulation *sim)
+{
+    aw_solver *fresh = NULL;
+    const aw_status status = aw_solver_new(sim->config->solver, &sim->device, &fresh);
+    if (status != AW_OK) return status;
+    apply_forecast(sim->config, fresh);
+    aw_solver_free(sim->solver);
+    sim->solver = fresh;
+    return AW_OK;
+}
+
 /* Compute the potentials at all nodes, together with all other ranks. */
 static aw_status solve_grid(aw_simulation *sim)
 {

@@ -103,6 +103,10 @@ aw_status aw_simulation_grid_problem(aw_simulation *simulation, aw_problem *out)
  *  @return AW_OK, or the error of aw_solver_solve or aw_gather_step (messages) */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 
+/** Let the solver forget what it has learned from earlier steps, as before the first solve.
+ *  @return AW_OK, AW_ERR_ARG, AW_ERR_NOMEM (messages) */
+aw_status aw_simulation_forget(aw_simulation *simulation);
+
 /** Like aw_simulation_solve, but with the potentials of the last solve in place of this step's, to
  *  time the particle operations alone. @return as aw_gather_step */
 aw_status aw_simulation_reuse_potentials(aw_simulation *simulation);

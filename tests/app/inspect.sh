@@ -17,11 +17,12 @@ complain() {
     bad=1
 }
 
-# inspect STATUS ARGUMENTS...: stdout, stderr and table (the rows of the optics) as files.
+# inspect STATUS ARGUMENTS...: stdout, stderr and table (the rows of the optics) as files; without
+# the time, which takes seconds.
 inspect() {
     want=$1
     shift
-    "$arcwake" inspect "$@" >stdout 2>stderr
+    "$arcwake" inspect --no-timing "$@" >stdout 2>stderr
     got=$?
     [ "$got" -eq "$want" ] || complain "inspect $*: exit $got, expected $want: $(cat stderr)"
     sed -n '/^optics/,$p' stdout >table
@@ -137,6 +138,36 @@ if grep -q ' q  ' table; then complain "quadrupoles among a thousand elements: $
 cells q,d,d,d,p,d,d,d
 inspect 0 cells-run.yaml
 [ "$(wc -l <table)" -eq 5 ] || complain "quadrupoles alone: $(cat table)"
+
+# The time, from solves of the case itself: as many solves as the run makes, the steps of each
+# element, and the sum of the seconds. Both have the same load, but the run may meet another one: a
+# factor of 5 would still tell seconds from milliseconds, and one step from all.
+small="--set numerics.grid=[32,32] --set beam.particles=20000 --set numerics.tolerance=1e-3
+    --set output.every=0 --steps 60"
+# shellcheck disable=SC2086
+OMP_WAIT_POLICY=passive "$arcwake" inspect "$inputs/lcls_bend_tracking.yaml" $small >stdout 2>&1 ||
+    complain "inspect with its time: $(cat stdout)"
+# shellcheck disable=SC2086
+OMP_WAIT_POLICY=passive "$arcwake" run "$inputs/lcls_bend_tracking.yaml" $small -o timed --quiet \
+    2>stderr || complain "the run: $(cat stderr)"
+awk -F, 'FNR == NR { if ($0 ~ /^time  /) { split($0, word, " "); told = word[3]; solves = word[5] }
+        if ($1 ~ /^  bend  /) { split($1, word, " "); steps = word[2] }; next }
+    /^step,/ { for (i = 1; i <= NF; ++i) if ($i ~ /^seconds_/) part[i] = 1; next }
+    /^[0-9]/ { for (i in part) took += $i }
+    END { if (solves != 61 || steps != 61 || told < took / 5 || told > 5 * took) {
+              print "told " told " s, " solves " solves, " steps " steps; took " took
+              exit 1 } }' \
+    stdout timed/monitor.csv || complain "$(grep -A2 '^time' stdout)"
+# Rigid motion solves where it writes meshes: at S = 0.2, 0.5 and the last of 101 steps, and none of
+# this where it is not asked for.
+"$arcwake" inspect "$inputs/lcls_bend.yaml" --set 'numerics.grid=[16, 16]' --set output.every=0 \
+    --set numerics.tolerance=1e-2 --set beam.particles=2000 --set 'output.at_m=[0.2, 0.5]' \
+    --steps 100 >stdout 2>stderr || complain "$(cat stderr)"
+grep -q '^time  *about .* 3 solves' stdout || complain "$(grep -A2 '^time' stdout)"
+inspect 0 "$inputs/drift.yaml"
+if grep '^time' stdout; then complain 'a time with --no-timing'; fi
+"$arcwake" run "$inputs/drift.yaml" --no-timing -o none 2>stderr
+[ $? -eq 2 ] || complain 'run takes --no-timing'
 
 # A device that no machine has is refused, as by `run`; one of another machine is not.
 inspect 4 "$inputs/drift.yaml" --device nonsense

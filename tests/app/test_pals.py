@@ -34,7 +34,8 @@ def inspect(lattice):
     """Status, messages, and the resolved lattice (as PyYAML reads it) of a run with `lattice`."""
     run = DIRECTORY / "run.yaml"
     run.write_text(RUN.format(lattice), encoding="utf-8")
-    done = subprocess.run([ARCWAKE, "inspect", run], capture_output=True, text=True, check=False)
+    words = [ARCWAKE, "inspect", "--no-timing", run]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         return done.returncode, done.stderr, None
     return 0, done.stderr, yaml.safe_load(done.stdout.split("\nlattice      ")[0])["lattice"]

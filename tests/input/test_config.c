@@ -257,9 +257,6 @@ static void reserved_keys_are_not_built_yet(void **state)
     static const struct {
         const char *from, *to, *message;
     } row[] = {
-        {"device: cpu", "accuracy: 1e-3",
-         "25:1: accuracy: is not built yet (expected "
-         "numerics.grid, step_m and tolerance)"},
         {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
         {"distribution: gaussian", "file: beam.h5",
          "8:3: beam.file: is not built yet (expected distribution: gaussian)"},
@@ -604,6 +601,7 @@ static void the_text_reads_back_to_the_same_bits(void **state)
         {"title: one bend", "title: \"a \\\"b\\\" \\\\ # : \\u00e9 \\t {x}, ~\""},
         {"directory: results", "directory: 'true'"},
         {"motion: rigid", "motion: external"},
+        {"motion: rigid", "motion: rigid\naccuracy: 0.003"},
         {"[0.5, 0.2]", "[0.1, 0.2, 0.3, 0.7, 1e-300, 0, 1.1, 2.2, 3.3, 4.4, 5.0000000000000009]"},
         {"upstream: drift", "upstream: steady"},
         {"particles_every: 40",

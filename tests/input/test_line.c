@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys of the line model: read, written, and refused where they mean nothing. */
+/* The keys of the line model and `accuracy`: read, written, and refused where they mean nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,10 +51,47 @@ static void the_line_model_is_read_and_written_and_refused_elsewhere(void **stat
                 "(expected auto or cpu)");
 }
 
+/* The keys that it stands for are known as given, also those of --set; without a step, `auto`. */
+static void accuracy_tells_what_is_given(void **state)
+{
+    const char *set[] = {"numerics.tolerance=1e-4"};
+    aw_config *config = NULL;
+    (void)state;
+    config = read_text(replaced(good_run, "device: cpu", "device: cpu\naccuracy: 0.02"));
+    assert_close(config->accuracy, 0.02, 0.0, 0.0);
+    assert_int_equal(config->given,
+                     AW_GIVEN_GRID | AW_GIVEN_STEP | AW_GIVEN_PARTICLES | AW_GIVEN_TOLERANCE);
+    assert_true(config->step_m > 0.0);
+    aw_config_free(config);
+
+    write_good();
+    const char *text = "lattice: " LATTICE "\naccuracy: 0.02\n"
+                       "beam: {charge_C: 1e-9, sigma_s_m: 1e-5, sigma_x_m: 1e-5}\n";
+    file_write(RUN, text, strlen(text));
+    assert_ok(read_run(set, 1, &config));
+    assert_int_equal(config->given, AW_GIVEN_TOLERANCE);
+    assert_true(config->step_m == AW_STEP_AUTO);
+    aw_config_free(config);
+
+    refused_run("device: cpu", "accuracy: 0",
+                "run.yaml:25:11: accuracy: '0' is not positive (expected a relative error from "
+                "1.0e-4 to 0.1, e.g. 0.01)");
+    refused_run("device: cpu", "accuracy: 1e-5",
+                "run.yaml:25:11: accuracy: '1e-5' is below 0.0001 (expected a relative error from "
+                "1.0e-4 to 0.1, e.g. 0.01)");
+    refused_run("device: cpu", "accuracy: 1",
+                "run.yaml:25:11: accuracy: '1' is above 0.1 (expected a relative error from "
+                "1.0e-4 to 0.1, e.g. 0.01)");
+    refused_run("device: cpu", "accuracy: 1 %",
+                "run.yaml:25:11: accuracy: '1 %' is not a plain number (expected a relative error "
+                "from 1.0e-4 to 0.1, e.g. 0.01)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_model_is_read_and_written_and_refused_elsewhere),
+        cmocka_unit_test(accuracy_tells_what_is_given),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
