@@ -108,6 +108,30 @@ warns 0 'warning'
 inspect 0 "$inputs/lcls_bend_tracking.yaml"
 warns 0 'overtaking'
 
+# Every input is accepted. The compressors without a warning, and with the R56 [mm] of their
+# sources, which the heads of their lattices name, within half of the last digit given there.
+cat >sources <<END
+fast_bc1 -179 1
+facet2_bc20 7 0.05
+lcls_bc1 -45.5 0.05
+lcls2_bc2 -45 0.05
+xfel_bc2 -30.7 0.05
+zeuthen_chicane_500mev -25 0.05
+END
+checked=0
+for file in "$inputs"/*.yaml; do
+    name=$(basename "$file" .yaml)
+    case $name in *.pals | drift | lcls_bend* | zeuthen_chicane) continue ;; esac # above
+    inspect 0 "$file"
+    warns 0 'warning'
+    awk -v name="$name" 'NR == FNR { if ($1 == name) { R56 = $2; within = $3 } next }
+        $1 ~ /^[0-9.]+$/ { got = $3 }
+        END { exit !(within > 0 && (got - R56) ^ 2 <= within ^ 2) }' sources table ||
+        complain "$name: R56 is not that of its source: $(cat table)"
+    checked=$((checked + 1))
+done
+[ "$checked" -eq 6 ] || complain "$checked inputs with a known R56, expected 6"
+
 # A thousand elements: bends, and no more of them than fit. Quadrupoles alone: start and end.
 cells() {
     sed "s/^lattice: .*/lattice: cells.yaml/" "$inputs/lcls_bend_tracking.yaml" >cells-run.yaml
