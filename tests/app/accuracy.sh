@@ -69,7 +69,7 @@ says 'numerics.tolerance: 0.05 is above accuracy: 0.01 (expected 0.001)' stderr
 
 # A bunch that becomes a line: its density is that of the grid, with the place.
 program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set accuracy=0.01 \
-    --set numerics=null --set beam.chirp_per_m=-40
+    --set beam.chirp_per_m=-40
 says 'accuracy: 0.01 is not expected at S = ' stderr
 says 'its density is limited by the grid' stderr
 

@@ -61,9 +61,9 @@ says 'the bunch is wide or its energy low: no 1D theory' 3
 table "$inputs/drift.yaml" --steps 2
 says '[eV/m]' 3
 if grep -q '1D' forces; then complain "1D in straight motion: $(cat forces)"; fi
-table "$inputs/zeuthen_chicane.yaml" --set motion=external --steps 20
+table "$inputs/zeuthen_chicane.yaml" --set motion=external --set numerics.step_m=0.02 --steps 20
 says 'tilted bunch: no 1D theory' 3
-table "$inputs/zeuthen_chicane.yaml" --set motion=rigid --steps 340
+table "$inputs/zeuthen_chicane.yaml" --set motion=rigid --set numerics.step_m=0.02 --steps 340
 says 'transient: no 1D theory' 3
 
 # 5 m of drift at gamma = 100 with an energy spread of 10 % leave a bunch with the tail of T566.
