@@ -104,8 +104,8 @@ static aw_status solve(work *w, int place)
     w->solves++;
     w->gather += sim->seconds[AW_PART_GATHER];
     w->solve[place] = seconds + fmin(SEARCHES * w->search, MOST_SEARCHES * seconds);
-    /* none is coarser than the first rule; and a fresh solver gives up more easily than one that has
-     * followed the bunch */
+    /* none is coarser than the first rule; and a fresh solver gives up more easily than one that
+     * has followed the bunch */
     const int searches = sim->report.rule[0] > 0 || sim->report.rule[1] > 0;
     w->search = !counts && searches && !sim->report.fell_back ? seconds : 0.0;
     if (!counts) goto done;
