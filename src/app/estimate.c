@@ -20,16 +20,17 @@ enum { PLACES = 12, FEWEST_PLACES = 4, REFERENCE_NODES = 48 * 48 };
  * other load does not shorten it, and wall time. */
 #define LONGEST 20.0
 #define LONGEST_WALL 60.0
-/* Part of the steps of a run in which the solver looks for other rules, as long as for its first;
- * but that takes no more than half of what steps take that have their rules: of a bunch that stays
- * as it is they change less often. With it, evaluations of five runs of the Berlin-Zeuthen chicane
- * were estimated as 0.8 to 1.24 of the true ones (without, as 0.56 to 0.86). */
+/* Part of the steps of a run in which a solver that has not the coarsest rules looks for others, as
+ * long as for its first; but that takes no more than half of what steps take that have their rules.
+ * With a fifth at all places, evaluations of five runs of the Berlin-Zeuthen chicane were estimated
+ * as 0.8 to 1.24 of the true ones (without, as 0.56 to 0.86). */
 #define SEARCHES 0.2
 #define MOST_SEARCHES 0.5
-/* Particles, at most, or so many per cell: the noise of the density is then below what the solver's
- * samples see. */
-#define MOST_PARTICLES 200000.0
-#define MOST_PER_CELL 40.0
+/* Particles, at most: in all steps together, but in each step so many at least, and so many per
+ * cell: the noise of the density is then below what the solver's samples see. */
+#define MOST_MOVES 5e8
+#define LEAST_PARTICLES 200000.0
+#define LEAST_PER_CELL 40.0
 /* Output: opening a file [s], and the rate of its bytes with HDF5's checks [bytes/s]; 12 numbers a
  * node, and 5 a particle. */
 #define FILE_SECONDS 3e-3
@@ -77,7 +78,8 @@ static int part_of(const work *w, long step)
 static void begin(const aw_config *config, const aw_plan *plan, work *w)
 {
     const double cells = (double)config->grid[0] * config->grid[1];
-    const double most = fmax(MOST_PARTICLES, MOST_PER_CELL * cells);
+    const double least = fmax(LEAST_PARTICLES, LEAST_PER_CELL * cells);
+    const double most = fmax(MOST_MOVES / (double)(plan->steps + 1), least);
     w->config = *config;
     w->every_step = config->line || config->motion == AW_MOTION_SELF_CONSISTENT;
     if (config->motion == AW_MOTION_SELF_CONSISTENT) w->config.motion = AW_MOTION_EXTERNAL;
@@ -102,8 +104,10 @@ static aw_status solve(work *w, int place)
     w->solves++;
     w->gather += sim->seconds[AW_PART_GATHER];
     w->solve[place] = seconds + fmin(SEARCHES * w->search, MOST_SEARCHES * seconds);
-    /* a fresh solver gives up more easily than one that has followed the bunch */
-    w->search = counts || sim->report.fell_back ? 0.0 : seconds;
+    /* none is coarser than the first rule; and a fresh solver gives up more easily than one that
+     * has followed the bunch */
+    const int searches = sim->report.rule[0] > 0 || sim->report.rule[1] > 0;
+    w->search = !counts && searches && !sim->report.fell_back ? seconds : 0.0;
     if (!counts) goto done;
     w->done = place + 1;
     from = aw_now();
