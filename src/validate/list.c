@@ -23,7 +23,9 @@
     CASE(certificates)   \
     CASE(zeuthen)        \
     CASE(line)           \
-    CASE(line_zeuthen)
+    CASE(line_zeuthen)   \
+    CASE(referee)        \
+    CASE(referee_zeuthen)
 
 #define DECLARE(name) extern const aw_case aw_case_##name;
 CASES(DECLARE)
