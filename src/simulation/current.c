@@ -51,3 +51,15 @@ double aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
         }
     return top_of(bin, n) * grid->hs * grid->hx / width * point[0].beta * AW_C;
 }
+
+double aw_charge_mean(const aw_history_view *view, const double *field)
+{
+    double sum = 0.0, charge = 0.0;
+    for (int j = 0; j < view->nx; ++j)
+        for (int i = 0; i < view->ns; ++i) {
+            const double here = density(view, i, j);
+            charge += here;
+            sum += here * field[(size_t)j * (size_t)view->ns + (size_t)i];
+        }
+    return charge > 0.0 ? sum / charge : NAN;
+}

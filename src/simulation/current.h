@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The peak current of the deposited bunch. */
+/* Sums over the charge of the deposited bunch: its peak current, means of fields. */
 #ifndef AW_SIMULATION_CURRENT_H
 #define AW_SIMULATION_CURRENT_H
 #include <stddef.h>
@@ -23,6 +23,13 @@ size_t aw_current_bins(int ns, int nx);
  *  @return beta c times the line charge density [A]; NaN if a node's place is not finite */
 double aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
                        const aw_field_point *point, double *bin);
+
+/** Mean of a field over the charge of the newest slice: the sum of density times field over the
+ *  sum of the density, in a fixed order. The density is the compensated one (docs/theory.md,
+ *  "Moments"), so that nothing is smoothed.
+ *  @param[in] field  [nx][ns], at its nodes
+ *  @return in units of the field; NaN without charge */
+double aw_charge_mean(const aw_history_view *view, const double *field);
 
 AW_END_DECLS
 #endif

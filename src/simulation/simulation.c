@@ -438,6 +438,7 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     }
     row->current_peak = aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin);
     if (sim->line) return AW_OK; /* no solver worked */
+    row->F_s_eff_mean = aw_charge_mean(sim->view, sim->forces.Fs_eff);
     row->evaluations = (double)sim->report.work.evaluations;
     row->error_estimate = sim->report.error;
     row->fell_back = (double)sim->report.fell_back;

@@ -76,12 +76,34 @@ static void a_place_that_is_not_finite_gives_nan(void **state)
     assert_true(isnan(peak_of(16, NAN, SIGMA, SIGMA, 1.0)));
 }
 
+/* The charge of a node is its weight: a field of 5 at a node with three times the charge of another
+ * with 1, and 100 where there is none. */
+static void means_are_over_the_charge(void **state)
+{
+    enum { N = 8 };
+    const size_t row = N + 2 * AW_PAD;
+    double *cells = aw_alloc(row * row * AW_COMPONENTS, sizeof(double));
+    double field[N * N];
+    aw_slice slice = {.cells = cells};
+    const aw_history_view view = {.ns = N, .nx = N, .slice = &slice};
+    (void)state;
+    for (int k = 0; k < N * N; ++k) field[k] = 100.0;
+    assert_true(isnan(aw_charge_mean(&view, field)));
+    cells[((3 + AW_PAD) * row + 2 + AW_PAD) * AW_COMPONENTS] = 3e-3;
+    cells[((5 + AW_PAD) * row + 7 + AW_PAD) * AW_COMPONENTS] = 1e-3;
+    field[3 * N + 2] = 5.0;
+    field[5 * N + 7] = 1.0;
+    assert_close(aw_charge_mean(&view, field), 4.0, 1e-15, 0.0);
+    aw_free(cells);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaussian_without_tilt),
         cmocka_unit_test(gaussian_tilted),
         cmocka_unit_test(a_place_that_is_not_finite_gives_nan),
+        cmocka_unit_test(means_are_over_the_charge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
