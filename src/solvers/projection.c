@@ -329,6 +329,16 @@ static void add_zones(const projection *p, size_t points, double *result)
             result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
 }
 
+/* Whether only the allowance for points outside the sample exceeds the limit, by little, and the
+ * next density level would be the sample's, which doubles the cost of the far zone. */
+static int is_nearly_accurate(const step *s, const double *result, double rates)
+{
+    const double tolerance = s->problem->tolerance, limit = AW_ESTIMATE_SHARE * tolerance;
+    return s->p->zone[AW_FAR].rules.density_level == AW_DENSITY_LEVEL_MAX - 1 &&
+           s->report->sampled <= AW_NEARLY * tolerance && rates <= limit &&
+           sampled_error(s->p, s->problem, result, NULL) <= limit;
+}
+
 /* Integrate both zones until the estimate is within its limit, or nothing lowers it any more and
  * the error at the sample at least is within the tolerance.
  * @param[out] converged  1: it is; `result` holds the sums of both zones in either case */
@@ -358,6 +368,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
+        if (is_nearly_accurate(s, result, rates)) break;
         next then = GIVE_UP;
         if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
         if (then == GIVE_UP &&
