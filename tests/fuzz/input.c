@@ -38,7 +38,7 @@ static const char good_lattice[] =
     "        line:\n"
     "          - start: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5e9}}\n"
     "          - bend: {kind: Bend, length: 1.0, BendP: {radius_ref: 25.0}}\n"
-    "          - drift: {kind: Drift, length: 20.0}\n"
+    "          - drift: {kind: Drift, length: 60.0}\n"
     "    - machine: {kind: Lattice, branches: [line]}\n"
     "    - use: machine\n";
 
