@@ -71,6 +71,17 @@ static int covers(const aw_history_view *h, double from, double to)
     return 1;
 }
 
+/* Whether the bunch is at least about as wide across its motion as long along it. If not, tiles
+ * need few nodes where slices turn, and blocks cost more. */
+static int lies_across(const aw_retarded *now)
+{
+    const double c = fabs(now->cg * now->ct + now->sg * now->st);
+    const double s = fabs(now->sg * now->ct - now->cg * now->st);
+    const double along = now->half_s * c + now->half_x * s;
+    const double across = now->half_s * s + now->half_x * c;
+    return across >= AW_ACROSS_LEAST * along;
+}
+
 aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
                                      const aw_zone *near, double border, double end)
 {
@@ -78,14 +89,17 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     const aw_retarded now = aw_retarded_at(h, 0.0);
     const double aspect = fmax(now.half_s / now.half_x, now.half_x / now.half_s);
     const double limit = fmin(fmax(AW_REACH_FACTOR, AW_REACH_ASPECT * aspect) * border, end);
+    const int turns = lies_across(&now);
+    const size_t most = turns ? AW_BLOCKS_MAX : 1;
+    const double turn = turns ? AW_TURN_CELLS : 0.5 * AW_IN_PLACE_CELLS;
     aw_blocks blocks = {.n = 0};
     double from = 0.0, to = 0.0; /* of the block that is being measured */
     double beyond = 0.0;         /* number of blocks where the far zone could take over */
     if (near->rules.tiles_only || !aw_device_convolves(solver->device)) return blocks;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return blocks;
-    while (blocks.n < AW_BLOCKS_MAX && from < limit) {
+    while (blocks.n < most && from < limit) {
         const double last = to;
-        to = aw_convolution_end(h, last, fmin(limit, aw_next_edge(h, last)), AW_TURN_CELLS);
+        to = aw_convolution_end(h, last, fmin(limit, aw_next_edge(h, last)), turn);
         if (!(to > last)) break;
         /* An edge and a slice may be next to each other, to rounding. */
         if (to - from < AW_BLOCK_LEAST * to && to < limit) continue;
