@@ -10,9 +10,6 @@
 #include "kernels/cpu/device.h"
 #include "kernels/math/slope.h"
 
-/* Modes that are summed together: their operands stay in the first-level cache. */
-enum { MODES = 32 };
-
 /* A block on one lattice. */
 typedef struct block {
     aw_cpu_convolver *c;
@@ -20,56 +17,23 @@ typedef struct block {
     int spectra[3], missing; /* of the slices (aw_cpu_convolver_begin) */
 } block;
 
-/* sum += w x for n complex numbers. */
-static void add(size_t n, double w, const fftw_complex *x, double (*sum)[2])
-{
-    const double *from = &x[0][0];
-    double *to = &sum[0][0];
-#pragma omp simd
-    for (size_t i = 0; i < 2 * n; ++i) to[i] += w * from[i];
-}
-
-/* sum += conj(k) x for n complex numbers: the transform of the sum over d of k(d) x(i + d). */
-static void add_product(size_t n, const fftw_complex *k, double (*x)[2], double (*sum)[2])
-{
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-        sum[i][0] += k[i][0] * x[i][0] + k[i][1] * x[i][1];
-        sum[i][1] += k[i][0] * x[i][1] - k[i][1] * x[i][0];
-    }
-}
-
-/* Turn n modes from `first` on of values at nodes into those of spline coefficients. */
-static void to_coefficients(const aw_cpu_convolver *c, size_t first, size_t n, double (*sum)[2])
-{
-    const size_t row = (size_t)c->size_s / 2 + 1;
-    for (size_t i = 0; i < n; ++i) {
-        const double factor = c->filter_s[(first + i) % row] * c->filter_x[(first + i) / row];
-        sum[i][0] *= factor;
-        sum[i][1] *= factor;
-    }
-}
-
-/* Spectrum of convolved quantity j: n modes from `first` on. */
-static void sum_modes(const block *b, int j, size_t first, size_t n)
+/* Output j of a block in Fourier space. */
+static aw_spectral_sum spectral_sum(const block *b, int j)
 {
     const aw_cpu_convolver *c = b->c;
     const aw_convolution *plan = b->plan;
-    double total[MODES][2] = {{0.0}};
+    aw_spectral_sum s = {.sources = 3 * plan->slices,
+                         .factor = plan->lattice.in_place ? c->ones : c->filter};
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
-        double x[MODES][2] = {{0.0}};
-        int used = 0;
-        for (int i = 0; i < 3 * plan->slices; ++i) {
-            const double w = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
-            if (w == 0.0) continue;
-            add(n, w, c->slice[b->spectra[i / 3]].moment[i % 3] + first, x);
-            used = 1;
-        }
-        if (used) add_product(n, c->ring[q] + first, x, total);
+        for (int i = 0; i < s.sources; ++i)
+            s.weight[q][i] = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
+        s.even[q] = c->ring[q].even;
+        s.odd[q] = c->ring[q].odd;
     }
-    if (!plan->lattice.in_place) to_coefficients(c, first, n, total);
-    memcpy(c->sum[j] + first, total, n * sizeof *total);
+    for (int i = 0; i < s.sources; ++i)
+        s.source[i] = &c->slice[b->spectra[i / 3]].moment[i % 3][0][0];
+    return s;
 }
 
 /* What a point gets from the convolutions about it, with lengths in cells. */
@@ -82,7 +46,7 @@ typedef struct at_point {
 static void add_results(const block *b, double u, double w, const at_point *at,
                         double sum[AW_RESULTS])
 {
-    const aw_lattice *l = &b->plan->lattice;
+    const aw_block_lattice *l = &b->plan->lattice;
     const double norm = 1.0 / ((double)b->c->size_s * b->c->size_x); /* FFTW does not normalise */
     const double aspect = l->hs / l->hx;
     const double rate = w / aspect * at->value[AW_TURNING_ALONG] -
@@ -128,60 +92,39 @@ static void collect_row(const aw_cpu_convolver *c, int j)
         for (int k = 0; k < AW_CONVOLVED; ++k) c->node[(size_t)j * ns + i][k] = c->out[k][row + i];
 }
 
-/* The spline's nodes along one axis of n nodes, at a coordinate in cells from the first. */
-typedef struct spline_axis {
-    int first;
-    aw_lattice_weights at;
-} spline_axis;
-
-static spline_axis axis_at(double a, int n)
-{
-    const int below = AW_LATTICE_NODES / 2 - 1;
-    spline_axis x;
-    x.first = (int)floor(a) - below;
-    if (x.first > n - AW_LATTICE_NODES) x.first = n - AW_LATTICE_NODES;
-    if (x.first < 0) x.first = 0;
-    aw_lattice_spline(a - x.first - below, &x.at);
-    return x;
-}
-
 /* Interpolate at the point that is (u, w) cells from the centre of the lattice. */
-static at_point interpolate(const block *b, double u, double w)
+static at_point interpolate(const aw_variant *variant, const block *b, double u, double w)
 {
     const aw_cpu_convolver *c = b->c;
     const int ns = c->ns + 2 * c->pad[0], nx = c->nx + 2 * c->pad[1];
     const double aspect = b->plan->lattice.hs / b->plan->lattice.hx;
-    const double along = w / aspect, across = u * aspect; /* of L = along d/du - across d/dw */
-    const spline_axis x = axis_at(u + 0.5 * (ns - 1), ns), y = axis_at(w + 0.5 * (nx - 1), nx);
-    at_point at = {.value = {0.0}};
-    for (int m = 0; m < AW_LATTICE_NODES; ++m) {
-        const double(*node)[AW_CONVOLVED] =
-            (const double(*)[AW_CONVOLVED])c->node + (ptrdiff_t)(y.first + m) * ns + x.first;
-        const double v = y.at.value[m], dv = y.at.slope[m], ddv = y.at.bend[m];
-        for (int n = 0; n < AW_LATTICE_NODES; ++n, ++node) {
-            const double s = x.at.value[n], ds = x.at.slope[n], dds = x.at.bend[n];
-            const double once = along * ds * v - across * s * dv;
-            const double twice = along * along * dds * v - 2.0 * along * across * ds * dv +
-                                 across * across * s * ddv - u * ds * v - w * s * dv;
-            for (int k = 0; k < AW_CONVOLVED; ++k) at.value[k] += v * s * (*node)[k];
-            for (int k = 0; k < 3; ++k) at.turned[k] += twice * (*node)[AW_TURNED_TWICE_PHI + k];
-            at.turned[0] += once * (*node)[AW_TURNED_PHI];
-            at.turned[1] += once * (*node)[AW_TURNED_PSI];
-            at.turned[2] += once * (*node)[AW_TURNED_RATE];
-        }
-    }
+    const aw_lattice_values lattice = {(const double(*)[AW_LATTICE_WIDTH])c->node, ns, nx};
+    const aw_lattice_turn turn = {.a = u + 0.5 * (ns - 1),
+                                  .b = w + 0.5 * (nx - 1),
+                                  .u = u,
+                                  .w = w,
+                                  .along = w / aspect,
+                                  .across = u * aspect};
+    aw_lattice_sums sums;
+    at_point at;
+    variant->lattice_sum(&lattice, &turn, &sums);
+    memcpy(at.value, sums.value, sizeof at.value);
+    at.turned[0] = sums.once[AW_TURNED_PHI] + sums.twice[AW_TURNED_TWICE_PHI];
+    at.turned[1] = sums.once[AW_TURNED_PSI] + sums.twice[AW_TURNED_TWICE_PSI];
+    at.turned[2] = sums.once[AW_TURNED_RATE] + sums.twice[AW_TURNED_TWICE_RATE];
     return at;
 }
 
 /* Interpolate the results at the points of row j, and add them to the sums. */
-static void interpolate_row(const block *b, const aw_slice *now, int j, double (*I)[AW_RESULTS])
+static void interpolate_row(const aw_cpu_state *cpu, const block *b, int j, double (*I)[AW_RESULTS])
 {
+    const aw_slice *now = &cpu->history.slice[0];
     const aw_cpu_convolver *c = b->c;
     for (int i = 0; i < c->ns; ++i) {
         double u, w;
         aw_lattice_place(&b->plan->lattice, (i - 0.5 * (c->ns - 1)) * now->hs,
                          (j - 0.5 * (c->nx - 1)) * now->hx, &u, &w);
-        const at_point at = interpolate(b, u, w);
+        const at_point at = interpolate(cpu->variant, b, u, w);
         add_results(b, u, w, &at, I[i]);
     }
 }
@@ -196,6 +139,8 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
     const int rows = c->all.row[1], columns = 2 * c->all.ns - 1;
     const int outputs = plan->lattice.in_place ? AW_CONVOLVED_IN_PLACE : AW_CONVOLVED;
+    aw_spectral_sum sum[AW_CONVOLVED];
+    for (int j = 0; j < outputs; ++j) sum[j] = spectral_sum(b, j);
 #pragma omp parallel num_threads(cpu->threads)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
@@ -216,18 +161,17 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
             const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
             if (i < AW_RINGS) {
                 aw_cpu_convolver_weights(c, i, real);
-                fftw_execute_dft_r2c(c->forward, real, c->ring[i]);
+                fftw_execute_dft_r2c(c->forward, real, (fftw_complex *)c->ring[i].even);
+                aw_cpu_convolver_split(c, i);
             } else if (b->missing & 1 << t) {
                 aw_cpu_convolver_moment(c, h, plan->slice[t], k, real);
                 fftw_execute_dft_r2c(c->forward, real, c->slice[b->spectra[t]].moment[k]);
             }
         }
 #pragma omp for schedule(static)
-        for (ptrdiff_t m = 0; m < (ptrdiff_t)c->modes; m += MODES) {
-            const size_t left = c->modes - (size_t)m;
+        for (ptrdiff_t m = 0; m < (ptrdiff_t)c->numbers; m += AW_SPECTRAL_CHUNK)
             for (int j = 0; j < outputs; ++j)
-                sum_modes(b, j, (size_t)m, left < MODES ? left : MODES);
-        }
+                cpu->variant->spectral_sum(&sum[j], (size_t)m, &c->sum[j][0][0] + m);
 #pragma omp for schedule(dynamic)
         for (int j = 0; j < outputs; ++j) fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
         if (plan->lattice.in_place) {
@@ -237,8 +181,7 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
 #pragma omp for schedule(static)
             for (int j = 0; j < c->nx + 2 * c->pad[1]; ++j) collect_row(c, j);
 #pragma omp for schedule(static)
-            for (int j = 0; j < c->nx; ++j)
-                interpolate_row(b, &h->slice[0], j, I + (ptrdiff_t)j * c->ns);
+            for (int j = 0; j < c->nx; ++j) interpolate_row(cpu, b, j, I + (ptrdiff_t)j * c->ns);
         }
     }
 }
@@ -251,7 +194,8 @@ static double block_of(const aw_common_rule *common, size_t i, double *from)
 }
 
 /* Lattices of a block. @return their number */
-static int lattices_of(const aw_history_view *h, double from, double to, aw_lattice lattice[3])
+static int lattices_of(const aw_history_view *h, double from, double to,
+                       aw_block_lattice lattice[3])
 {
     const int slices = aw_retarded_at(h, 0.5 * (from + to)).nt;
     int n = 0;
@@ -271,7 +215,7 @@ static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
     int pad[2] = {0, 0};
     for (size_t i = 0; i < common->blocks; ++i) {
         double from, to = block_of(common, i, &from);
-        aw_lattice lattice[3];
+        aw_block_lattice lattice[3];
         for (int k = lattices_of(h, from, to, lattice) - 1; k >= 0; --k) {
             double wanted[2];
             aw_lattice_pad(h, &lattice[k], wanted);
@@ -302,7 +246,7 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
     for (size_t i = 0; i < common->blocks; ++i) {
         double from, to = block_of(common, i, &from);
         const aw_common_node *last = node;
-        aw_lattice lattice[3];
+        aw_block_lattice lattice[3];
         while (last < end && last->r <= to) ++last;
         const int lattices = lattices_of(h, from, to, lattice);
         for (int k = 0; k < lattices; ++k) {

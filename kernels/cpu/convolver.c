@@ -10,7 +10,10 @@
 void aw_cpu_convolver_free(aw_cpu_convolver *c)
 {
     if (!c) return;
-    for (int i = 0; i < AW_RINGS; ++i) fftw_free(c->ring[i]);
+    for (int i = 0; i < AW_RINGS; ++i) {
+        fftw_free(c->ring[i].even);
+        fftw_free(c->ring[i].odd);
+    }
     for (int i = 0; i < AW_CONVOLVED; ++i) {
         fftw_free(c->sum[i]);
         fftw_free(c->out[i]);
@@ -21,8 +24,8 @@ void aw_cpu_convolver_free(aw_cpu_convolver *c)
     if (c->backward) fftw_destroy_plan(c->backward);
     fftw_free(c->real);
     aw_free(c->node);
-    aw_free(c->filter_s);
-    aw_free(c->filter_x);
+    aw_free(c->filter);
+    aw_free(c->ones);
     aw_free(c->all.weights);
     aw_free(c);
 }
@@ -51,13 +54,25 @@ size_t aw_cpu_convolver_bytes(int ns, int nx, int threads)
     return (arrays * reals + weights + results) * sizeof(double);
 }
 
-/* The first n factors that turn a spectrum of `size` values into one of spline coefficients. */
-static double *new_filter(int n, int size)
+/* Fill the factors that turn a spectrum of values at nodes into one of spline coefficients. */
+static void fill_filter(const aw_cpu_convolver *c)
 {
-    double *filter = aw_alloc((size_t)n, sizeof *filter);
-    for (int i = 0; filter && i < n; ++i)
-        filter[i] = 1.0 / aw_lattice_spectrum(2.0 * AW_PI * i / size);
-    return filter;
+    const size_t row = (size_t)c->size_s / 2 + 1;
+    for (size_t i = 0; i < c->numbers; ++i) {
+        const size_t mode = i / 2, column = mode % row, line = mode / row;
+        const double by = aw_lattice_spectrum(2.0 * AW_PI * (double)column / c->size_s) *
+                          aw_lattice_spectrum(2.0 * AW_PI * (double)line / c->size_x);
+        c->filter[i] = 1.0 / by;
+        c->ones[i] = 1.0;
+    }
+}
+
+/* A spectrum; the numbers behind its modes stay zero. */
+static fftw_complex *new_spectrum(const aw_cpu_convolver *c)
+{
+    fftw_complex *spectrum = fftw_alloc_complex(c->numbers / 2);
+    if (spectrum) memset(spectrum, 0, c->numbers / 2 * sizeof *spectrum);
+    return spectrum;
 }
 
 aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int threads)
@@ -72,6 +87,7 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
     c->size_s = transform_size(columns);
     c->size_x = transform_size(rows);
     c->modes = (size_t)c->size_x * (size_t)(c->size_s / 2 + 1);
+    c->numbers = (2 * c->modes + AW_SPECTRAL_CHUNK - 1) / AW_SPECTRAL_CHUNK * AW_SPECTRAL_CHUNK;
     c->all = (aw_displacements){.ns = columns, .nx = rows, .row = {0, 2 * rows - 1}};
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
     int complete = 1;
@@ -79,15 +95,20 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
     c->all.weights =
         aw_alloc((size_t)(2 * columns - 1) * (size_t)(2 * rows - 1), sizeof *c->all.weights);
     c->node = aw_alloc((size_t)(columns + pad[0]) * (size_t)(rows + pad[1]), sizeof *c->node);
-    c->filter_s = new_filter(c->size_s / 2 + 1, c->size_s);
-    c->filter_x = new_filter(c->size_x, c->size_x);
-    for (int i = 0; i < AW_RINGS; ++i) complete &= !!(c->ring[i] = fftw_alloc_complex(c->modes));
+    c->filter = aw_alloc(c->numbers, sizeof *c->filter);
+    c->ones = aw_alloc(c->numbers, sizeof *c->ones);
+    for (int i = 0; i < AW_RINGS; ++i) {
+        complete &= !!(c->ring[i].even = (double *)new_spectrum(c));
+        complete &= !!(c->ring[i].odd = (double *)new_spectrum(c));
+    }
     for (int i = 0; i < AW_CONVOLVED; ++i) {
-        complete &= !!(c->sum[i] = fftw_alloc_complex(c->modes));
+        complete &= !!(c->sum[i] = new_spectrum(c));
         complete &= !!(c->out[i] = fftw_alloc_real(reals));
     }
-    if (complete && c->real && c->all.weights && c->node && c->filter_s && c->filter_x) {
-        c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real, c->ring[0], FFTW_ESTIMATE);
+    if (complete && c->real && c->all.weights && c->node && c->filter && c->ones) {
+        fill_filter(c);
+        c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real,
+                                          (fftw_complex *)c->ring[0].even, FFTW_ESTIMATE);
         c->backward =
             fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0], c->out[0], FFTW_ESTIMATE);
     }
@@ -123,8 +144,7 @@ aw_status aw_cpu_convolver_begin(aw_cpu_convolver *c, const aw_convolution *plan
         const int i = oldest_spectra(c);
         aw_spectra *s = &c->slice[i];
         for (int k = 0; k < 3; ++k)
-            if (!s->moment[k] && !(s->moment[k] = fftw_alloc_complex(c->modes)))
-                return AW_ERR_NOMEM;
+            if (!s->moment[k] && !(s->moment[k] = new_spectrum(c))) return AW_ERR_NOMEM;
         s->id = plan->slice[t]->id;
         s->used = c->block;
         spectra[t] = i;
@@ -144,6 +164,17 @@ void aw_cpu_convolver_moment(const aw_cpu_convolver *c, const aw_history_view *h
             real[(j + c->pad[1]) * c->size_s + i + c->pad[0]] =
                 aw_cell_get(slice->cells, h->single, cell + k);
         }
+}
+
+void aw_cpu_convolver_split(const aw_cpu_convolver *c, int q)
+{
+    double *even = c->ring[q].even, *odd = c->ring[q].odd;
+    for (size_t i = 0; i < 2 * c->modes; i += 2) {
+        const double re = even[i], im = even[i + 1];
+        even[i + 1] = re;
+        odd[i] = -im;
+        odd[i + 1] = im;
+    }
 }
 
 void aw_cpu_convolver_weights(const aw_cpu_convolver *c, int q, double *real)

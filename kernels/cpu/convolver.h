@@ -4,7 +4,7 @@
 #define AW_KERNELS_CPU_CONVOLVER_H
 #include <fftw3.h>
 
-#include "kernels/math/convolution.h"
+#include "kernels/cpu/simd/simd.h"
 #include "src/base/status.h"
 
 /* Spectra of slices that are kept from step to step. Of more slices than these in the near zone,
@@ -15,22 +15,29 @@ enum { AW_SPECTRA = 12 };
 typedef struct aw_spectra {
     uint64_t id;   /* of the slice; 0: none, or of a slice without an id, which is never reused */
     uint64_t used; /* number of the block that used it last */
-    fftw_complex *moment[3]; /* [modes] each, owned */
+    fftw_complex *moment[3]; /* [numbers / 2] each, owned */
 } aw_spectra;
+
+/** Spectrum of weights, in the two parts of aw_spectral_sum. */
+typedef struct aw_ring_spectrum {
+    double *even, *odd; /* [numbers] each, owned */
+} aw_ring_spectrum;
 
 /** Slices of ns x nx nodes are convolved on lattices with pad[] more nodes at either end of each
  *  axis. All arrays are owned. */
 typedef struct aw_cpu_convolver {
     int ns, nx;
-    int pad[2];                   /* along, across */
-    int size_s, size_x;           /* of the transforms */
-    size_t modes;                 /* of one spectrum */
-    double *real;                 /* [threads][size_x][size_s] */
-    aw_displacements all;         /* by up to ns + pad - 1 and nx + pad - 1 cells, all rows */
-    double *out[AW_CONVOLVED];    /* [size_x][size_s]: node (0, 0) of a slice is at (pad, pad) */
-    double (*node)[AW_CONVOLVED]; /* [nx + 2 pad][ns + 2 pad]: spline coefficients */
-    double *filter_s, *filter_x;  /* [size_s / 2 + 1], [size_x]: they over the values at nodes */
-    fftw_complex *ring[AW_RINGS], *sum[AW_CONVOLVED];
+    int pad[2];                /* along, across */
+    int size_s, size_x;        /* of the transforms */
+    size_t modes;              /* of one spectrum */
+    size_t numbers;            /* 2 modes, to the next multiple of AW_SPECTRAL_CHUNK */
+    double *real;              /* [threads][size_x][size_s] */
+    aw_displacements all;      /* by up to ns + pad - 1 and nx + pad - 1 cells, all rows */
+    double *out[AW_CONVOLVED]; /* [size_x][size_s]: node (0, 0) of a slice is at (pad, pad) */
+    double (*node)[AW_LATTICE_WIDTH]; /* [nx + 2 pad][ns + 2 pad]: spline coefficients */
+    double *filter, *ones; /* [numbers]: spline coefficients over values at nodes; ones */
+    aw_ring_spectrum ring[AW_RINGS];
+    fftw_complex *sum[AW_CONVOLVED];
     aw_spectra slice[AW_SPECTRA];
     uint64_t block; /* number of the present block */
     fftw_plan forward, backward;
@@ -49,6 +56,9 @@ aw_status aw_cpu_convolver_begin(aw_cpu_convolver *c, const aw_convolution *plan
 /** Copy moment k of a slice to its place in `real`, and pad it with zeros. */
 void aw_cpu_convolver_moment(const aw_cpu_convolver *c, const aw_history_view *h,
                              const aw_slice *slice, int k, double *real);
+
+/** Split spectrum q of weights, which is in its even part, into the two. */
+void aw_cpu_convolver_split(const aw_cpu_convolver *c, int q);
 
 /** Copy weights q of all displacements, negative ones at the end, and pad them with zeros. */
 void aw_cpu_convolver_weights(const aw_cpu_convolver *c, int q, double *real);

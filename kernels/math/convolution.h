@@ -53,7 +53,7 @@ enum {
 #define AW_RINGS (AW_RADIAL + 2 * AW_RADIAL_SLOPES)
 
 /** Lattice on which a block is convolved: that of its slices that have the same spacings. */
-typedef struct aw_lattice {
+typedef struct aw_block_lattice {
     double from, to;       /* the block: range of r' [m] */
     aw_retarded now;       /* frame at r' = 0 */
     aw_retarded frame;     /* frame whose axes the lattice has: in the middle of the block, or, in
@@ -62,12 +62,12 @@ typedef struct aw_lattice {
     double hs, hx;         /* spacings [m] */
     int in_place;          /* 1: the points are its nodes */
     int member[3];         /* 1: the slice of aw_retarded.slice lies on it */
-} aw_lattice;
+} aw_block_lattice;
 
 /** Coefficients of the polynomials with which each source enters each output. Source 3 t + k is
  *  moment k of slice t. */
 typedef struct aw_convolution {
-    aw_lattice lattice;
+    aw_block_lattice lattice;
     aw_field_point middle;    /* centre of the points, with their velocity */
     const aw_slice *slice[3]; /* [slices], borrowed; NULL: not on the lattice */
     int slices;
@@ -117,11 +117,11 @@ AW_FN double aw_convolution_end(const aw_history_view *h, double from, double li
 
 /** The lattice of slice t (of the three that contribute) in the block `from` .. `to`. Its members
  *  are all slices with the same spacings. */
-AW_FN aw_lattice aw_lattice_of(const aw_history_view *h, double from, double to, int t)
+AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, double from, double to, int t)
 {
     const aw_retarded middle = aw_retarded_at(h, 0.5 * (from + to));
     const aw_retarded end = aw_retarded_at(h, to);
-    aw_lattice l = {.from = from, .to = to, .now = aw_retarded_at(h, 0.0)};
+    aw_block_lattice l = {.from = from, .to = to, .now = aw_retarded_at(h, 0.0)};
     const int stays = !(from > 0.0) && aw_turn_cells(&l.now, &end) <= AW_IN_PLACE_CELLS;
     l.frame = stays ? l.now : middle;
     l.turn_s = aw_turn_between(&l.now, &l.frame);
@@ -136,7 +136,7 @@ AW_FN aw_lattice aw_lattice_of(const aw_history_view *h, double from, double to,
 
 /** Position y, in cells from the centre of the lattice, of the point of the grid that is u [m]
  *  along and w [m] across from its centre. */
-AW_FN void aw_lattice_place(const aw_lattice *l, double u, double w, double *a, double *b)
+AW_FN void aw_lattice_place(const aw_block_lattice *l, double u, double w, double *a, double *b)
 {
     *a = (u * l->turn_c + w * l->turn_s) / l->hs;
     *b = (w * l->turn_c - u * l->turn_s) / l->hx;
@@ -149,7 +149,7 @@ AW_FN void aw_lattice_place(const aw_lattice *l, double u, double w, double *a, 
 
 /** Nodes that the lattice must have beyond a slice at either end of an axis, so that all points can
  *  be interpolated. @param[out] pad  along, across */
-AW_FN void aw_lattice_pad(const aw_history_view *h, const aw_lattice *l, double pad[2])
+AW_FN void aw_lattice_pad(const aw_history_view *h, const aw_block_lattice *l, double pad[2])
 {
     const aw_slice *now = &h->slice[0];
     double far[2] = {0.0, 0.0};
@@ -194,6 +194,24 @@ AW_FN void aw_lattice_spline(double t, aw_lattice_weights *w)
     }
 }
 
+/** The spline's nodes along one axis, and their weights. */
+typedef struct aw_lattice_axis {
+    int first;
+    aw_lattice_weights at;
+} aw_lattice_axis;
+
+/** At a coordinate in cells from the first of n nodes. */
+AW_FN aw_lattice_axis aw_lattice_axis_at(double a, int n)
+{
+    const int below = AW_LATTICE_NODES / 2 - 1;
+    aw_lattice_axis x;
+    x.first = (int)floor(a) - below;
+    if (x.first > n - AW_LATTICE_NODES) x.first = n - AW_LATTICE_NODES;
+    if (x.first < 0) x.first = 0;
+    aw_lattice_spline(a - x.first - below, &x.at);
+    return x;
+}
+
 /** Fourier transform of its values at the nodes, at `phase` [rad/cell]. A quantity divided by it in
  *  Fourier space has the spline coefficients that reproduce it at the nodes. */
 AW_FN double aw_lattice_spectrum(double phase)
@@ -220,7 +238,7 @@ AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *po
 }
 
 /** Chebyshev polynomials T_0 .. on the block of a lattice, at r' = r. */
-AW_FN void aw_convolution_radial(const aw_lattice *l, double r, double T[AW_RADIAL])
+AW_FN void aw_convolution_radial(const aw_block_lattice *l, double r, double T[AW_RADIAL])
 {
     const double x = (2.0 * r - l->from - l->to) / (l->to - l->from);
     T[0] = 1.0;
@@ -231,7 +249,8 @@ AW_FN void aw_convolution_radial(const aw_lattice *l, double r, double T[AW_RADI
 /** Factors with which the sources enter the outputs at one r', from aw_arc_turn, which is linear in
  *  the moments. Entries that are always zero are not written.
  *  @param[in] p  centre of the points, with their velocity */
-AW_FN void aw_convolution_at(const aw_lattice *l, const aw_retarded *f, const aw_field_point *p,
+AW_FN void aw_convolution_at(const aw_block_lattice *l, const aw_retarded *f,
+                             const aw_field_point *p,
                              double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES],
                              double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2])
 {
@@ -272,7 +291,7 @@ AW_FN void aw_convolution_at(const aw_lattice *l, const aw_retarded *f, const aw
 
 /** Expand these factors in polynomials of r' on the block of a lattice, for points that all have
  *  the velocity of `common`. */
-AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_lattice *lattice,
+AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_block_lattice *lattice,
                                          const aw_field_point *common)
 {
     const double middle = 0.5 * (lattice->from + lattice->to);

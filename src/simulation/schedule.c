@@ -38,7 +38,7 @@ enum { PLACES = 32 };
 #define AW_CELLS 1e7
 /* Rungs of the ladder, at most; and ladders between which the one with the fewest steps is
  * chosen. */
-enum { RUNGS = 40, TRIALS = 8 };
+enum { RUNGS = 60, TRIALS = 8 };
 
 /* Neighbouring regions of the same field. */
 typedef struct section {
@@ -277,15 +277,32 @@ static int permits(const aw_schedule *s, int64_t now, int64_t step, int rung)
     return 1;
 }
 
+/* A rung of the ladder: steps of 1, 1.5, 2, 3, 4, 6 .. cells [ticks]. */
+static int64_t rung_step(int rung, int halved)
+{
+    const int64_t cells = AW_CELL_TICKS << (rung / 2);
+    return (rung % 2 ? cells + cells / 2 : cells) >> halved;
+}
+
+/* The highest rung that is not longer than `limit` cells. */
+static int rung_below(double limit)
+{
+    int rung = 0;
+    while (rung + 1 < RUNGS &&
+           (double)rung_step(rung + 1, 0) <= limit * (1.0 + 1e-9) * (double)AW_CELL_TICKS)
+        ++rung;
+    return rung;
+}
+
 int64_t aw_schedule_step(const aw_schedule *s, int64_t now, int64_t last, int halved)
 {
     if (!s->rung) return 1;
     const int64_t most = last > 0 && 2 * last < s->end - now ? 2 * last : s->end - now;
     int rung = 0;
-    while (rung + 1 < RUNGS && (AW_CELL_TICKS << (rung + 1)) >> halved <= most &&
-           permits(s, now, (AW_CELL_TICKS << (rung + 1)) >> halved, rung + 1))
+    while (rung + 1 < RUNGS && rung_step(rung + 1, halved) <= most &&
+           permits(s, now, rung_step(rung + 1, halved), rung + 1))
         ++rung;
-    int64_t step = (AW_CELL_TICKS << rung) >> halved;
+    int64_t step = rung_step(rung, halved);
     while (step > most) step /= 2;
     return step > 1 ? step : 1;
 }
@@ -318,10 +335,7 @@ static aw_status make_ladder(const planner *p, double base, aw_schedule *s)
     s->rung = aw_alloc(s->cells, 1);
     AW_TRY(limit && s->rung ? AW_OK : AW_ERR_NOMEM);
     fill_cells(p, s, cell, limit);
-    for (size_t k = 0; k < s->cells; ++k) {
-        const double rung = floor(log2(limit[k] / base) + 1e-9);
-        s->rung[k] = (unsigned char)fmin(fmax(rung, 0.0), RUNGS - 1);
-    }
+    for (size_t k = 0; k < s->cells; ++k) s->rung[k] = (unsigned char)rung_below(limit[k] / base);
     count_steps(s);
 done:
     aw_free(limit);

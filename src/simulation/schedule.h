@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The time steps of a run: equal ones, or on a ladder of powers of two chosen from lattice and
- * bunch before the run (docs/theory.md, "Steps"). Times are whole numbers of ticks, so that every
- * step and place is exact and the same on all ranks. */
+/* The time steps of a run: equal ones, or on a ladder of 1, 1.5, 2, 3, 4, 6 .. chosen from lattice
+ * and bunch before the run (docs/theory.md, "Steps"). Times are whole numbers of ticks, so that
+ * every step and place is exact and the same on all ranks. */
 #ifndef AW_SIMULATION_SCHEDULE_H
 #define AW_SIMULATION_SCHEDULE_H
 #include <stdint.h>
@@ -21,15 +21,16 @@ typedef struct aw_schedule {
     int64_t end;               /* tick of the last step */
     long steps;                /* from the start to the end, as planned */
     int64_t shortest, longest; /* of the planned steps [ticks] */
-    unsigned char *rung; /* owned, [cells], or NULL for equal steps of one tick: the longest step
-                          * that may cover a cell of AW_CELL_TICKS ticks is AW_CELL_TICKS << rung */
+    unsigned char *rung; /* owned, [cells], or NULL for equal steps of one tick: of the longest step
+                          * that may cover a cell of AW_CELL_TICKS ticks */
     size_t cells;
     double
         energy; /* that the bunch is expected to lose to its field, of a ladder [eV]; 0: no bend */
 } aw_schedule;
 
-/** Ticks of the shortest planned step of a ladder: a run may halve it as often as that. */
-#define AW_CELL_TICKS ((int64_t)8)
+/** Ticks of the shortest planned step of a ladder: a run may halve one and a half of it three
+ *  times. */
+#define AW_CELL_TICKS ((int64_t)16)
 
 /** Make the schedule of an input: equal steps of numerics.step_m, or for `auto` a ladder. It is a
  *  function of lattice, beam and motion alone, and does not depend on how elements are split. Free

@@ -60,6 +60,7 @@ typedef struct step {
     int pass[AW_RANGES]; /* the next passes */
     int repeated;        /* 1: they are not the first of the step */
     int check_rates;     /* 1: null rules check the rates, 0: the potentials */
+    int full_sample;     /* 1: the sample gets all its points */
     int spread_points;   /* spread points of the sample, in core and rim each */
     int spike_rounds;    /* times that single panels were examined */
     int resampled;       /* 1: points were resampled since the last pass */
@@ -217,9 +218,8 @@ done:
     return status;
 }
 
-/* Do the chosen passes, extend the sample, and measure the zones' errors.
- * @param[in] new_rule  1: the sample gets all its points at once */
-static aw_status run_passes(step *s, int new_rule)
+/* Do the chosen passes, extend the sample, and measure the zones' errors. */
+static aw_status run_passes(step *s)
 {
     projection *p = s->p;
     aw_status status = AW_OK;
@@ -229,7 +229,7 @@ static aw_status run_passes(step *s, int new_rule)
         measure_zone(p, i, s->problem);
         aw_rules_record_gain(&p->zone[i].rules);
     }
-    AW_TRY(extend_sample(s, new_rule || s->repeated ? AW_SAMPLE_NEW_RULE : AW_SAMPLE_SAME_RULE));
+    AW_TRY(extend_sample(s, s->full_sample ? AW_SAMPLE_NEW_RULE : AW_SAMPLE_SAME_RULE));
     for (int i = 0; i < AW_RANGES; ++i) {
         measure_zone(p, i, s->problem);
         aw_rules_set_reference(&p->zone[i].rules, s->repeated);
@@ -282,9 +282,9 @@ static aw_status choose_passes(step *s, next *out)
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     const int worse = aw_rules_far_is_worse(near, far) ? AW_FAR : AW_NEAR;
     const int resampled = s->resampled;
-    const double error = aw_rules_error(far);
-    const int spikes = error > AW_SPIKE_ERROR * AW_ESTIMATE_SHARE * s->problem->tolerance ||
-                       far->level >= AW_SPIKE_LEVEL || s->in_vain > 0;
+    const double error = aw_rules_error(far), enough = AW_ESTIMATE_SHARE * s->problem->tolerance;
+    const int spikes =
+        error > AW_SPIKE_ERROR * enough || far->level >= AW_SPIKE_LEVEL || s->in_vain > 0;
     aw_status status = AW_OK;
     aw_panel_test test = {.capped = 0, .error = HUGE_VAL};
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
@@ -301,7 +301,7 @@ static aw_status choose_passes(step *s, next *out)
     else if (test.capped)
         s->pass[AW_FAR] = AW_SAME_RULE;
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
-        if (s->pass[!z] == AW_NO_PASS && aw_rules_refine(&p->zone[z].rules, p->cost_limit))
+        if (s->pass[!z] == AW_NO_PASS && aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
             s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;
 done:
@@ -359,16 +359,25 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     const int new_rule = p->steps++ == 0 || p->coarsened || near->unproven || far->unproven;
     p->coarsened = 0;
     if (new_rule) memset(p->pool, 0, sizeof p->pool);
+    s->full_sample = new_rule;
     s->check_rates = p->steps % 2 == 0; /* and the potentials at every other step */
     p->sample.n = 0;
     for (;;) {
-        AW_TRY(run_passes(s, new_rule));
+        AW_TRY(run_passes(s));
         add_zones(p, points, result);
         report->sampled = estimate_error(p, s->problem, result, pool);
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
         if (is_nearly_accurate(s, result, rates)) break;
+        /* The step's own points are accurate: the allowance for others came from earlier steps. */
+        if (!s->full_sample && rates <= limit &&
+            sampled_error(p, s->problem, result, NULL) <= limit) {
+            s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
+            s->full_sample = 1;
+            memset(p->pool, 0, sizeof p->pool);
+            continue;
+        }
         next then = GIVE_UP;
         if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
         if (then == GIVE_UP &&
@@ -378,7 +387,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
         s->resampled = 0;
-        s->repeated = 1;
+        s->repeated = s->full_sample = 1;
         s->check_rates = !s->check_rates;
         memset(p->pool, 0, sizeof p->pool);
     }

@@ -193,10 +193,14 @@ enum { AW_BLOCKS_MAX = 64 };
 #define AW_BLOCK_LEAST 1e-6
 
 /* Tolerance from which on the nodes of a convolution are further apart, as its cube root, and by
- * this factor at most. At 1e-3 three times the spacing changed no error at S = 4, 9 and 14 m of the
- * Zeuthen chicane; at 1e-4 twice the spacing left 1.1e-4 instead of 6e-5 of 4096 x 32 points. */
+ * these factors at most in r' and in angle; and the same for the turn of a block. At 1e-3 three
+ * times the spacing changed no error at S = 4, 9 and 14 m of the Zeuthen chicane, nor did half as
+ * many nodes in angle at S = 9 and 11 m (a third moved the mean force at 6.1 m by a tenth); at
+ * 1e-4 twice the spacing left 1.1e-4 instead of 6e-5 of 4096 x 32 points. */
 #define AW_CONVOLUTION_TOLERANCE 1e-4
 #define AW_CONVOLUTION_WIDER 3.0
+#define AW_CONVOLUTION_SPARSER 2.0
+#define AW_TURN_WIDER 1.5
 
 /* Largest reach of the convolution, over the smallest border: the further out the far zone begins,
  * the fewer directions its tables need. A bunch of length L and thickness d needs about L^2/(r' d)

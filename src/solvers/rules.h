@@ -70,9 +70,10 @@ int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
 int aw_rules_densify(aw_rules *rules, double cost_limit);
 
 /** Take the next finer rule; behind the last one, or where a convolution does everything, tiles
- *  instead of it. @return 0: the zone costs more than the limit [evaluations a point], or there is
- *  no finer rule */
-int aw_rules_refine(aw_rules *rules, double cost_limit);
+ *  instead of it, but only if the zone's error is more than `enough`: they cost many times as much.
+ *  @return 0: the zone costs more than the limit [evaluations a point], or there is no finer rule
+ *  that is worth it */
+int aw_rules_refine(aw_rules *rules, double cost_limit, double enough);
 
 /** Record the gain of the rule that has replaced another, and whether it lowered the error of the
  *  rates at all. Call after its pass, with the errors at the points that the sample had before. */

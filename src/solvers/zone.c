@@ -63,7 +63,7 @@ static int covers(const aw_history_view *h, double from, double to)
     const aw_retarded middle = aw_retarded_at(h, 0.5 * (from + to));
     const double part = middle.same ? AW_BLOCK_PAD : AW_BLOCK_PAD_MIXED;
     for (int t = 0; t < middle.nt; ++t) {
-        const aw_lattice lattice = aw_lattice_of(h, from, to, t);
+        const aw_block_lattice lattice = aw_lattice_of(h, from, to, t);
         double pad[2];
         aw_lattice_pad(h, &lattice, pad);
         if (!(pad[0] <= part * h->ns && pad[1] <= part * h->nx)) return 0;
@@ -82,6 +82,12 @@ static int lies_across(const aw_retarded *now)
     return across >= AW_ACROSS_LEAST * along;
 }
 
+/* Factor by which the nodes of a convolution may be further apart for a tolerance. */
+static double wider_by(double tolerance)
+{
+    return fmax(cbrt(tolerance / AW_CONVOLUTION_TOLERANCE), 1.0);
+}
+
 aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
                                      const aw_zone *near, double border, double end)
 {
@@ -91,7 +97,8 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     const double limit = fmin(fmax(AW_REACH_FACTOR, AW_REACH_ASPECT * aspect) * border, end);
     const int turns = lies_across(&now);
     const size_t most = turns ? AW_BLOCKS_MAX : 1;
-    const double turn = turns ? AW_TURN_CELLS : 0.5 * AW_IN_PLACE_CELLS;
+    const double cells = AW_TURN_CELLS * fmin(wider_by(problem->tolerance), AW_TURN_WIDER);
+    const double turn = turns ? cells : 0.5 * AW_IN_PLACE_CELLS;
     aw_blocks blocks = {.n = 0};
     double from = 0.0, to = 0.0; /* of the block that is being measured */
     double beyond = 0.0;         /* number of blocks where the far zone could take over */
@@ -146,9 +153,10 @@ static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z,
 static aw_rule convolution_rule(double tolerance)
 {
     aw_rule rule = aw_convolution_rule;
-    const double wider = cbrt(tolerance / AW_CONVOLUTION_TOLERANCE);
-    rule.spacing *= fmin(fmax(wider, 1.0), AW_CONVOLUTION_WIDER);
-    rule.sweep *= fmin(fmax(wider, 1.0), AW_CONVOLUTION_WIDER);
+    const double wider = wider_by(tolerance);
+    rule.spacing *= fmin(wider, AW_CONVOLUTION_WIDER);
+    rule.sweep *= fmin(wider, AW_CONVOLUTION_WIDER);
+    rule.density /= fmin(wider, AW_CONVOLUTION_SPARSER);
     return rule;
 }
 

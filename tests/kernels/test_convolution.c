@@ -215,7 +215,7 @@ static void blocks_follow_a_fast_turn(void **state)
 static void slices_with_other_spacings_have_lattices_of_their_own(void **state)
 {
     stage g;
-    aw_lattice lattice;
+    aw_block_lattice lattice;
     double pad[2];
     (void)state;
     stage_open(&g, slices_gaussian, 0.1, 0.3, 0.5);

@@ -2,6 +2,7 @@
 /* SIMD variants of the inner integral: one source, compiled several times, chosen at run time. */
 #ifndef AW_KERNELS_CPU_SIMD_SIMD_H
 #define AW_KERNELS_CPU_SIMD_SIMD_H
+#include "kernels/math/convolution.h"
 #include "kernels/math/interpolated_cells.h"
 #include "kernels/math/projection.h"
 #include "kernels/math/tile.h"
@@ -30,6 +31,40 @@ typedef struct aw_line_interpolation {
     const int (*columns)[2]; /* [row]: first column and last + 1 */
     void *out;               /* rows of AW_LINE_COMPONENTS lines */
 } aw_line_interpolation;
+
+/* Numbers that are summed together in Fourier space, and numbers of a node of a lattice: the
+ * outputs of a convolution, and one for alignment. */
+enum { AW_SPECTRAL_CHUNK = 32, AW_LATTICE_WIDTH = AW_CONVOLVED + 1 };
+
+/** One output of a convolution in Fourier space, sum over q and i of conj(ring[q]) weight[q][i]
+ *  source[i]. Spectra are real and imaginary parts in turn. Everything is borrowed. */
+typedef struct aw_spectral_sum {
+    double weight[AW_RINGS][AW_CONVOLUTION_SOURCES];
+    int sources;
+    const double *source[AW_CONVOLUTION_SOURCES];
+    /* conj(ring) in two parts: that which multiplies a number to add to the same part of the
+     * product, and to the other part. */
+    const double *even[AW_RINGS], *odd[AW_RINGS];
+    const double *factor; /* of the sum, the same for both parts */
+} aw_spectral_sum;
+
+/** Spline coefficients of the outputs on a lattice, node by node. */
+typedef struct aw_lattice_values {
+    const double (*node)[AW_LATTICE_WIDTH]; /* [rows][columns], borrowed */
+    int columns, rows;
+} aw_lattice_values;
+
+/** A point on a lattice, and what turns it. Lengths are in cells. */
+typedef struct aw_lattice_turn {
+    double a, b;          /* from the first node */
+    double u, w;          /* from the centre of the lattice */
+    double along, across; /* of L = along d/du - across d/dw */
+} aw_lattice_turn;
+
+/** The interpolated outputs at a point: themselves, and under L and L^2. */
+typedef struct aw_lattice_sums {
+    double value[AW_LATTICE_WIDTH], once[AW_LATTICE_WIDTH], twice[AW_LATTICE_WIDTH];
+} aw_lattice_sums;
 
 /** One variant. */
 typedef struct aw_variant {
@@ -67,6 +102,11 @@ typedef struct aw_variant {
     void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],
                     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH]);
     void (*interpolate_lines)(const aw_line_interpolation *lines);
+    /** AW_SPECTRAL_CHUNK numbers of a sum of spectra, from number `first` on, into out. */
+    void (*spectral_sum)(const aw_spectral_sum *sum, size_t first, double *out);
+    /** Interpolation on a lattice, which has at least AW_LATTICE_NODES nodes either way. */
+    void (*lattice_sum)(const aw_lattice_values *lattice, const aw_lattice_turn *turn,
+                        aw_lattice_sums *out);
 } aw_variant;
 
 /** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "": the fastest here.

@@ -237,6 +237,7 @@ static void interpolate_cells(const aw_history_view *h, const aw_retarded *f, do
     aw_interpolated_cells_make(h, f, buffer, out);
 }
 
+#include "kernels/cpu/simd/convolution.h"
 #include "kernels/cpu/simd/look_up.h"
 
 #define AW_TEXT_(name) #name
@@ -253,4 +254,6 @@ const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
                                                     .tile_sum = tile_sum,
                                                     .tile_rule = tile_rule,
                                                     .look_up = aw_look_up,
-                                                    .interpolate_lines = interpolate_lines};
+                                                    .interpolate_lines = interpolate_lines,
+                                                    .spectral_sum = aw_spectral_sum_run,
+                                                    .lattice_sum = aw_lattice_sum_run};
