@@ -208,7 +208,8 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
-    const double tables = rules->density_level ? fmin(r->tables, AW_FINE_TABLES) : r->tables;
+    const double fine = rules->density_level > 1 ? AW_FINEST_TABLES : AW_FINE_TABLES;
+    const double tables = rules->density_level ? fmin(r->tables, fine) : r->tables;
     const aw_panels_options params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     const double from = rules->has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
