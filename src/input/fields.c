@@ -76,7 +76,7 @@ static const aw_field table[] = {
      "a relative error from 1.0e-4 to 0.1, e.g. 0.01"},
     {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
      "two whole numbers from 8 to 4096, points along s and x, e.g. [64, 64]"},
-    {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "0.02", 1e-6, DBL_MAX, 0, NULL,
+    {"numerics.step_m", AW_FIELD_NUMBER, AT(step_m), "auto", 1e-6, DBL_MAX, 0, NULL,
      "c dt in m, at least 1.0e-6, e.g. 0.02, or auto"},
     {"numerics.step_scale", AW_FIELD_NUMBER, AT(step_scale), "1.0", 0.1, 10.0, 0, NULL,
      "a number from 0.1 to 10 by which step_m: auto makes all steps longer, e.g. 1.5"},

@@ -280,12 +280,14 @@ done:
 
 static aw_status check_history(const aw_config *config, const aw_plan *plan)
 {
-    double need = (double)plan->history_bytes / 1048576.0;
+    const double need = (double)plan->history_bytes / 1048576.0;
+    const char *longer = config->step_m == AW_STEP_AUTO ? "step_scale" : "step_m";
     if (need <= config->history_MiB) return AW_OK;
     return aw_config_error(config, AW_ERR_INPUT, "numerics.history_MiB",
                            "the history of %ld steps needs %.3g MiB, the budget is %.3g MiB "
-                           "(expected more, history: single, a coarser grid or a larger step_m)",
-                           plan->steps, need, config->history_MiB);
+                           "(expected %.4g, history: single, %sa coarser grid or a larger %s)",
+                           plan->steps, need, config->history_MiB, ceil(need),
+                           config->accuracy > 0.0 ? "a larger accuracy, " : "", longer);
 }
 
 static aw_status check_particles(const aw_config *config)
