@@ -58,8 +58,8 @@ static void refusals_name_their_place(void **state)
         {"step_m: 0.01\n  tolerance: 1.0e-5\n  solver: adaptive\n  history: single\n  upstream: "
          "drift\n  history_MiB: 512",
          "step_scale: 1.0\n  tolerance: 1.0e-5\n  history_MiB: 1",
-         "20:16: numerics.history_MiB: the history of 146 steps needs 61.3 MiB, the budget is 1 MiB "
-         "(expected 62, history: single, a coarser grid or a larger step_scale)"},
+         "20:16: numerics.history_MiB: the history of 146 steps needs 61.3 MiB, the budget is 1 "
+         "MiB (expected 62, history: single, a coarser grid or a larger step_scale)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i) {
