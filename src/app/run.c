@@ -23,6 +23,7 @@
 #include "src/simulation/choose.h"
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
+#include "src/simulation/plan_memory.h"
 #include "src/simulation/ranks.h"
 #include "src/simulation/resolved.h"
 #include "src/simulation/simulation.h"

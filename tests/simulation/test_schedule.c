@@ -8,8 +8,8 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/input/lcls.h"
 #include "src/simulation/current.h"
-#include "src/simulation/lcls.h"
 #include "src/simulation/optics.h"
 #include "src/simulation/simulation.h"
 #include "tests/assert_close.h"
