@@ -220,9 +220,7 @@ static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
             double wanted[2];
             aw_lattice_pad(h, &lattice[k], wanted);
             for (int axis = 0; axis < 2; ++axis) {
-                /* In quarters of the grid: few sizes, which last for many steps. */
-                const int unit = (size[axis] + 3) / 4,
-                          whole = (int)ceil(wanted[axis] / unit) * unit;
+                const int whole = aw_cpu_convolver_pad(size[axis], wanted[axis]);
                 if (pad[axis] < whole) pad[axis] = whole;
             }
         }

@@ -2,6 +2,7 @@
 /* Memory of the CPU device's convolutions (convolver.h). */
 #include "kernels/cpu/convolver.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/cpu/device.h"
@@ -44,14 +45,32 @@ static int good_size(int n)
 /* Displacements are -(n - 1) .. n - 1 cells. */
 static int transform_size(int n) { return good_size(2 * n - 1); }
 
-size_t aw_cpu_convolver_bytes(int ns, int nx, int threads)
+int aw_cpu_convolver_pad(int n, double wanted)
 {
-    const size_t reals = (size_t)transform_size(ns) * (size_t)transform_size(nx);
-    const size_t weights = (size_t)(2 * ns - 1) * (size_t)(2 * nx - 1) * AW_RINGS;
-    const size_t results = (size_t)ns * (size_t)nx * AW_CONVOLVED;
-    /* A spectrum takes about as much memory as its array of reals. */
-    const size_t arrays = (size_t)threads + 2 * AW_CONVOLVED + AW_RINGS + AW_CONVOLUTION_SOURCES;
-    return (arrays * reals + weights + results) * sizeof(double);
+    const int unit = (n + 3) / 4;
+    return (int)ceil(wanted / unit) * unit;
+}
+
+/* Strategies want no lattice that reaches further beyond a slice than the slice is long
+ * (src/solvers/zone.c). */
+static int expected_pad(int n, double beyond)
+{
+    return beyond > 0.0 ? aw_cpu_convolver_pad(n, fmin(beyond + AW_LATTICE_MARGIN, n)) : 0;
+}
+
+size_t aw_cpu_convolver_bytes(const int n[2], const double beyond[2], int threads, size_t slices)
+{
+    const int pad[2] = {expected_pad(n[0], beyond[0]), expected_pad(n[1], beyond[1])};
+    const size_t columns = (size_t)(n[0] + pad[0]), rows = (size_t)(n[1] + pad[1]);
+    const size_t size_s = (size_t)transform_size((int)columns);
+    const size_t size_x = (size_t)transform_size((int)rows);
+    const size_t reals = size_s * size_x, modes = size_x * (size_s / 2 + 1) * 2;
+    const size_t spectra = slices < AW_SPECTRA ? slices : AW_SPECTRA;
+    const size_t weights = (2 * columns - 1) * (2 * rows - 1) * AW_RINGS;
+    const size_t nodes = (columns + (size_t)pad[0]) * (rows + (size_t)pad[1]) * AW_LATTICE_WIDTH;
+    return (((size_t)threads + AW_CONVOLVED) * reals +
+            (AW_CONVOLVED + 2 * AW_RINGS + 3 * spectra + 2) * modes + weights + nodes) *
+           sizeof(double);
 }
 
 /* Fill the factors that turn a spectrum of values at nodes into one of spline coefficients. */

@@ -43,6 +43,10 @@ typedef struct aw_cpu_convolver {
     fftw_plan forward, backward;
 } aw_cpu_convolver;
 
+/** Nodes of a lattice beyond either end of an axis of n nodes, of which `wanted` are needed: in
+ *  quarters of the grid, so that there are few sizes, which last for many steps. */
+int aw_cpu_convolver_pad(int n, double wanted);
+
 /** @return NULL: out of memory; aw_cpu_convolver_free frees it */
 aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int threads);
 

@@ -142,8 +142,12 @@ void aw_cpu_integrate_free(aw_cpu_state *cpu);
 /** kernels/device/device.h, `convolve`. */
 aw_status aw_cpu_convolve(void *state, const aw_common_rule *common);
 void aw_cpu_convolver_free(struct aw_cpu_convolver *convolver);
-/** Memory that the convolutions of a grid of ns x nx points take [bytes]. */
-size_t aw_cpu_convolver_bytes(int ns, int nx, int threads);
+/** Memory that the convolutions take [bytes].
+ *  @param[in] n       nodes of a slice, along and across
+ *  @param[in] beyond  nodes by which points lie beyond slices that are turned against the grid, or
+ *                     of other spacings; 0: all lattices are in place
+ *  @param[in] slices  of the history, whose spectra are kept as far as there is room */
+size_t aw_cpu_convolver_bytes(const int n[2], const double beyond[2], int threads, size_t slices);
 
 /** Tabulate the beam's projection from a node for all points of the device. The line cache of the
  *  axis that aw_projection_across chooses must have the node's slices.

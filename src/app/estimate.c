@@ -10,6 +10,7 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 #include "src/simulation/force_error.h"
+#include "src/simulation/plan_memory.h"
 #include "src/simulation/schedule.h"
 #include "src/simulation/simulation.h"
 

@@ -23,6 +23,7 @@
 #include "src/simulation/choose.h"
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
+#include "src/simulation/plan_memory.h"
 #include "src/simulation/ranks.h"
 #include "src/simulation/resolved.h"
 #include "src/simulation/simulation.h"
@@ -42,7 +43,6 @@ typedef struct run {
     int quiet;                         /* no report */
     double begin, max_time;            /* time of the start; limit of the run, 0: none [s] */
 
-    int halved;   /* largest number of halvings of a step */
     int broken;   /* rules of which the run has warned, AW_RULE_.. */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
     double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
@@ -205,7 +205,6 @@ static aw_status loop(run *r)
         if (aw_simulation_is_last(sim)) break;
         AW_TRY(stop_if_asked(r));
         AW_TRY(aw_simulation_advance(sim));
-        if (sim->check.halved > r->halved) r->halved = sim->check.halved;
     }
 done:
     return status;
@@ -245,7 +244,7 @@ static void finish(run *r, double seconds)
 {
     const aw_simulation *sim = r->sim;
     double predicted = (double)(sim->plan.history_bytes + sim->plan.other_bytes);
-    char error[96] = "";
+    char error[96] = "", steps[256];
     if (!r->config->line)
         snprintf(error, sizeof error,
                  "; largest error estimate %.2g of the scales (requested: %.2g)", r->worst,
@@ -255,7 +254,9 @@ static void finish(run *r, double seconds)
     if (sim->extra > 0.0)
         aw_info("steps: %ld were planned; some were halved, as often as %d times, where the force "
                 "changed faster than lattice and bunch had told",
-                sim->plan.steps, r->halved);
+                sim->plan.steps, sim->most_halved);
+    if (aw_step_check_text(&sim->check, sim->plan.beta, r->config->step_scale, steps, sizeof steps))
+        aw_warn("%s", steps);
     if (r->F_s > 0.0 && r->F_x > 0.0)
         aw_info("forces: largest error estimate %.2g of the largest F_z and %.2g of the largest "
                 "F_x (%.3g and %.3g eV/m), from the quadrature alone",

@@ -3,7 +3,7 @@
 #ifndef AW_BENCH_CASE_H
 #define AW_BENCH_CASE_H
 #include "src/bench/bench.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "src/simulation/simulation.h"
 
 AW_BEGIN_DECLS

@@ -111,7 +111,7 @@ static void read_grid(reader *r)
 }
 
 /* What stands in place of grid, step, particles and tolerance; the optics are needed to choose them
- * (src/simulation/choose.h), but the step is one that fits any lattice. */
+ * (src/simulation/choose.h). */
 static void read_accuracy(reader *r)
 {
     static const struct {
@@ -125,8 +125,7 @@ static void read_accuracy(reader *r)
     aw_config *config = r->config;
     for (size_t i = 0; i < sizeof stands_for / sizeof stands_for[0]; ++i)
         if (node_of(r, stands_for[i].key)) config->given |= stands_for[i].bit;
-    if (!optional_number(r, "accuracy", &config->accuracy)) return;
-    if (!(config->given & AW_GIVEN_STEP)) config->step_m = AW_STEP_AUTO;
+    optional_number(r, "accuracy", &config->accuracy);
 }
 
 static aw_status read_title(reader *r)
@@ -252,7 +251,7 @@ static double total_length(const aw_lattice_input *input)
     return sum;
 }
 
-/* At least one step must end within the lattice. */
+/* At least one step must end within the lattice, as it does with `auto`. */
 static void check_step(reader *r, double length, double gamma_ref)
 {
     const aw_field *field = aw_field_find("numerics.step_m");
@@ -260,19 +259,9 @@ static void check_step(reader *r, double length, double gamma_ref)
     const double given = r->config->beam.gamma, gamma = given > 1.0 ? given : gamma_ref;
     const double most = length / sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
     const double step = r->config->step_m;
-    int line = 0, column = 0;
-    if (step <= most * (1.0 + 1e-9)) return;
-    if (node) {
-        aw_yaml_error(&r->errors, node,
-                      "a step of %g m ends beyond the lattice (expected at most %.6g m)", step,
-                      most);
-        return;
-    }
-    aw_field_section(r->root, field, &line, &column);
-    aw_input_add(&r->errors, r->root->file, line, column,
-                 "%s: a step of %g m, the default, ends beyond the lattice (expected at most "
-                 "%.6g m)",
-                 field->key, step, most);
+    if (!node || step <= most * (1.0 + 1e-9)) return;
+    aw_yaml_error(&r->errors, node,
+                  "a step of %g m ends beyond the lattice (expected at most %.6g m)", step, most);
 }
 
 /* Magnets guide only beams of about the energy that sets their fields. */

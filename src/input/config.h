@@ -16,6 +16,8 @@ typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_E
 #define AW_NAME_MAX 64
 /* step_m: auto. */
 #define AW_STEP_AUTO 0.0
+/* step_scale, at least. */
+#define AW_STEP_SCALE_LEAST 0.1
 /* Keys that `accuracy` stands for where they are not given (src/simulation/choose.h). */
 enum {
     AW_GIVEN_GRID = 1,

@@ -86,6 +86,19 @@ const aw_yaml_node *aw_spec_get(const aw_spec *spec, const char *group, const ch
     return NULL;
 }
 
+const aw_yaml_node *aw_spec_group(const aw_element_reader *r, const aw_spec *spec, int i,
+                                  const char *group, int *good)
+{
+    char shown[AW_YAML_SHOW];
+    const aw_yaml_node *map = aw_yaml_get(spec->node[i], group);
+    if (!map || aw_yaml_is_null(map)) return NULL;
+    if (map->kind == AW_YAML_MAP) return map;
+    aw_yaml_error(r->errors, map, "%s is not a mapping (expected parameters below it)",
+                  aw_yaml_show(map, shown));
+    *good = 0;
+    return NULL;
+}
+
 static void check_keys(const aw_element_reader *r, const aw_spec *spec, const char *const *words,
                        size_t n)
 {
@@ -98,18 +111,10 @@ static void check_keys(const aw_element_reader *r, const aw_spec *spec, const ch
 static int check_group(const aw_element_reader *r, const aw_spec *spec, const char *group,
                        const char *const *words, size_t n)
 {
-    char shown[AW_YAML_SHOW];
     int good = 1;
     for (int i = 0; i < spec->n; ++i) {
-        const aw_yaml_node *map = aw_yaml_get(spec->node[i], group);
-        if (!map || aw_yaml_is_null(map)) continue;
-        if (map->kind != AW_YAML_MAP) {
-            aw_yaml_error(r->errors, map, "%s is not a mapping (expected parameters below it)",
-                          aw_yaml_show(map, shown));
-            good = 0;
-        } else if (words) {
-            aw_pals_known(r->errors, &r->extensions, map, words, n);
-        }
+        const aw_yaml_node *map = aw_spec_group(r, spec, i, group, &good);
+        if (map && words) aw_pals_known(r->errors, &r->extensions, map, words, n);
     }
     return good;
 }

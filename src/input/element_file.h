@@ -40,6 +40,12 @@ void aw_pals_known(aw_input_errors *errors, const aw_extensions *extensions,
 /** Parameter of an element; with `group`, inside that group. NULL when it is not given. */
 const aw_yaml_node *aw_spec_get(const aw_spec *spec, const char *group, const char *key);
 
+/** A group of parameters, of the element (i = 0) or of what it inherits.
+ *  @param[in,out] good  becomes 0 where the group is not a mapping, which is noted
+ *  @return NULL: not given, null, or not a mapping */
+const aw_yaml_node *aw_spec_group(const aw_element_reader *reader, const aw_spec *spec, int i,
+                                  const char *group, int *good);
+
 /** Read an element of one of the kinds in docs/input.md.
  *  @param[in] kind  name of the kind; one that is not known, and BeginningEle, is a problem
  *  @return 1 and *out, or 0 with the problems noted. */

@@ -29,14 +29,8 @@ int aw_neutral_group(const aw_element_reader *r, const aw_spec *spec, const char
     char shown[AW_YAML_SHOW];
     int good = 1;
     for (int i = 0; i < spec->n; ++i) {
-        const aw_yaml_node *map = aw_yaml_get(spec->node[i], group);
-        if (!map || aw_yaml_is_null(map)) continue;
-        if (map->kind != AW_YAML_MAP) {
-            aw_yaml_error(r->errors, map, "%s is not a mapping (expected parameters below it)",
-                          aw_yaml_show(map, shown));
-            good = 0;
-        }
-        for (const aw_yaml_node *c = map->first; c && map->kind == AW_YAML_MAP; c = c->next) {
+        const aw_yaml_node *map = aw_spec_group(r, spec, i, group, &good);
+        for (const aw_yaml_node *c = map ? map->first : NULL; c; c = c->next) {
             if (aw_spec_get(spec, group, c->key) != c) continue; /* overridden by an heir */
             if (only_says_how(c->key) || neutral(c) || aw_is_extension(&r->extensions, c)) continue;
             aw_yaml_error(r->errors, c, "%s is not supported here (expected 0, or none)",

@@ -2,50 +2,20 @@
 #include "src/simulation/plan.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
-#include "kernels/cpu/device.h"
-#include "kernels/math/interpolated_cells.h"
-#include "kernels/math/tile.h"
-#include "kernels/multi/devices.h"
-#include "pic/deposit.h"
 #include "pic/history.h"
 #include "pic/line/line.h"
-#include "quadrature/rules/refine.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
-#include "src/base/threads.h"
+#include "src/base/units.h"
 #include "src/input/place.h"
 #include "src/simulation/optics.h"
+#include "src/simulation/plan_memory.h"
 #include "src/simulation/schedule.h"
 #include "src/simulation/upstream.h"
 #include "src/solvers/solver.h"
-
-/* What the program and its libraries take beyond what they have at the start: HDF5 and OpenMP, when
- * they are first used. */
-#define AW_LIBRARY_BYTES ((size_t)6 << 20)
-/* Cells of the starting partition per node along the longer side. */
-#define AW_LISTED_REGIONS ((size_t)8)
-/* Regions in the lists of `two-phase` per point of a block: predicts the peaks of the LCLS bend
- * with 32 to 128 nodes, at tolerances of 1e-4 and 1e-6, within 15 %. */
-#define AW_POINT_REGIONS(side) (180 + 16 * (size_t)(side) / 5)
-/* Regions of the points at which scales are found and errors are measured, of any strategy; more
- * with leftovers, which are refined by so many regions. */
-#define AW_SAMPLED_REGIONS ((size_t)30000)
-/* What `projection` lists to find its first rules, and what the step that is left to another
- * strategy then takes. */
-#define AW_FIRST_RULES_BYTES ((size_t)12 << 20)
-/* More of that below this tolerance, where the first steps are left to it as a rule. */
-#define AW_FALLBACK_BYTES ((size_t)32 << 20)
-#define AW_FALLBACK_TOLERANCE 5e-6
-/* Per particle while a file of particles is written: five numbers for the file, its image in HDF5,
- * and the copy that is stored. */
-#define AW_WRITTEN_BYTES ((size_t)15 * sizeof(double))
-/* Arrays of access patterns of `predictive`, and the workspace of a tile. */
-#define AW_PATTERNS ((size_t)6)
-#define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 
 /* Error of the forces by the grid, times the fourth power of the cells per sigma_s, and the cells
  * below which it exceeds 1 % (docs/theory.md, "Accuracy"). */
@@ -55,23 +25,16 @@
 #define AW_FEWEST_NODES 3.0
 /* Slices of a history, at least. */
 #define AW_FEWEST_SLICES ((size_t)4)
-/* Coordinates, start, forces and element of a macro-particle. */
-#define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
-
 /* Slices beyond those of the steps that a run may add: steps at the changes of the ladder. */
 #define AW_EXTRA_SLICES 8
 
-/* Entries in a table of `projection` per node along the longer side. */
-#define AW_TABLE_ENTRIES ((size_t)8)
-
-/* Addresses for what libraries allocate during a run, which the prediction of the resident memory
- * has as part of AW_LIBRARY_BYTES; and a quarter of the rest, since blocks grow by halves. */
-#define AW_ADDRESS_BYTES ((size_t)64 << 20)
-
-int aw_plan_threads(const aw_config *config)
-{
-    return config->threads > 0 ? config->threads : omp_get_max_threads();
-}
+/* Ratio of the axes of a bunch up to which its grid does not turn to them (pic/frame.h). */
+#define AW_ROUND 1.2
+/* Reach of the convolutions over the longer half-axis of the bunch (src/solvers/zone.c). */
+#define AW_CONVOLVED_REACH 32.0
+/* Change of a size of the bunch with which the spacings of the grid change, at least: half a rung
+ * of their ladder. */
+#define AW_RESIZED 1.09
 
 static double sharpest_curvature(const aw_lattice *lattice)
 {
@@ -79,6 +42,45 @@ static double sharpest_curvature(const aw_lattice *lattice)
     for (int i = 0; i < lattice->orbit.n; ++i)
         kappa = fmax(kappa, fabs(lattice->orbit.piece[i].kappa));
     return kappa;
+}
+
+/* The bunch's rms axes [m], the longer first, and the tilt of that against the orbit [rad]; a rigid
+ * bunch has no tilt. */
+static void axes_of(const aw_config *config, const aw_optics_point *p, double axis[2], double *tilt)
+{
+    const aw_optics_shape b = aw_optics_shape_of(&config->beam, p);
+    const double mean = 0.5 * (b.ss + b.xx), half = hypot(0.5 * (b.ss - b.xx), b.sx);
+    axis[0] = sqrt(mean + half);
+    axis[1] = sqrt(fmax(mean - half, 1e-12 * mean));
+    *tilt = axis[0] > AW_ROUND * axis[1] ? 0.5 * atan2(2.0 * b.sx, b.ss - b.xx) : 0.0;
+    if (config->motion != AW_MOTION_RIGID) return;
+    axis[0] = fmax(config->beam.sigma_s, config->beam.sigma_x);
+    axis[1] = fmin(config->beam.sigma_s, config->beam.sigma_x);
+    *tilt = 0.0;
+}
+
+/* How far the bunch turns within the reach of the convolutions, and whether its size changes, as
+ * the optics predict it: the grid's corners are displaced by the turn times the bunch's aspect. */
+static void find_turning(const aw_config *config, const aw_optics *optics, aw_plan *plan)
+{
+    double low[2], high[2], last = 0.0;
+    plan->sheared = 0.0;
+    for (size_t i = 0; i < optics->n && optics->point[i].S <= plan->end + plan->longest_step; ++i) {
+        const aw_optics_point *p = &optics->point[i];
+        double axis[2], tilt = 0.0, turn = 0.0;
+        axes_of(config, p, axis, &tilt);
+        for (int k = 0; k < 2; ++k) {
+            low[k] = i > 0 ? fmin(low[k], axis[k]) : axis[k];
+            high[k] = i > 0 ? fmax(high[k], axis[k]) : axis[k];
+        }
+        const double reach = AW_CONVOLVED_REACH * config->beam.cutoff_sigma * axis[0];
+        const double change = tilt - last - AW_PI * rint((tilt - last) / AW_PI);
+        if (i > 0 && p->S > p[-1].S) turn = fabs(change) / (p->S - p[-1].S);
+        turn = fmin((turn + fabs(p->kappa)) * reach, 0.5 * AW_PI);
+        plan->sheared = fmax(plan->sheared, turn * axis[0] / axis[1]);
+        plan->resized |= high[0] > AW_RESIZED * low[0] || high[1] > AW_RESIZED * low[1];
+        last = tilt;
+    }
 }
 
 /* The smallest overtaking length on the way; where the optics are not known (the run will say why),
@@ -91,9 +93,11 @@ static void find_shortest(const aw_config *config, aw_plan *plan)
     aw_optics *optics = NULL;
     found->sigma_s = config->beam.sigma_s;
     found->overtaking = plan->overtaking;
+    plan->sheared = HUGE_VAL;
     if (aw_optics_new(lattice, &config->beam, config->motion == AW_MOTION_RIGID, &optics) != AW_OK)
         return;
     found->overtaking = 0.0;
+    find_turning(config, optics, plan);
     for (size_t i = 0; i < optics->n; ++i) {
         const aw_optics_point *p = &optics->point[i];
         if (!p->end || p->kappa == 0.0) continue;
@@ -104,115 +108,6 @@ static void find_shortest(const aw_config *config, aw_plan *plan)
         memcpy(found->name, lattice->element[p->element].name, sizeof found->name);
     }
     aw_optics_free(optics);
-}
-
-static int is_projection(const aw_config *config)
-{
-    return strcmp(config->solver, "projection") == 0;
-}
-
-/* Whether the strategy has a slice cache: slices a second time, as lines for tiles. */
-static int has_clusters(const aw_config *config)
-{
-    static const char *const name[] = {"predictive", "heterogeneous", "heuristic"};
-    for (size_t i = 0; i < sizeof name / sizeof name[0]; ++i)
-        if (strcmp(config->solver, name[i]) == 0) return 1;
-    return is_projection(config);
-}
-
-/* Additional memory of `projection`: sums and checks of its zones, interpolated slices of common
- * nodes, tables, and the spectra of convolutions. */
-static size_t projection_bytes(const aw_config *config, size_t nodes, size_t threads)
-{
-    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
-    const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
-    const size_t slices = AW_COMMON_LINES * aw_interpolated_lines_size(&view) * sizeof(float);
-    const size_t tables = AW_COMMON_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
-    if (!is_projection(config)) return 0;
-    const size_t fallback = config->tolerance < AW_FALLBACK_TOLERANCE ? AW_FALLBACK_BYTES : 0;
-    return AW_FIRST_RULES_BYTES + fallback + nodes * (3 * AW_RESULTS + 2) * sizeof(double) +
-           slices + tables + aw_cpu_convolver_bytes(view.ns, view.nx, (int)threads);
-}
-
-/* Memory of each thread of the CPU device: a pool of regions, and interpolated slices as cells or
- * as lines (of at most three spacings, usually one). */
-static size_t thread_bytes(const aw_config *config)
-{
-    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
-    const size_t pool = AW_REFINE_MAX * (sizeof(aw_region) + sizeof(uint32_t));
-    if (!has_clusters(config)) return pool + aw_interpolated_cells_size(&view) * sizeof(double);
-    return pool + aw_interpolated_lines_size(&view) * sizeof(double) +
-           AW_CLUSTER_TILES * AW_TILE_BYTES;
-}
-
-/* Memory of the strategies with clusters: the slice cache, assumed to go back to the start of the
- * run, for `projection` with lines along x, too; and access patterns, three rows of numbers per
- * tile. */
-static size_t cluster_bytes(const aw_config *config, size_t nodes, size_t slices)
-{
-    const aw_history_view view = {.ns = config->grid[0], .nx = config->grid[1]};
-    const size_t line = aw_interpolated_lines_size(&view) / 2 * sizeof(float);
-    const size_t cells = AW_LISTED_REGIONS * (size_t)(view.ns > view.nx ? view.ns : view.nx);
-    if (!has_clusters(config)) return 0;
-    const size_t kinds = is_projection(config) ? 2 : 1;
-    return kinds * slices * line + nodes / AW_TILE * cells * AW_PATTERNS * sizeof(float) +
-           nodes * (AW_RESULTS + 1) * sizeof(double);
-}
-
-/* Number of devices of a kind that the input requests; of any kind for "". */
-static size_t devices_of_kind(const aw_config *config, const char *kind)
-{
-    size_t n = 0;
-    for (const char *entry = config->device; entry; entry = strchr(entry, ',')) {
-        entry += *entry == ',';
-        n += strncmp(entry, kind, strlen(kind)) == 0;
-    }
-    return n;
-}
-
-/* Additional memory of several devices: a slice cache for each, a copy of the history for each
- * many-core device, and the sums over the devices. */
-static size_t several_devices_bytes(const aw_config *config, size_t nodes, size_t slices,
-                                    size_t history)
-{
-    const size_t n = devices_of_kind(config, ""), copies = devices_of_kind(config, "manycore");
-    return (n - 1) * cluster_bytes(config, nodes, slices) + copies * history +
-           (n > 1 ? aw_multi_bytes((int)n, nodes) : 0);
-}
-
-/* Points in a block of the solver. */
-static size_t block_points(const aw_config *config, size_t nodes)
-{
-    const size_t gpus = devices_of_kind(config, "cuda"),
-                 others = devices_of_kind(config, "") - gpus;
-    const size_t requested =
-        (others * AW_LIST_POINTS + gpus * AW_GPU_LIST_POINTS) * (size_t)aw_comm_size();
-    const size_t limit = requested < AW_POINT_BLOCK ? requested : AW_POINT_BLOCK;
-    return nodes < limit ? nodes : limit;
-}
-
-/* What the strategy takes; where none works, what the device has for each thread. */
-static size_t solver_bytes(const aw_config *config, size_t nodes, size_t slices)
-{
-    const size_t threads = (size_t)aw_plan_threads(config);
-    if (config->line) return threads * thread_bytes(config);
-    const int side = config->grid[0] > config->grid[1] ? config->grid[0] : config->grid[1];
-    size_t lists = AW_SAMPLED_REGIONS * sizeof(aw_region);
-    if (strcmp(config->solver, "two-phase") == 0)
-        lists = AW_POINT_REGIONS(side) * block_points(config, nodes) * sizeof(aw_region);
-    return threads * thread_bytes(config) + lists + cluster_bytes(config, nodes, slices) +
-           projection_bytes(config, nodes, threads);
-}
-
-static size_t other_bytes(const aw_config *config, size_t slices)
-{
-    size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
-    size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
-    size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
-    return aw_memory_now() + AW_LIBRARY_BYTES + solver_bytes(config, nodes, slices) +
-           AW_DEPOSIT_GRIDS * slice + nodes * per_node +
-           config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES) +
-           (config->line ? aw_line_bytes(config->grid[0], config->beam.particles) : 0);
 }
 
 size_t aw_plan_slices(const aw_config *config, const aw_plan *plan)
@@ -270,22 +165,21 @@ aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
                                  .single = config->history_single,
                                  .slices = aw_plan_slices(config, plan)};
     plan->history_bytes = aw_history_bytes(&history);
-    plan->other_bytes =
-        other_bytes(config, history.slices) +
-        several_devices_bytes(config, (size_t)config->grid[0] * (size_t)config->grid[1],
-                              history.slices, plan->history_bytes);
+    plan->other_bytes = aw_plan_other_bytes(config, plan);
 done:
     return status;
 }
 
 static aw_status check_history(const aw_config *config, const aw_plan *plan)
 {
-    double need = (double)plan->history_bytes / 1048576.0;
+    const double need = (double)plan->history_bytes / 1048576.0;
+    const char *longer = config->step_m == AW_STEP_AUTO ? "step_scale" : "step_m";
     if (need <= config->history_MiB) return AW_OK;
     return aw_config_error(config, AW_ERR_INPUT, "numerics.history_MiB",
                            "the history of %ld steps needs %.3g MiB, the budget is %.3g MiB "
-                           "(expected more, history: single, a coarser grid or a larger step_m)",
-                           plan->steps, need, config->history_MiB);
+                           "(expected %.4g, history: single, %sa coarser grid or a larger %s)",
+                           plan->steps, need, config->history_MiB, ceil(need),
+                           config->accuracy > 0.0 ? "a larger accuracy, " : "", longer);
 }
 
 static aw_status check_particles(const aw_config *config)
@@ -413,22 +307,6 @@ static double longest_step(double overtaking)
 static int is_too_long(double step, double overtaking)
 {
     return overtaking > 0.0 && step > overtaking / AW_STEPS_PER_OVERTAKING;
-}
-
-aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
-{
-    const size_t all = plan->history_bytes + plan->other_bytes, now = aw_memory_now();
-    const char *limit;
-    size_t need = all > now ? all - now : 0;
-    if (aw_memory_addresses_left() != SIZE_MAX)
-        need += need / 4 + AW_ADDRESS_BYTES +
-                (size_t)(aw_plan_threads(config) - 1) * aw_threads_stack();
-    const size_t left = aw_memory_left(&limit);
-    if (need <= left) return AW_OK;
-    return aw_error(AW_ERR_NOMEM,
-                    "the run needs about %.0f MiB more, but %s leaves %.0f MiB (raise that, or use "
-                    "fewer particles, threads or steps, a coarser grid, or history: single)",
-                    (double)need / 1048576.0, limit, (double)left / 1048576.0);
 }
 
 /* 0.17 (k h)^4 of a wave of k = 1.5/sigma_s is 1 % (docs/theory.md, "Line model"). */

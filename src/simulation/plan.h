@@ -29,6 +29,9 @@ typedef struct aw_plan {
     double overtaking;   /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
     double radius;       /* of the sharpest bend [m]; 0 without bends */
     aw_plan_bend shortest;
+    double sheared;          /* by how much a corner of the grid may be displaced against older
+                              * slices, over half the grid, as the bunch turns; infinite: any */
+    int resized;             /* 1: the grid's spacings are expected to change */
     double derbenev;         /* sigma_x / (R sigma_s^2)^(1/3); 0 without bends */
     double cells_s, cells_x; /* grid cells per sigma (of the uncut Gaussian) at the start */
     double per_cell;         /* macro-particles per cell */
@@ -37,9 +40,6 @@ typedef struct aw_plan {
 
 /** A run may halve steps until it has taken one step more than planned in so many. */
 #define AW_EXTRA_STEPS 4
-
-/** Threads of a run: those given, or as many as OpenMP takes. */
-int aw_plan_threads(const aw_config *config);
 
 /** Number of slices that the history of a planned run holds. */
 size_t aw_plan_slices(const aw_config *config, const aw_plan *plan);
@@ -52,11 +52,6 @@ aw_status aw_plan_make(const aw_config *config, aw_plan *plan);
  *  upstream_m below the overtaking length.
  *  @return AW_OK, AW_ERR_INPUT, AW_ERR_NOMEM. */
 aw_status aw_plan_check(const aw_config *config, const aw_plan *plan);
-
-/** Refuse a run for which the system has too little memory, before it starts: the prediction less
- *  what the process has already, and address space for the stacks of its threads where that is
- *  limited. @return AW_OK, AW_ERR_NOMEM (message) */
-aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan);
 
 /** Warn, in one line each, of a time step (by the shortest bunch of all bends), grid or number of
  *  particles that is too coarse, or an upstream that is too short, for the accuracy claimed in

@@ -276,6 +276,15 @@ done:
     return status;
 }
 
+/* Whether the history has room for steps beyond the planned ones. */
+static int has_room(const aw_simulation *sim)
+{
+    return sim->extra < (double)(sim->plan.steps / AW_EXTRA_STEPS);
+}
+
+/* How often the step to come is halved. */
+static int halvings(const aw_simulation *sim) { return has_room(sim) ? sim->check.halved : 0; }
+
 /* Check the last step by the force along the longer axis of the bunch's grid. */
 static void check_step(aw_simulation *sim)
 {
@@ -293,6 +302,7 @@ static void check_step(aw_simulation *sim)
             ((ptrdiff_t)(i / size[0]) + AW_PAD) * row + (ptrdiff_t)(i % size[0]) + AW_PAD;
         sim->axis[i] = aw_cell_get(view->slice[0].cells, view->single, cell * AW_COMPONENTS);
     }
+    sim->check.full = !has_room(sim);
     aw_step_check_force(sim->axis, sim->forces.Fs, size, along, force);
     aw_step_check_add(&sim->check, aw_simulation_ct(sim), force, limit);
 }
@@ -344,13 +354,6 @@ int aw_simulation_is_last(const aw_simulation *sim)
     return sim->tick >= sim->schedule->end || (steps > 0 && sim->step >= steps);
 }
 
-/* How often the step to come is halved: no more often than the history has room for. */
-static int halvings(const aw_simulation *sim)
-{
-    const long most = sim->plan.steps / AW_EXTRA_STEPS;
-    return sim->extra < (double)most ? sim->check.halved : 0;
-}
-
 /* The step to come [ticks]: of several ranks, the root's. */
 static int64_t next_ticks(const aw_simulation *sim)
 {
@@ -376,6 +379,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
         status = aw_push_kick_transport(config->lattice, sim->particles, sim->Fz, sim->Fx,
                                         kicked ? 0.5 * cdt : 0.0, cdt);
     AW_TRY(aw_particles_agree(sim->particles, status));
+    if (halvings(sim) > sim->most_halved) sim->most_halved = halvings(sim);
     sim->extra += 1.0 - exp2(-halvings(sim));
     sim->step++;
     sim->tick += ticks;

@@ -48,6 +48,7 @@ typedef struct aw_simulation {
     int64_t tick;           /* the time of that step in ticks of the schedule, */
     int64_t ticks;          /* and the step before it; 0 at the start */
     aw_step_check check;    /* whether steps resolve the force; of a ladder */
+    int most_halved;        /* largest number of halvings of a step so far */
     double extra;           /* steps taken beyond the planned ones, since they were halved */
     double *axis;           /* [nodes]: charges, for the check */
     double S_ref;           /* arc length of the reference centre [m] */

@@ -29,7 +29,21 @@ typedef struct aw_step_check {
     int over, under; /* steps in a row that err too much, and so little that twice the step is well
                       * within the limit */
     double error;    /* of the last step, in energy: rms over the bunch [eV]; 0: not known yet */
+    int full;        /* 1: the run has no room for more steps, and none is halved any more */
+    double worst;    /* largest error over its limit of steps in a row that err too much, and that
+                      * could not be halved any more; 0: none. Of that step: */
+    double worst_step, worst_ct; /* its length, and c times the time of its end [m], */
+    int worst_halved;            /* and how often it had been halved */
 } aw_step_check;
+
+/** What a run says at its end of steps that erred too much and could not be halved any more: where,
+ *  how much, and the key that makes them short enough. The error of a step falls as h^3, and its
+ *  share of the limit as h.
+ *  @param[in] beta        of the beam
+ *  @param[in] step_scale  of the run (numerics.step_scale)
+ *  @return 0: there was none, and `text` is unchanged */
+int aw_step_check_text(const aw_step_check *check, double beta, double step_scale, char *text,
+                       size_t size);
 
 /** Take the force at the time ct/c, and judge the step that ended then.
  *  @param[in] limit  largest error of a step [eV] */

@@ -6,9 +6,9 @@
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/input/lcls.h"
 #include "src/io/text.h"
 #include "src/output/report.h"
-#include "src/simulation/lcls.h"
 #include "src/validate/cases.h"
 
 /* Rows of a strip: the spline on the axis reads four rows, and the gradient on each of them two

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "src/base/memory.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "src/validate/cases.h"
 #include "validation/analytic.h"
 

@@ -6,7 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "src/validate/cases.h"
 #include "validation/analytic.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "src/simulation/verify.h"
 #include "src/validate/cases.h"
 #include "validation/analytic.h"

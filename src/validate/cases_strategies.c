@@ -6,7 +6,7 @@
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "src/simulation/verify.h"
 #include "src/validate/cases.h"
 

@@ -75,7 +75,7 @@ static void defaults_are_those_of_the_manual(void **state)
     assert_int_equal(c->motion, AW_MOTION_SELF_CONSISTENT);
     assert_int_equal(c->grid[0], 64);
     assert_int_equal(c->grid[1], 64);
-    assert_true(c->step_m == 0.02 && c->tolerance == 1e-6 && c->inner_density == 1);
+    assert_true(c->step_m == AW_STEP_AUTO && c->tolerance == 1e-6 && c->inner_density == 1);
     assert_string_equal(c->solver, "projection");
     assert_int_equal(c->history_single, 0);
     assert_int_equal(c->upstream, AW_UPSTREAM_DRIFT);

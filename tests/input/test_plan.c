@@ -54,7 +54,12 @@ static void refusals_name_their_place(void **state)
          "(expected sigma_x of at most 2.51 m)"},
         {"history_MiB: 512", "history_MiB: 1e-30",
          "23:16: numerics.history_MiB: the history of 600 steps needs 125 MiB, the budget is "
-         "1e-30 MiB (expected more, history: single, a coarser grid or a larger step_m)"},
+         "1e-30 MiB (expected 126, history: single, a coarser grid or a larger step_m)"},
+        {"step_m: 0.01\n  tolerance: 1.0e-5\n  solver: adaptive\n  history: single\n  upstream: "
+         "drift\n  history_MiB: 512",
+         "step_scale: 1.0\n  tolerance: 1.0e-5\n  history_MiB: 1",
+         "20:16: numerics.history_MiB: the history of 146 steps needs 61.3 MiB, the budget is 1 "
+         "MiB (expected 62, history: single, a coarser grid or a larger step_scale)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i) {

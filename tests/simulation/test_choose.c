@@ -8,7 +8,7 @@
 
 #include "src/base/log.h"
 #include "src/base/units.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "tests/assert_close.h"
 #include "tests/pic_beam/machine.h"
 

@@ -6,8 +6,8 @@
 #include "pic/forces.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/input/lcls.h"
 #include "src/simulation/force_error.h"
-#include "src/simulation/lcls.h"
 #include "src/solvers/at_points.h"
 #include "tests/assert_close.h"
 

@@ -5,7 +5,7 @@
 
 #include "src/base/log.h"
 #include "src/base/units.h"
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 #include "src/simulation/optics.h"
 #include "src/simulation/plan.h"
 #include "tests/assert_close.h"

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/assert_close.h"
 
@@ -88,6 +89,31 @@ static void steps_are_halved_while_they_err_and_doubled_again(void **state)
     assert_int_equal(c.halved, 0);
 }
 
+/* The worst of the steps that stay too long is said at the end, with what would do. */
+static void steps_that_stay_too_long_are_told(void **state)
+{
+    aw_step_check c = {.n = 0};
+    char text[256] = "none";
+    (void)state;
+    take(&c, parabola, 0.0, 8, 0.2); /* halved once, which is no reason to complain */
+    assert_false(aw_step_check_text(&c, 1.0, 1.0, text, sizeof text));
+    assert_string_equal(text, "none");
+    c = (aw_step_check){.n = 0};
+    take(&c, parabola, 0.0, 60, 0.2);
+    /* three halvings; steps of 40 mm, which err by 4.5 eV in place of 0.2, and need 1/4.8 */
+    assert_true(aw_step_check_text(&c, 1.0, 4.0, text, sizeof text));
+    assert_non_null(strstr(text, "steps of 0.04 m could not be made short enough at S = "));
+    assert_non_null(strstr(text, "err by 23 times their share (use numerics.step_scale: 0.11)"));
+    assert_true(aw_step_check_text(&c, 1.0, 1.0, text, sizeof text));
+    assert_non_null(strstr(text, "(use numerics.step_m: 0.0084)")); /* a scale of 0.026 is none */
+    /* of a run without room for more steps none is halved */
+    c = (aw_step_check){.full = 1};
+    take(&c, parabola, 0.0, 60, 0.2);
+    assert_int_equal(c.halved, 0);
+    assert_true(aw_step_check_text(&c, 1.0, 1.0, text, sizeof text));
+    assert_non_null(strstr(text, "(use numerics.step_scale: 0.21)"));
+}
+
 /* Noise of the solver, and the wrong force of one step, are no curvature: shorter steps would not
  * help. */
 static void noise_does_not_halve_steps(void **state)
@@ -113,6 +139,7 @@ int main(void)
         cmocka_unit_test(the_force_is_projected_on_orthonormal_polynomials),
         cmocka_unit_test(the_error_is_that_of_the_trapezium_rule),
         cmocka_unit_test(steps_are_halved_while_they_err_and_doubled_again),
+        cmocka_unit_test(steps_that_stay_too_long_are_told),
         cmocka_unit_test(noise_does_not_halve_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

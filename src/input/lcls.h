@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The LCLS bend of section 4.3.1 of the dissertation, as a resolved input without files. */
-#ifndef AW_SIMULATION_LCLS_H
-#define AW_SIMULATION_LCLS_H
+#ifndef AW_INPUT_LCLS_H
+#define AW_INPUT_LCLS_H
 #include "src/input/config.h"
 
 AW_BEGIN_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/lcls.h"
+#include "src/input/lcls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
