@@ -35,7 +35,7 @@
 /* Factors of the ladder of steps that are trusted; the same below which one is not. */
 #define SHORTEST 0.1
 #define LONGEST 2.25
-#define TOLERANCES 10.0 /* in the accuracy */
+#define TOLERANCES (10.0 / 3.0) /* in the accuracy */
 #define LARGEST_TOLERANCE 3e-3
 /* Line: nodes per sigma_s, and particles a node (src/simulation/plan.c, warn_noise). */
 #define LINE_NODES 6.0

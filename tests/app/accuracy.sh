@@ -65,7 +65,7 @@ for line in 'grid: [24, 40]' 'particles: 1000' 'tolerance: 0.05' 'step_m: 0.02' 
 done
 says 'numerics.grid: [24, 40] is too coarse for accuracy: 0.01 (expected [48, 48],' stderr
 says 'beam.particles: 1000 are too few for accuracy: 0.01' stderr
-says 'numerics.tolerance: 0.05 is above accuracy: 0.01 (expected 0.001)' stderr
+says 'numerics.tolerance: 0.05 is above accuracy: 0.01 (expected 0.003)' stderr
 
 # A bunch that becomes a line: its density is that of the grid, with the place.
 program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set accuracy=0.01 \

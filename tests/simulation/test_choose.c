@@ -54,7 +54,7 @@ static void one_per_cent_is_what_was_measured(void **state)
     assert_int_equal(c.grid[1], 48);
     assert_true(c.step_m == AW_STEP_AUTO && c.step_scale == 1.0);
     assert_int_equal(c.particles, 200000);
-    assert_close(c.tolerance, 1e-3, 1e-12, 0.0);
+    assert_close(c.tolerance, 3e-3, 1e-12, 0.0);
     for (int i = 0; i < AW_CHOICES; ++i) assert_true(strlen(c.why[i]) > 0);
 }
 
@@ -73,7 +73,7 @@ static void numbers_follow_the_orders_of_the_errors(void **state)
         }
         assert_close(c.step_scale, 1.0 / sqrt(ratio), 0.0, 0.0051);
         assert_close((double)c.particles, 87.0 * ratio * c.grid[0] * c.grid[1], 0.05, 0.0);
-        assert_close(c.tolerance, 0.1 * accuracy[i], 1e-9, 0.0);
+        assert_close(c.tolerance, fmin(0.3 * accuracy[i], 3e-3), 1e-9, 0.0);
     }
     const aw_choice coarse = choice_of(0.1); /* limits */
     assert_close(coarse.step_scale, 2.25, 1e-9, 0.0);
