@@ -14,6 +14,7 @@
 #include "src/base/log.h"
 #include "src/simulation/choose.h"
 #include "src/simulation/optics.h"
+#include "src/simulation/plan_memory.h"
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
@@ -133,7 +134,7 @@ static aw_status run_command(int argc, char **argv)
     static aw_options options; /* too large for the stack; a process runs one command */
     aw_status status = AW_OK;
     aw_config *config = NULL;
-    char *text = NULL;
+    char *text = NULL, lacks[320];
     aw_plan plan;
     AW_TRY(aw_options_read(argc, argv, &options));
     AW_TRY(aw_options_config(&options, &config));
@@ -149,6 +150,9 @@ static aw_status run_command(int argc, char **argv)
     status = aw_plan_check(config, &plan);
     if (status == AW_OK && !options.no_timing) print_time(config, &plan);
     print_optics(config);
+    /* With the time it has been said as the reason for which there is none. */
+    if (options.no_timing && aw_plan_memory_text(config, &plan, lacks, sizeof lacks))
+        aw_warn("%s", lacks);
     aw_plan_warn(config, &plan);
     aw_choose_warn(config);
 done:

@@ -43,7 +43,9 @@ typedef struct run {
     int quiet;                         /* no report */
     double begin, max_time;            /* time of the start; limit of the run, 0: none [s] */
 
-    int broken;   /* rules of which the run has warned, AW_RULE_.. */
+    int broken;             /* rules of which the run has warned, AW_RULE_.. */
+    double cells;           /* per sigma_s at the warning, */
+    aw_plan_bunch coarsest; /* and the bunch with the fewest since then */
     double worst; /* largest error estimate of all solves, relative to the scales; or NaN */
     double F_s, F_s_error, F_x, F_x_error; /* largest of the run, and estimated errors [eV/m] */
     int table_kind;                        /* what aw_summary_forces returned for `table` */
@@ -88,11 +90,10 @@ static int solve_due(const run *r, int meshes)
     return meshes || (config->solve_every > 0 && r->sim->step % config->solve_every == 0);
 }
 
-/* Spacing of the grid along the orbit; 0: neither of its axes lies along it. */
+/* Spacing of the grid along the orbit, to which its axes are tilted. */
 static double spacing_along(const aw_grid_view *grid)
 {
-    if (fabs(sin(grid->tilt)) < 0.1) return grid->hs;
-    return fabs(cos(grid->tilt)) < 0.1 ? grid->hx : 0.0;
+    return fmax(grid->hs * fabs(cos(grid->tilt)), grid->hx * fabs(sin(grid->tilt)));
 }
 
 /* Warn, once of each, of a bunch that has become too short for the step or the grid. */
@@ -105,7 +106,11 @@ static void watch_bunch(run *r, const aw_monitor_row *row)
                                  .sigma_s = row->sigma_s,
                                  .step = aw_simulation_cdt(sim),
                                  .h_s = spacing_along(grid)};
-    const int broken = aw_plan_broken(r->config, &sim->plan, &bunch) & ~r->broken;
+    const int now = aw_plan_broken(r->config, &sim->plan, &bunch), broken = now & ~r->broken;
+    if (broken & AW_RULE_CELLS) r->cells = aw_plan_cells(&bunch);
+    if (broken & AW_RULE_CELLS ||
+        (now & AW_RULE_CELLS && aw_plan_cells(&bunch) < aw_plan_cells(&r->coarsest)))
+        r->coarsest = bunch;
     if (!broken) return;
     aw_progress_clear(&r->progress);
     aw_plan_warn_broken(&bunch, broken);
@@ -257,6 +262,8 @@ static void finish(run *r, double seconds)
                 sim->plan.steps, sim->most_halved);
     if (aw_step_check_text(&sim->check, sim->plan.beta, r->config->step_scale, steps, sizeof steps))
         aw_warn("%s", steps);
+    if (r->broken & AW_RULE_CELLS && aw_plan_cells(&r->coarsest) < 0.5 * r->cells)
+        aw_plan_warn_broken(&r->coarsest, AW_RULE_CELLS);
     if (r->F_s > 0.0 && r->F_x > 0.0)
         aw_info("forces: largest error estimate %.2g of the largest F_z and %.2g of the largest "
                 "F_x (%.3g and %.3g eV/m), from the quadrature alone",

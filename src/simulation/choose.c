@@ -267,20 +267,61 @@ aw_status aw_choose_apply(aw_config *config)
 
 /* --------------------------------------------------------------------------------- the warnings */
 
+/* What a place wants in place of the nodes of the grid. */
+static void expected_nodes(const aw_choice_narrow *n, char *text, size_t size)
+{
+    if (n->nodes > GRID_MOST)
+        snprintf(text, size, "a weaker compression: no grid of %d nodes is fine enough", GRID_MOST);
+    else
+        snprintf(text, size, "%.0f", ceil(n->nodes));
+}
+
 /* Places where even the finest grid that is chosen is too coarse. */
 static int warn_narrow(const aw_config *config, const aw_choice *c)
 {
     int warnings = 0;
     for (int k = 0; k < 2; ++k) {
         const aw_choice_narrow *n = &c->narrow[k];
+        char expected[80];
         if (!(n->nodes > c->most)) continue;
+        expected_nodes(n, expected, sizeof expected);
         aw_config_warn(config, "accuracy",
                        "%g is not expected at S = %.4g m: there the bunch is compressed to "
                        "%.3g um %s on a grid of %.3g um, and its density is limited by the grid, "
-                       "%d nodes (expected %.0f)",
+                       "%d nodes (expected %s)",
                        config->accuracy, n->S, 1e6 * n->sigma,
                        n->across ? "across its longer axis" : "along its longer axis",
-                       2e6 * n->half, c->grid[k], n->nodes);
+                       2e6 * n->half, c->grid[k], expected);
+        warnings++;
+    }
+    return warnings;
+}
+
+/* A given grid without an accuracy: places where the bunch is compressed until its grid, which is
+ * as large as its tails, resolves it less than those of accuracy 0.01 would, and less than at the
+ * start. */
+static int warn_compressed(const aw_config *config)
+{
+    aw_config other = *config; /* owns nothing */
+    aw_choice_narrow narrow[2] = {{.nodes = 0.0}, {.nodes = 0.0}};
+    int warnings = 0;
+    other.accuracy = REFERENCE;
+    if (config->line || config->motion == AW_MOTION_RIGID) return 0;
+    if (find_narrow(&other, narrow) != AW_OK) return 0; /* the run says why */
+    for (int k = 0; k < 2; ++k) {
+        const aw_choice_narrow *n = &narrow[k];
+        const double each = 0.5 * (config->grid[k] - RIM), cells = each * n->sigma / n->half;
+        const double start = each / config->beam.cutoff_sigma;
+        char expected[80];
+        if (!(n->half > 0.0 && cells < COARSE * fmin(n->per_one, start))) continue;
+        expected_nodes(n, expected, sizeof expected);
+        aw_config_warn(config, "numerics.grid",
+                       "at S = %.4g m the bunch is compressed to %.3g um %s on a grid of %.3g um: "
+                       "with %.2g cells per sigma its density is limited by the grid, %d nodes "
+                       "(expected %s)",
+                       n->S, 1e6 * n->sigma,
+                       n->across ? "across its longer axis" : "along its longer axis",
+                       2e6 * n->half, cells, config->grid[k], expected);
         warnings++;
     }
     return warnings;
@@ -299,10 +340,15 @@ static int warn_grid(const aw_config *config, const aw_choice *c)
 
 static int warn_particles(const aw_config *config, const aw_choice *c)
 {
+    char nodes[32];
     if (!((double)c->particles < (double)c->needed_particles / FEWER)) return 0;
+    if (config->line)
+        snprintf(nodes, sizeof nodes, "%d", c->grid[0]);
+    else
+        snprintf(nodes, sizeof nodes, "%d x %d", c->grid[0], c->grid[1]);
     aw_config_warn(config, "beam.particles",
-                   "%zu are too few for accuracy: %g on %d x %d nodes (expected %zu%s)",
-                   c->particles, config->accuracy, c->grid[0], c->grid[1], c->needed_particles,
+                   "%zu are too few for accuracy: %g on %s nodes (expected %zu%s)", c->particles,
+                   config->accuracy, nodes, c->needed_particles,
                    config->beam.quiet ? "" : ", or sampling: quiet");
     return 1;
 }
@@ -311,7 +357,8 @@ int aw_choose_warn(const aw_config *config)
 {
     aw_choice c;
     int warnings = 0;
-    if (!(config->accuracy > 0.0) || aw_choose(config, &c) != AW_OK) return 0;
+    if (!(config->accuracy > 0.0)) return warn_compressed(config);
+    if (aw_choose(config, &c) != AW_OK) return 0;
     warnings = warn_narrow(config, &c) + warn_grid(config, &c) + warn_particles(config, &c);
     if (is_given(config, AW_GIVEN_TOLERANCE) && !(c.tolerance <= config->accuracy)) {
         aw_config_warn(config, "numerics.tolerance", "%g is above accuracy: %g (expected %g)",

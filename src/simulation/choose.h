@@ -68,7 +68,8 @@ aw_status aw_choose_apply(aw_config *config);
 
 /** Warn, in one line each, of a given grid, number of particles, step_scale or tolerance with which
  *  the accuracy cannot be expected, and of a place where no grid that is chosen resolves the bunch;
- *  nothing without accuracy. @return the number of warnings */
+ *  without accuracy, of places where the given grid does not resolve a bunch that it resolves at
+ *  the start. @return the number of warnings */
 int aw_choose_warn(const aw_config *config);
 
 AW_END_DECLS

@@ -376,7 +376,7 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
     return n;
 }
 
-static double cells_of(const aw_plan_bunch *bunch)
+double aw_plan_cells(const aw_plan_bunch *bunch)
 {
     return bunch->h_s > 0.0 ? bunch->sigma_s / bunch->h_s : INFINITY;
 }
@@ -394,13 +394,13 @@ int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_b
     /* a ladder of longer steps is what was asked for */
     const double scale = config->step_m == AW_STEP_AUTO ? fmax(config->step_scale, 1.0) : 1.0;
     if (!expected && is_too_long(bunch->step / scale, overtaking_of(bunch))) broken |= AW_RULE_STEP;
-    if (!config->line && cells_of(bunch) < fewest) broken |= AW_RULE_CELLS;
+    if (!config->line && aw_plan_cells(bunch) < fewest) broken |= AW_RULE_CELLS;
     return broken;
 }
 
 void aw_plan_warn_broken(const aw_plan_bunch *bunch, int broken)
 {
-    const double overtaking = overtaking_of(bunch), cells = cells_of(bunch);
+    const double overtaking = overtaking_of(bunch), cells = aw_plan_cells(bunch);
     if (broken & AW_RULE_STEP)
         aw_warn("S = %.4g m: sigma_s has become %.3g um, and step_m = %g m is more than 1/20 of "
                 "the overtaking length %.3g m: forces in edges are smeared (use %.2g m or less)",

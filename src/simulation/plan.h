@@ -67,8 +67,11 @@ typedef struct aw_plan_bunch {
     double S, kappa; /* of the design orbit [m], [1/m] */
     double sigma_s;  /* rms length [m] */
     double step;     /* c dt of the last step [m] */
-    double h_s;      /* spacing of the grid along s [m]; 0: s is along no axis of the grid */
+    double h_s;      /* spacing of the grid along s [m]; 0: not known */
 } aw_plan_bunch;
+
+/** Grid cells per rms length; infinite where they are not known. */
+double aw_plan_cells(const aw_plan_bunch *bunch);
 
 /** Rules that the bunch breaks: it has become too short for the time step (unless aw_plan_warn has
  *  said so), or for the grid. @return a sum of AW_RULE_.. */

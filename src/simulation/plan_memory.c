@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/cpu/device.h"
@@ -175,7 +176,7 @@ size_t aw_plan_other_bytes(const aw_config *config, const aw_plan *plan)
            several_devices_bytes(config, nodes, slices, plan->history_bytes);
 }
 
-aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
+int aw_plan_memory_text(const aw_config *config, const aw_plan *plan, char *text, size_t size)
 {
     const size_t all = plan->history_bytes + plan->other_bytes, now = aw_memory_now();
     const char *limit;
@@ -184,9 +185,19 @@ aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
         need += need / 4 + AW_ADDRESS_BYTES +
                 (size_t)(aw_plan_threads(config) - 1) * aw_threads_stack();
     const size_t left = aw_memory_left(&limit);
-    if (need <= left) return AW_OK;
-    return aw_error(AW_ERR_NOMEM,
-                    "the run needs about %.0f MiB more, but %s leaves %.0f MiB (raise that, or use "
-                    "fewer particles, threads or steps, a coarser grid, or history: single)",
-                    (double)need / 1048576.0, limit, (double)left / 1048576.0);
+    if (need <= left) return 0;
+    snprintf(
+        text, size,
+        "the run needs about %.0f MiB more, but %s leaves %.0f MiB (raise that, or use %sfewer "
+        "particles, threads or steps, a coarser grid, or history: single)",
+        (double)need / 1048576.0, limit, (double)left / 1048576.0,
+        config->accuracy > 0.0 ? "a larger accuracy, " : "");
+    return 1;
+}
+
+aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan)
+{
+    char text[320];
+    if (!aw_plan_memory_text(config, plan, text, sizeof text)) return AW_OK;
+    return aw_error(AW_ERR_NOMEM, "%s", text);
 }

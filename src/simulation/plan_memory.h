@@ -21,9 +21,12 @@ int aw_plan_threads(const aw_config *config);
  *  estimate. @param[in] plan  all but other_bytes is known */
 size_t aw_plan_other_bytes(const aw_config *config, const aw_plan *plan);
 
-/** Refuse a run for which the system has too little memory, before it starts: the prediction less
- *  what the process has already, and address space for the stacks of its threads where that is
- *  limited. @return AW_OK, AW_ERR_NOMEM (message) */
+/** Say what a run lacks for which the system has too little memory: the prediction less what the
+ *  process has already, and address space for the stacks of its threads where that is limited.
+ *  @return 0: it has enough, and `text` is unchanged */
+int aw_plan_memory_text(const aw_config *config, const aw_plan *plan, char *text, size_t size);
+
+/** Refuse such a run, before it starts. @return AW_OK, AW_ERR_NOMEM (message) */
 aw_status aw_plan_memory(const aw_config *config, const aw_plan *plan);
 
 AW_END_DECLS

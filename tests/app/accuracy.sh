@@ -73,6 +73,40 @@ program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set accuracy=0.01
 says 'accuracy: 0.01 is not expected at S = ' stderr
 says 'its density is limited by the grid' stderr
 
+# So it is said of a given grid without an accuracy; where the bunch is resolved, nothing.
+program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set accuracy=null \
+    --set 'numerics.grid=[48, 48]' --set beam.chirp_per_m=-40
+says 'numerics.grid: at S = 15.01 m the bunch is compressed to 0.0546 um across' stderr
+says 'cells per sigma its density is limited by the grid, 48 nodes (expected 1280)' stderr
+program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set accuracy=null \
+    --set 'numerics.grid=[48, 48]'
+[ -s stderr ] && complain "a grid that resolves the bunch: $(cat stderr)"
+
+# A run says it where it happens, whatever the tilt of the grid: steps too long for it to follow.
+program 0 run "$inputs/zeuthen_chicane.yaml" -o lags --set accuracy=null --set motion=external \
+    --set 'numerics.grid=[48, 48]' --set beam.particles=5000 --set numerics.tolerance=1e-2 \
+    --set numerics.step_scale=4 --set output.every=0 --set 'output.at_m=[]' \
+    --set output.particles_every=0 --set beam.chirp_per_m=-40
+says 'S = 3.08 m: 2.0 grid cells per sigma_s' stderr
+
+# More memory than there is: said before the start, and the accuracy is a remedy.
+if [ "${AW_SANITIZED:-OFF}" != ON ]; then
+    # shellcheck disable=SC3045 # ulimit -v is in every shell that there is on Linux
+    (ulimit -v 500000 && program 4 run "$inputs/zeuthen_chicane.yaml" -o none --threads 2 \
+        --set accuracy=0.001 && exit $bad) || bad=1
+    says 'MiB (raise that, or use a larger accuracy, fewer particles,' stderr
+    [ "$(wc -l <stderr)" -eq 1 ] || complain "more than one line: $(cat stderr)"
+    # shellcheck disable=SC3045
+    (ulimit -v 500000 && program 0 inspect "$inputs/zeuthen_chicane.yaml" --no-timing \
+        --threads 2 --set accuracy=0.001 && exit $bad) || bad=1
+    says 'warning: the run needs about' stderr
+fi
+
+# A line has nodes along it alone.
+program 0 inspect --no-timing "$inputs/zeuthen_chicane.yaml" --set forces=line \
+    --set beam.particles=200
+says 'beam.particles: 200 are too few for accuracy: 0.01 on 68 nodes (expected 6800)' stderr
+
 # Refused with the range.
 program 2 run case.yaml -o none --set accuracy=1
 says "accuracy: '1' is above 0.1 (expected a relative error from 1.0e-4 to 0.1" stderr

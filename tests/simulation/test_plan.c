@@ -75,7 +75,7 @@ static void a_bunch_that_becomes_too_short_is_noticed(void **state)
     assert_int_equal(aw_plan_broken(config, &plan, &bunch), AW_RULE_STEP | AW_RULE_CELLS);
     bunch.kappa = 0.0; /* no bend */
     assert_int_equal(aw_plan_broken(config, &plan, &bunch), AW_RULE_CELLS);
-    bunch.h_s = 0.0; /* tilted */
+    bunch.h_s = 0.0; /* not known */
     assert_int_equal(aw_plan_broken(config, &plan, &bunch), 0);
     bunch.sigma_s = NAN; /* no statistics: another message */
     assert_int_equal(aw_plan_broken(config, &plan, &bunch), 0);
