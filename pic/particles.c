@@ -54,6 +54,10 @@ void aw_particles_free(aw_particles *particles)
     aw_free(particles->x0);
     aw_free(particles->gamma0);
     aw_free(particles->element);
+    aw_free(particles->weight);
+    aw_free(particles->y);
+    aw_free(particles->py);
+    aw_free(particles->id);
     aw_free(particles);
 }
 

@@ -13,17 +13,20 @@ AW_BEGIN_DECLS
 /** Largest number of particles of a quiet beam: GSL's Sobol sequence has 2^30 - 1 points. */
 #define AW_QUIET_MAX ((size_t)1073741823)
 
-/** n macro-particles of equal charge; every array is owned and has n items. */
+/** n macro-particles; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
     int distributed;   /* 1: the beam is spread over MPI ranks; these are this rank's particles */
     size_t all, first; /* if distributed: particles of the whole beam; index of the first here */
-    double charge;     /* per macro-particle [C], a magnitude */
+    double charge;     /* per macro-particle, the mean of the whole beam [C], a magnitude */
+    double *weight;    /* charge of each over `charge`, mean 1; NULL: all are 1 */
     double *z, *x;     /* lab position [m] */
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
     double *gamma0;    /* gamma at the start, for the energy change */
     int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
+    double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */
+    uint64_t *id;   /* of each in files; NULL: 1, 2, .. over the whole beam */
     /* Device that holds the current z, x, pz, px and element; NULL: the arrays here are current
      * (aw_particles_offload). */
     const aw_device *resident_on;
@@ -51,14 +54,24 @@ typedef struct aw_beam_params {
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
 
+/** Give the particles weights (1), heights (0) or ids (1, 2, ..) of their own, to be filled in;
+ *  what is there already stays. @return AW_OK, AW_ERR_NOMEM (message) */
+enum { AW_WITH_WEIGHT = 1, AW_WITH_HEIGHT = 2, AW_WITH_ID = 4 };
+aw_status aw_particles_extend(aw_particles *particles, int with);
+
+/** This rank's share of a beam that every rank holds whole, as aw_particles_draw_part divides it;
+ *  without `distributed` a copy of all. @return AW_OK, AW_ERR_NOMEM (the same on all ranks) */
+aw_status aw_particles_share(const aw_particles *whole, int distributed, aw_particles **out);
+
 /** Gather a distributed beam: the whole beam on rank 0, NULL on the others. All ranks must call
  *  this. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all);
 
-/** Make the particles resident on a device that can hold them, if there are enough of them to gain
- *  from it: frame, deposit, aw_gather_step, kicks, transport and statistics then run there, and no
- *  other function may use the particles. If the device has too little memory, a warning says so and
- *  the particles stay on the host. Resident particles stay resident; the device must outlive them.
+/** Make the particles resident on a device that can hold them, if they have equal charges and
+ *  there are enough of them to gain from it: frame, deposit, aw_gather_step, kicks, transport and
+ *  statistics then run there, and no other function may use the particles. If the device has too
+ *  little memory, a warning says so and the particles stay on the host. Resident particles stay
+ *  resident; the device must outlive them.
  *  @param[in] fields, orbit  of the lattice, copied to the device
  *  @return AW_OK, AW_ERR_BACKEND; for a distributed beam the worst status of all ranks */
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
@@ -74,7 +87,13 @@ static inline aw_particle aw_particles_one(const aw_particles *p, size_t i)
     return (aw_particle){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
 }
 
-/** Number of particles of the whole beam, on all ranks. */
+/** Charge of particle i over the mean charge. */
+static inline double aw_particles_weight(const aw_particles *p, size_t i)
+{
+    return p->weight ? p->weight[i] : 1.0;
+}
+
+/** Number of particles of the whole beam, on all ranks; also the sum of their weights. */
 static inline size_t aw_particles_all(const aw_particles *particles)
 {
     return particles->distributed ? particles->all : particles->n;

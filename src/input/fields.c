@@ -41,6 +41,9 @@ static const aw_field table[] = {
     {"title", AW_FIELD_SPECIAL, 0, NULL, ANY, "a text"},
     {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a path beside this file, e.g. bend.pals.yaml, or PALS: {...}"},
+    {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a path beside this file, of openPMD or text, e.g. beam.h5"},
+    {"beam.iteration", AW_FIELD_SPECIAL, 0, NULL, ANY, "last, or a whole number"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, CHARGE,
      "a magnitude in C, e.g. 1.0e-9"},
     {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, GAMMA_MAX, 1, NULL,
@@ -125,8 +128,6 @@ static const struct {
     const char *key, *instead;
 } reserved[] = {
     {"wakes", "leave it out"},
-    {"beam.file", "expected distribution: gaussian"},
-    {"beam.iteration", "leave it out: it belongs to beam.file"},
     {"beam.resample", "leave it out: it belongs to beam.file"},
     {"beam.start_m", "leave it out: the beam starts at the entrance of the lattice"},
     {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
@@ -176,6 +177,13 @@ static const aw_yaml_node *section_node(const aw_yaml_node *root, const aw_field
 const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *field)
 {
     return aw_yaml_get(section_node(root, field), aw_field_leaf(field));
+}
+
+int aw_field_from_file(const aw_yaml_node *root, const aw_field *field)
+{
+    return strncmp(field->key, "beam.", strlen("beam.")) == 0 &&
+           strcmp(field->key, "beam.file") != 0 && strcmp(field->key, "beam.iteration") != 0 &&
+           aw_field_node(root, aw_field_find("beam.file")) != NULL;
 }
 
 static int in_range(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
@@ -322,6 +330,7 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
         const aw_yaml_node *node = aw_field_node(root, field);
         aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
         if (field->kind == AW_FIELD_SPECIAL) continue;
+        if (!node && !field->initial && aw_field_from_file(root, field)) continue;
         if (!node && !field->initial) {
             aw_field_missing(errors, root, field);
             continue;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles in a text file: one line each, x y z [m] px py pz [eV/c], perhaps charge [C]. */
+#ifndef AW_BEAM_TEXT_FILE_H
+#define AW_BEAM_TEXT_FILE_H
+#include "src/beam/columns.h"
+
+AW_BEGIN_DECLS
+
+/** Whether a file is there and is not HDF5. */
+int aw_text_file_is_one(const char *path);
+
+/** Read it; all particles are at one time. Lines that are empty or begin with # are passed over;
+ *  spaces, tabs and commas separate. @return AW_OK, AW_ERR_INPUT (columns->why), AW_ERR_NOMEM */
+aw_status aw_text_file_read(const char *path, long iteration, aw_columns *columns);
+
+AW_END_DECLS
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/input/beam_source.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/beam/beam_file.h"
+#include "src/input/beam_check.h"
+#include "src/input/fields.h"
+
+static const aw_yaml_node *node_of(const aw_yaml_node *root, const char *key)
+{
+    return aw_field_node(root, aw_field_find(key));
+}
+
+aw_status aw_beam_source_absent(aw_input_errors *errors, const aw_yaml_node *root)
+{
+    const aw_yaml_node *node = node_of(root, "beam.iteration");
+    if (node)
+        aw_yaml_key_error(errors, node, "has no meaning without file (expected both or neither)");
+    return AW_OK;
+}
+
+/* All keys of the section that the file stands for. */
+static void refuse_drawn(aw_input_errors *errors, const aw_yaml_node *root)
+{
+    size_t n;
+    const aw_field *field = aw_fields(&n);
+    for (size_t i = 0; i < n; ++i) {
+        const aw_yaml_node *node = aw_field_node(root, &field[i]);
+        if (!node || !aw_field_from_file(root, &field[i])) continue;
+        if (strcmp(field[i].key, "beam.charge_C") == 0) continue;
+        aw_yaml_key_error(
+            errors, node,
+            "belongs to a drawn beam, and beam.file is given as well (expected one of "
+            "the two)");
+    }
+}
+
+static long read_iteration(aw_input_errors *errors, const aw_yaml_node *root)
+{
+    const aw_field *field = aw_field_find("beam.iteration");
+    const aw_yaml_node *node = aw_field_node(root, field);
+    uint64_t number = 0;
+    if (!node || (node->kind == AW_YAML_SCALAR && strcmp(node->text, "last") == 0))
+        return AW_ITERATION_LAST;
+    return aw_yaml_whole(errors, node, field->expected, 0, LONG_MAX, &number) ? (long)number
+                                                                              : AW_ITERATION_LAST;
+}
+
+/* The absolute path of the file, which a run file names relative to itself; NULL: out of memory. */
+static char *resolved_path(const char *run_file, const char *text)
+{
+    const char *slash = strrchr(run_file, '/');
+    const size_t folder = text[0] != '/' && slash ? (size_t)(slash - run_file) + 1 : 0;
+    char *joined = malloc(folder + strlen(text) + 1);
+    if (!joined) return NULL;
+    memcpy(joined, run_file, folder);
+    strcpy(joined + folder, text);
+    char *whole = realpath(joined, NULL);
+    if (!whole) return joined; /* the reader says that it is not there */
+    free(joined);
+    return whole;
+}
+
+static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,
+                        const aw_beam_params *beam)
+{
+    const double size[] = {beam->sigma_s, beam->sigma_x};
+    for (int k = 0; k < 2; ++k)
+        if (!(size[k] >= AW_SIZE_MIN && size[k] <= AW_SIZE_MAX))
+            aw_yaml_error(errors, node,
+                          "the rms %s of its particles is %.3g m (expected %g to %g m)",
+                          k ? "width" : "length", size[k], AW_SIZE_MIN, AW_SIZE_MAX);
+}
+
+aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
+{
+    const aw_field *field = aw_field_find("beam.file");
+    const aw_yaml_node *node = aw_field_node(root, field);
+    const char *text = aw_yaml_text(errors, node, field->expected);
+    char why[AW_WHY_MAX];
+    config->beam_iteration = read_iteration(errors, root);
+    config->beam_scaled = node_of(root, "beam.charge_C") != NULL;
+    refuse_drawn(errors, root);
+    if (!text) return AW_OK;
+    if (!text[0]) {
+        aw_yaml_error(errors, node, "is empty (expected %s)", field->expected);
+        return AW_OK;
+    }
+    config->beam_file = resolved_path(config->path, text);
+    if (!config->beam_file) return AW_ERR_NOMEM;
+    const aw_beam_source source = {.path = config->beam_file,
+                                   .iteration = config->beam_iteration,
+                                   .charge = config->beam_scaled ? config->beam.charge : 0.0};
+    const aw_status status = aw_beam_read(&source, &config->beam_at, &config->beam_dead, why);
+    if (status == AW_ERR_NOMEM) return status;
+    if (status != AW_OK) {
+        aw_yaml_error(errors, node, "%s: %s", config->beam_file, why);
+        return AW_OK;
+    }
+    aw_beam_moments(config->beam_at, &config->beam);
+    check_sizes(errors, node, &config->beam);
+    if (config->upstream == AW_UPSTREAM_STEADY)
+        aw_yaml_error(errors, node,
+                      "particles of a file start in a straight (expected "
+                      "numerics.upstream: drift)");
+    if (config->beam_dead)
+        aw_info("%s: %zu particles are marked as lost and left out", config->beam_file,
+                config->beam_dead);
+    return AW_OK;
+}
