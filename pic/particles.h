@@ -38,11 +38,16 @@ typedef struct aw_beam_params {
     double gamma;  /* mean, > 1 */
     size_t particles;
     uint64_t seed;
-    int quiet;              /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
-    int distribution;       /* which row of AW_DISTRIBUTION_LIST */
-    double cutoff_sigma;    /* every normalised coordinate is a Gaussian cut there, > 0; all rms
+    int quiet;         /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
+    int distribution;  /* which row of AW_DISTRIBUTION_LIST */
+    double edge;       /* of flat-top: rms of an edge over the length between the edges, > 0 */
+    double separation; /* of double-gaussian: of the two, over the rms of each, >= 0; */
+    double ahead;      /* part of the charge in the one ahead, 0 to 1 */
+    double modulation_wavelength; /* of the density, times 1 + depth cos(2 pi s/wavelength) [m]; */
+    double modulation_depth;      /* 0 to 1; 0: none */
+    double cutoff_sigma;          /* Gaussians are cut there, > 0; all rms
                              * values below are those after the cut */
-    double sigma_s;         /* rms length, > 0 */
+    double sigma_s;               /* rms length, > 0 */
     double sigma_x;         /* rms width, > 0; sqrt(emittance beta) if the emittance is given */
     double emittance;       /* geometric [m rad], 0: no angles */
     double beta_x, alpha_x; /* Twiss parameters at the start; alpha used only with emittance > 0 */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pic/distribution.h"
 #include "src/base/log.h"
 #include "src/beam/beam_file.h"
 #include "src/input/beam_check.h"
@@ -14,6 +15,60 @@
 static const aw_yaml_node *node_of(const aw_yaml_node *root, const char *key)
 {
     return aw_field_node(root, aw_field_find(key));
+}
+
+int aw_beam_shape_unused(const char *key, const aw_beam_params *beam)
+{
+    static const char *const of[][2] = {{"beam.edge", "flat-top"},
+                                        {"beam.separation", "double-gaussian"},
+                                        {"beam.ahead", "double-gaussian"}};
+    const aw_distribution *d = aw_distribution_list(beam->distribution);
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; ++i)
+        if (strcmp(key, of[i][0]) == 0) return !d || strcmp(d->name, of[i][1]) != 0;
+    return 0;
+}
+
+static void modulation_number(aw_input_errors *errors, const aw_yaml_node *node, const char *key,
+                              const char *expected, double *out)
+{
+    const aw_yaml_node *one = aw_yaml_get(node, key);
+    char shown[AW_YAML_SHOW];
+    const double most = strcmp(key, "depth") == 0 ? 1.0 : AW_SIZE_MAX;
+    const double least = strcmp(key, "depth") == 0 ? 0.0 : AW_SIZE_MIN;
+    if (!one) {
+        aw_yaml_error(errors, node, "has no %s (expected %s)", key, expected);
+        return;
+    }
+    if (!aw_yaml_number(errors, one, expected, out) || (*out >= least && *out <= most)) return;
+    aw_yaml_error(errors, one, "%s is not from %g to %g (expected %s)", aw_yaml_show(one, shown),
+                  least, most, expected);
+}
+
+void aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_beam_params *beam)
+{
+    const aw_field *field = aw_field_find("beam.modulation");
+    const aw_yaml_node *node = aw_field_node(root, field);
+    char shown[AW_YAML_SHOW];
+    size_t n;
+    const aw_field *fields = aw_fields(&n);
+    for (size_t i = 0; i < n; ++i)
+        if (aw_field_node(root, &fields[i]) && aw_beam_shape_unused(fields[i].key, beam))
+            aw_yaml_key_error(errors, aw_field_node(root, &fields[i]),
+                              "has no meaning with this distribution (expected another, or none of "
+                              "this key)");
+    if (!node || aw_yaml_is_null(node)) return;
+    if (node->kind != AW_YAML_MAP) {
+        aw_yaml_error(errors, node, "%s is not a mapping (expected %s)", aw_yaml_show(node, shown),
+                      field->expected);
+        return;
+    }
+    for (const aw_yaml_node *c = node->first; c; c = c->next)
+        if (strcmp(c->key, "wavelength_m") != 0 && strcmp(c->key, "depth") != 0)
+            aw_yaml_key_error(errors, c, "unknown key (expected wavelength_m or depth)");
+    modulation_number(errors, node, "wavelength_m", "a wavelength in m, e.g. 1.0e-6",
+                      &beam->modulation_wavelength);
+    modulation_number(errors, node, "depth", "a part of the density, 0 to 1, e.g. 0.05",
+                      &beam->modulation_depth);
 }
 
 aw_status aw_beam_source_absent(aw_input_errors *errors, const aw_yaml_node *root)

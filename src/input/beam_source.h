@@ -11,6 +11,12 @@ AW_BEGIN_DECLS
  *  Keys of a drawn beam are refused. Problems are noted. @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
 
+/** Read beam.modulation of a drawn beam, and note parameters of other distributions. */
+void aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_beam_params *beam);
+
+/** Whether a key is a parameter of another distribution than the beam's. */
+int aw_beam_shape_unused(const char *key, const aw_beam_params *beam);
+
 /** Note keys that have no meaning without `beam.file`. @return AW_OK */
 aw_status aw_beam_source_absent(aw_input_errors *errors, const aw_yaml_node *root);
 

@@ -378,6 +378,7 @@ static aw_status read_beam(reader *r)
     if (!node_of(r, "beam.file")) {
         read_energy(r);
         read_width(r);
+        aw_beam_shape_read(&r->errors, r->root, &r->config->beam);
         return aw_beam_source_absent(&r->errors, r->root);
     }
     r->gamma_given = 1;

@@ -55,6 +55,14 @@ static const aw_field table[] = {
     {"beam.seed", AW_FIELD_SEED, AT(beam.seed), "1", ANY, "a whole number from 0 to 2^64 - 1"},
     {"beam.distribution", AW_FIELD_CHOICE, AT(beam.distribution), "gaussian",
      WORDS(AW_DISTRIBUTION_NAMES), AW_DISTRIBUTION_TEXT},
+    {"beam.edge", AW_FIELD_NUMBER, AT(beam.edge), "0.05", 1e-4, 10.0, 0, NULL,
+     "rms of an edge of flat-top over the length between the edges, 1.0e-4 to 10, e.g. 0.05"},
+    {"beam.separation", AW_FIELD_NUMBER, AT(beam.separation), "4.0", 0.0, 100.0, 0, NULL,
+     "distance of the two of double-gaussian over the rms of each, 0 to 100, e.g. 4.0"},
+    {"beam.ahead", AW_FIELD_NUMBER, AT(beam.ahead), "0.5", 0.0, 1.0, 0, NULL,
+     "part of the charge of double-gaussian in the one ahead, 0 to 1, e.g. 0.5"},
+    {"beam.modulation", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a mapping, e.g. {wavelength_m: 1.0e-6, depth: 0.05}"},
     {"beam.sampling", AW_FIELD_CHOICE, AT(beam.quiet), "quiet", WORDS("random|quiet"),
      "quiet or random"},
     {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", CUTOFF,
@@ -135,7 +143,6 @@ static const struct {
     {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
     {"beam.alpha_y", "leave it out: the bunch is a sheet"},
     {"beam.isr", "leave it out"},
-    {"beam.modulation", "leave it out"},
     {"numerics.plates_gap_m", "leave it out: the field is that of free space"},
 };
 

@@ -81,8 +81,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     *out = NULL;
     if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
     sim->config = config;
-    sim->reach = config->beam_at ? config->beam.cutoff_sigma
-                                 : aw_cut_normal_of(config->beam.cutoff_sigma).reach;
+    sim->reach = config->beam_at ? config->beam.cutoff_sigma : aw_beam_reach(&config->beam);
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_device_params device = {.variant = variant,
                                .threads = config->threads,
