@@ -72,11 +72,10 @@ aw_status aw_particles_share(const aw_particles *whole, int distributed, aw_part
  *  this. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
 aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all);
 
-/** Make the particles resident on a device that can hold them, if they have equal charges and
- *  there are enough of them to gain from it: frame, deposit, aw_gather_step, kicks, transport and
- *  statistics then run there, and no other function may use the particles. If the device has too
- *  little memory, a warning says so and the particles stay on the host. Resident particles stay
- *  resident; the device must outlive them.
+/** Make the particles resident on a device that can hold them, if there are enough of them to gain
+ *  from it: frame, deposit, aw_gather_step, kicks, transport and statistics then run there, and no
+ *  other function may use the particles. If the device has too little memory, a warning says so and
+ *  the particles stay on the host. Resident particles stay resident; the device must outlive them.
  *  @param[in] fields, orbit  of the lattice, copied to the device
  *  @return AW_OK, AW_ERR_BACKEND; for a distributed beam the worst status of all ranks */
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,

@@ -11,7 +11,8 @@ static aw_particles_view view_of(const aw_particles *p)
                                .pz = p->pz,
                                .px = p->px,
                                .gamma0 = p->gamma0,
-                               .element = p->element};
+                               .element = p->element,
+                               .weight = p->weight};
 }
 
 aw_status aw_particles_offload(aw_particles *p, const aw_fields_view *fields,
@@ -20,9 +21,7 @@ aw_status aw_particles_offload(aw_particles *p, const aw_fields_view *fields,
     const aw_device *target = aw_device_for_particles(device);
     const aw_particles_view beam = view_of(p);
     aw_status status = AW_OK;
-    if (target && p->weight)
-        aw_info("the particles stay on the host: their charges differ");
-    else if (target && !p->resident_on && p->n > 0 && p->n >= target->ops->particles->many) {
+    if (target && !p->resident_on && p->n > 0 && p->n >= target->ops->particles->many) {
         status = target->ops->particles->offload(target->state, &beam, fields, orbit);
         if (status == AW_OK) {
             p->resident_on = target;

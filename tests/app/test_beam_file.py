@@ -280,6 +280,29 @@ class BeamFile(unittest.TestCase):
         for column in ("F_s_peak_eV_per_m", "sigma_s_m", "charge_C"):
             self.assertTrue(np.array_equal(monitor("again", column), monitor("again2", column)))
 
+    def test_openpmd_beamphysics_writes_and_reads_the_same_bunch(self):
+        try:
+            from beamphysics import ParticleGroup  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("openpmd-beamphysics is not installed")
+        p = bunch()
+        n = len(p["x"])
+        one = ParticleGroup(data={**{k: p[k] for k in ("x", "y", "z", "px", "py", "pz")},
+                                  "weight": p["charge"], "t": np.zeros(n), "status": np.ones(n),
+                                  "species": "electron"})
+        other = one.copy()
+        other.drift_to_z(0.0)
+        one.write(str(DIRECTORY / "time.h5"))
+        other.write(str(DIRECTORY / "here.h5"))
+        for name, bound in (("time", 1e-12), ("here", 1e-9)):  # c t is rounded, and t has an origin
+            run(name, f"beam: {{file: {name}.h5}}\n", "--steps", "1")
+            back = ParticleGroup(str(DIRECTORY / name / "diag" / "arcwake_00000000.h5"))
+            for key in ("sigma_z", "sigma_x", "charge", "mean_energy"):
+                np.testing.assert_allclose(back[key], one[key], rtol=bound if "z" in key or "x" in
+                                           key else 1e-8, err_msg=f"{name} {key}")
+            if name == "time":
+                np.testing.assert_allclose(back["norm_emit_y"], one["norm_emit_y"], rtol=1e-7)
+
     def refused(self, beam, *words):
         done = program("bad", f"beam: {{{beam}}}\n", "--steps", "1")
         lines = [line for line in done.stderr.splitlines() if "error" in line]
