@@ -83,6 +83,24 @@ static double double_gaussian(const aw_beam_params *b, double t, double *half)
            (fabs(ahead) <= cut ? f * exp(-0.5 * ahead * ahead) : 0.0);
 }
 
+/* The table from its middle on, with straight lines between its points. */
+static double tabulated(const aw_beam_params *b, double t, double *half)
+{
+    const double *s = b->table_s, *current = b->table_current;
+    size_t low = 0, high = b->table_n - 1;
+    const double at = t + 0.5 * (s[0] + s[high]);
+    *half = 0.5 * (s[high] - s[0]);
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (s[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    const double part = fmin(fmax((at - s[low]) / (s[high] - s[low]), 0.0), 1.0);
+    return current[low] + part * (current[high] - current[low]);
+}
+
 #define ROW(function, name) {name, function},
 static const aw_distribution distributions[] = {AW_DISTRIBUTION_LIST(ROW, ROW)};
 
@@ -194,6 +212,14 @@ double aw_profile_at(const aw_profile *p, double u)
     const double rest = u - p->cumulative[low];
     const double root = d + sqrt(fmax(d * d + 2.0 * (e - d) / h * rest, 0.0));
     return p->s[low] + (root > 0.0 ? fmin(2.0 * rest / root, h) : 0.0);
+}
+
+double aw_profile_table_rms(const aw_beam_params *b)
+{
+    double s[NODES / 4], density[NODES / 4], mean, rms;
+    aw_profile coarse = {.n = NODES / 4, .s = s, .density = density};
+    fill_nodes(b, &coarse, &mean, &rms);
+    return rms;
 }
 
 double aw_beam_reach(const aw_beam_params *b)

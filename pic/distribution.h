@@ -30,12 +30,13 @@ double aw_cut_normal_deviate(const aw_cut_normal *normal, double u);
 
 /** One row per distribution, in the order of the table, the choices of the run file and all
  *  messages: FIRST or NEXT(function in distribution.c, name in run files). */
-#define AW_DISTRIBUTION_LIST(FIRST, NEXT) \
-    FIRST(gaussian, "gaussian")           \
-    NEXT(uniform, "uniform")              \
-    NEXT(parabolic, "parabolic")          \
-    NEXT(flat_top, "flat-top")            \
-    NEXT(double_gaussian, "double-gaussian")
+#define AW_DISTRIBUTION_LIST(FIRST, NEXT)    \
+    FIRST(gaussian, "gaussian")              \
+    NEXT(uniform, "uniform")                 \
+    NEXT(parabolic, "parabolic")             \
+    NEXT(flat_top, "flat-top")               \
+    NEXT(double_gaussian, "double-gaussian") \
+    NEXT(tabulated, "tabulated")
 
 #define AW_DISTRIBUTION_NAME(function, name) name
 #define AW_DISTRIBUTION_BAR_NAME(function, name) "|" name
@@ -71,6 +72,9 @@ void aw_profile_free(aw_profile *profile);
 
 /** s below which a part u of the charge lies, 0 < u < 1 [m]. */
 double aw_profile_at(const aw_profile *profile, double u);
+
+/** Rms length of a tabulated current [m], which is to become beam->sigma_s. */
+double aw_profile_table_rms(const struct aw_beam_params *beam);
 
 /** Largest |s|/sigma_s and |x|/sigma_x of a beam. */
 double aw_beam_reach(const struct aw_beam_params *beam);

@@ -5,6 +5,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_qrng.h>
 #include <math.h>
+#include <string.h>
 
 #include "pic/chunks.h"
 #include "pic/distribution.h"
@@ -74,6 +75,9 @@ static aw_status check_beam(const aw_beam_params *b)
         return aw_error(AW_ERR_ARG, "beam: gamma is %g (expected > 1)", b->gamma);
     if (!aw_distribution_list(b->distribution))
         return aw_error(AW_ERR_ARG, "beam: there is no distribution %d", b->distribution);
+    if (strcmp(aw_distribution_list(b->distribution)->name, "tabulated") == 0 && b->table_n < 2)
+        return aw_error(AW_ERR_ARG, "beam: a tabulated current has %zu points (expected 2 or more)",
+                        b->table_n);
     if (!(b->modulation_depth >= 0.0 && b->modulation_depth <= 1.0) ||
         (b->modulation_depth > 0.0 && !positive(b->modulation_wavelength)))
         return aw_error(AW_ERR_ARG,

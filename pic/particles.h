@@ -38,11 +38,14 @@ typedef struct aw_beam_params {
     double gamma;  /* mean, > 1 */
     size_t particles;
     uint64_t seed;
-    int quiet;         /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
-    int distribution;  /* which row of AW_DISTRIBUTION_LIST */
-    double edge;       /* of flat-top: rms of an edge over the length between the edges, > 0 */
-    double separation; /* of double-gaussian: of the two, over the rms of each, >= 0; */
-    double ahead;      /* part of the charge in the one ahead, 0 to 1 */
+    int quiet;             /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
+    int distribution;      /* which row of AW_DISTRIBUTION_LIST */
+    double edge;           /* of flat-top: rms of an edge over the length between the edges, > 0 */
+    double separation;     /* of double-gaussian: of the two, over the rms of each, >= 0; */
+    double ahead;          /* part of the charge in the one ahead, 0 to 1 */
+    size_t table_n;        /* of tabulated: points of the current, at least 2, */
+    const double *table_s; /* [table_n] rising [m], and the current there, >= 0; borrowed */
+    const double *table_current;
     double modulation_wavelength; /* of the density, times 1 + depth cos(2 pi s/wavelength) [m]; */
     double modulation_depth;      /* 0 to 1; 0: none */
     double cutoff_sigma;          /* Gaussians are cut there, > 0; all rms

@@ -20,11 +20,10 @@ int aw_text_file_is_one(const char *path)
     return n < sizeof head || memcmp(head, mark, sizeof mark) != 0;
 }
 
-/* The numbers of a line. @return how many; -1: something else is there, from *bad on */
-static int numbers_of(char *line, double value[AW_COLUMNS], const char **bad)
+int aw_text_numbers(const char *line, double *value, int room, const char **bad)
 {
     int n = 0;
-    char *at = line;
+    const char *at = line;
     for (;;) {
         char *end;
         at += strspn(at, " \t,\r\n");
@@ -32,7 +31,7 @@ static int numbers_of(char *line, double value[AW_COLUMNS], const char **bad)
         *bad = at;
         const double number = strtod(at, &end);
         if (end == at || !strchr(" \t,\r\n#", *end)) return -1;
-        if (n < AW_COLUMNS) value[n] = number;
+        if (n < room) value[n] = number;
         ++n;
         at = end;
     }
@@ -60,7 +59,7 @@ static aw_status read_lines(FILE *file, aw_columns *c, int fill)
     aw_status status = AW_OK;
     while (getline(&text, &room, file) >= 0) {
         double value[AW_COLUMNS] = {0.0};
-        const int found = numbers_of(text, value, &bad);
+        const int found = aw_text_numbers(text, value, AW_COLUMNS, &bad);
         ++line;
         if (found == 0) continue;
         if (first == 0) first = found;

@@ -9,6 +9,7 @@
 #include "pic/distribution.h"
 #include "src/base/log.h"
 #include "src/beam/beam_file.h"
+#include "src/beam/table_file.h"
 #include "src/input/beam_check.h"
 #include "src/input/fields.h"
 
@@ -17,12 +18,29 @@ static const aw_yaml_node *node_of(const aw_yaml_node *root, const char *key)
     return aw_field_node(root, aw_field_find(key));
 }
 
+/* The absolute path of the file, which a run file names relative to itself; NULL: out of memory. */
+static char *resolved_path(const char *run_file, const char *text)
+{
+    const char *slash = strrchr(run_file, '/');
+    const size_t folder = text[0] != '/' && slash ? (size_t)(slash - run_file) + 1 : 0;
+    char *joined = malloc(folder + strlen(text) + 1);
+    if (!joined) return NULL;
+    memcpy(joined, run_file, folder);
+    strcpy(joined + folder, text);
+    char *whole = realpath(joined, NULL);
+    if (!whole) return joined; /* the reader says that it is not there */
+    free(joined);
+    return whole;
+}
+
 int aw_beam_shape_unused(const char *key, const aw_beam_params *beam)
 {
     static const char *const of[][2] = {{"beam.edge", "flat-top"},
                                         {"beam.separation", "double-gaussian"},
-                                        {"beam.ahead", "double-gaussian"}};
+                                        {"beam.ahead", "double-gaussian"},
+                                        {"beam.profile", "tabulated"}};
     const aw_distribution *d = aw_distribution_list(beam->distribution);
+    if (strcmp(key, "beam.sigma_s_m") == 0) return d && strcmp(d->name, "tabulated") == 0;
     for (size_t i = 0; i < sizeof of / sizeof of[0]; ++i)
         if (strcmp(key, of[i][0]) == 0) return !d || strcmp(d->name, of[i][1]) != 0;
     return 0;
@@ -44,18 +62,11 @@ static void modulation_number(aw_input_errors *errors, const aw_yaml_node *node,
                   least, most, expected);
 }
 
-void aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_beam_params *beam)
+static void read_modulation(aw_input_errors *errors, const aw_yaml_node *root, aw_beam_params *beam)
 {
     const aw_field *field = aw_field_find("beam.modulation");
     const aw_yaml_node *node = aw_field_node(root, field);
     char shown[AW_YAML_SHOW];
-    size_t n;
-    const aw_field *fields = aw_fields(&n);
-    for (size_t i = 0; i < n; ++i)
-        if (aw_field_node(root, &fields[i]) && aw_beam_shape_unused(fields[i].key, beam))
-            aw_yaml_key_error(errors, aw_field_node(root, &fields[i]),
-                              "has no meaning with this distribution (expected another, or none of "
-                              "this key)");
     if (!node || aw_yaml_is_null(node)) return;
     if (node->kind != AW_YAML_MAP) {
         aw_yaml_error(errors, node, "%s is not a mapping (expected %s)", aw_yaml_show(node, shown),
@@ -69,6 +80,51 @@ void aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_be
                       &beam->modulation_wavelength);
     modulation_number(errors, node, "depth", "a part of the density, 0 to 1, e.g. 0.05",
                       &beam->modulation_depth);
+}
+
+/* The table of a tabulated current. */
+static aw_status read_profile(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
+{
+    const aw_field *field = aw_field_find("beam.profile");
+    const aw_yaml_node *node = aw_field_node(root, field);
+    aw_beam_params *beam = &config->beam;
+    char why[AW_WHY_MAX];
+    if (aw_beam_shape_unused(field->key, beam)) return AW_OK;
+    if (!node) {
+        aw_field_missing(errors, root, field);
+        return AW_OK;
+    }
+    const char *text = aw_yaml_text(errors, node, field->expected);
+    if (!text) return AW_OK;
+    config->profile = resolved_path(config->path, text);
+    if (!config->profile) return AW_ERR_NOMEM;
+    const aw_status status = aw_table_file_read(config->profile, &beam->table_n, &config->table_s,
+                                                &config->table_current, why);
+    if (status == AW_ERR_NOMEM) return status;
+    if (status != AW_OK) {
+        aw_yaml_error(errors, node, "%s: %s", config->profile, why);
+        return AW_OK;
+    }
+    beam->table_s = config->table_s;
+    beam->table_current = config->table_current;
+    beam->sigma_s = aw_profile_table_rms(beam);
+    if (!(beam->sigma_s >= AW_SIZE_MIN && beam->sigma_s <= AW_SIZE_MAX))
+        aw_yaml_error(errors, node, "its rms length is %.3g m (expected %g to %g m)", beam->sigma_s,
+                      AW_SIZE_MIN, AW_SIZE_MAX);
+    return AW_OK;
+}
+
+aw_status aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
+{
+    size_t n;
+    const aw_field *fields = aw_fields(&n);
+    for (size_t i = 0; i < n; ++i)
+        if (aw_field_node(root, &fields[i]) && aw_beam_shape_unused(fields[i].key, &config->beam))
+            aw_yaml_key_error(errors, aw_field_node(root, &fields[i]),
+                              "has no meaning with this distribution (expected another, or none of "
+                              "this key)");
+    read_modulation(errors, root, &config->beam);
+    return read_profile(errors, root, config);
 }
 
 aw_status aw_beam_source_absent(aw_input_errors *errors, const aw_yaml_node *root)
@@ -104,21 +160,6 @@ static long read_iteration(aw_input_errors *errors, const aw_yaml_node *root)
         return AW_ITERATION_LAST;
     return aw_yaml_whole(errors, node, field->expected, 0, LONG_MAX, &number) ? (long)number
                                                                               : AW_ITERATION_LAST;
-}
-
-/* The absolute path of the file, which a run file names relative to itself; NULL: out of memory. */
-static char *resolved_path(const char *run_file, const char *text)
-{
-    const char *slash = strrchr(run_file, '/');
-    const size_t folder = text[0] != '/' && slash ? (size_t)(slash - run_file) + 1 : 0;
-    char *joined = malloc(folder + strlen(text) + 1);
-    if (!joined) return NULL;
-    memcpy(joined, run_file, folder);
-    strcpy(joined + folder, text);
-    char *whole = realpath(joined, NULL);
-    if (!whole) return joined; /* the reader says that it is not there */
-    free(joined);
-    return whole;
 }
 
 static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,

@@ -11,8 +11,9 @@ AW_BEGIN_DECLS
  *  Keys of a drawn beam are refused. Problems are noted. @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
 
-/** Read beam.modulation of a drawn beam, and note parameters of other distributions. */
-void aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_beam_params *beam);
+/** Read beam.modulation and beam.profile of a drawn beam, and note parameters of other
+ *  distributions. @return AW_OK or AW_ERR_NOMEM */
+aw_status aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
 
 /** Whether a key is a parameter of another distribution than the beam's. */
 int aw_beam_shape_unused(const char *key, const aw_beam_params *beam);

@@ -378,7 +378,8 @@ static aw_status read_beam(reader *r)
     if (!node_of(r, "beam.file")) {
         read_energy(r);
         read_width(r);
-        aw_beam_shape_read(&r->errors, r->root, &r->config->beam);
+        const aw_status status = aw_beam_shape_read(&r->errors, r->root, r->config);
+        if (status) return status;
         return aw_beam_source_absent(&r->errors, r->root);
     }
     r->gamma_given = 1;
@@ -447,6 +448,9 @@ void aw_config_free(aw_config *config)
     free(config->lattice_path);
     free(config->lattice_name);
     free(config->beam_file);
+    free(config->profile);
+    aw_free(config->table_s);
+    aw_free(config->table_current);
     aw_particles_free(config->beam_at);
     free(config->directory);
     aw_free(config->at_m);

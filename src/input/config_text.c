@@ -208,6 +208,10 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
         put_key(out, field);
         aw_yaml_quote(out, config->beam_file);
         fputc('\n', out);
+    } else if (strcmp(leaf, "profile") == 0) {
+        put_key(out, field);
+        aw_yaml_quote(out, config->profile);
+        fputc('\n', out);
     } else if (strcmp(leaf, "iteration") == 0)
         put_iteration(out, field, config->beam_iteration);
     else if (strcmp(leaf, "modulation") == 0 && beam->modulation_depth > 0.0)

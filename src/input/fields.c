@@ -61,6 +61,8 @@ static const aw_field table[] = {
      "distance of the two of double-gaussian over the rms of each, 0 to 100, e.g. 4.0"},
     {"beam.ahead", AW_FIELD_NUMBER, AT(beam.ahead), "0.5", 0.0, 1.0, 0, NULL,
      "part of the charge of double-gaussian in the one ahead, 0 to 1, e.g. 0.5"},
+    {"beam.profile", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a path beside this file, of lines of s in m and the current, e.g. current.txt"},
     {"beam.modulation", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a mapping, e.g. {wavelength_m: 1.0e-6, depth: 0.05}"},
     {"beam.sampling", AW_FIELD_CHOICE, AT(beam.quiet), "quiet", WORDS("random|quiet"),
@@ -330,6 +332,13 @@ void aw_field_section(const aw_yaml_node *root, const aw_field *field, int *line
     *column = own ? section->key_column : root->column;
 }
 
+/* A tabulated current has a length of its own. */
+static int is_tabulated(const aw_yaml_node *root)
+{
+    const aw_yaml_node *node = aw_field_node(root, aw_field_find("beam.distribution"));
+    return node && node->kind == AW_YAML_SCALAR && strcmp(node->text, "tabulated") == 0;
+}
+
 aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
 {
     for (size_t i = 0; i < ROWS; ++i) {
@@ -338,6 +347,7 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
         aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
         if (field->kind == AW_FIELD_SPECIAL) continue;
         if (!node && !field->initial && aw_field_from_file(root, field)) continue;
+        if (!node && field->offset == AT(beam.sigma_s) && is_tabulated(root)) continue;
         if (!node && !field->initial) {
             aw_field_missing(errors, root, field);
             continue;

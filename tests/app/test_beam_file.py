@@ -303,6 +303,20 @@ class BeamFile(unittest.TestCase):
             if name == "time":
                 np.testing.assert_allclose(back["norm_emit_y"], one["norm_emit_y"], rtol=1e-7)
 
+    def test_a_tabulated_current_has_the_length_of_its_table(self):
+        (DIRECTORY / "current.txt").write_text("# s I\n-1e-4 0\n0 5\n0.5e-4, 0\n",
+                                               encoding="utf-8")
+        beam = ("charge_C: 1.0e-10, particles: 20000, sigma_x_m: 5.0e-5, distribution: tabulated, "
+                "profile: current.txt")
+        run("table", f"beam: {{{beam}}}\n", "--steps", "1")
+        size = 0.5e-4 * np.sqrt(7.0 / 18.0)  # a triangle
+        np.testing.assert_allclose(monitor("table", "sigma_s_m")[0], size, rtol=1e-3)  # 20000
+        self.refused(beam + ", sigma_s_m: 1.0e-5", "beam.sigma_s_m", "distribution")
+        self.refused(beam.replace("current", "nowhere"), "nowhere.txt", "beam.profile")
+        self.refused(beam.replace(", profile: current.txt", ""), "beam.profile", "missing")
+        (DIRECTORY / "back.txt").write_text("0 1\n-1 1\n", encoding="utf-8")
+        self.refused(beam.replace("current", "back"), "line 2", "does not rise")
+
     def refused(self, beam, *words):
         done = program("bad", f"beam: {{{beam}}}\n", "--steps", "1")
         lines = [line for line in done.stderr.splitlines() if "error" in line]

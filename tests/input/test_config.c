@@ -247,7 +247,7 @@ static void what_is_not_built_yet_is_said_so(void **state)
                 "two-phase, heuristic, predictive, heterogeneous or projection)");
     refused_run("distribution: gaussian", "distribution: wavy",
                 "run.yaml:8:17: beam.distribution: 'wavy' is not known (expected gaussian or "
-                "uniform or parabolic or flat-top or double-gaussian)");
+                "uniform or parabolic or flat-top or double-gaussian or tabulated)");
     refused_run("checkpoint_every: 0", "checkpoint_every: 5",
                 "run.yaml:31:21: output.checkpoint_every: checkpoints are not built yet (expected "
                 "0)");

@@ -141,6 +141,28 @@ static void part_of_a_table_is_the_charge_below(void **state)
     aw_profile_free(p);
 }
 
+/* A triangle from -2 to 0 to 1 in some length: mean -1/3, variance (4 + 1 + 2)/18. */
+static void a_table_is_followed_with_its_own_mean_and_length(void **state)
+{
+    const double s[] = {3e-4 - 2e-5, 3e-4, 3e-4 + 1e-5}, current[] = {0.0, 7.0, 0.0};
+    aw_beam_params b = beam_of("tabulated", 1);
+    aw_profile *p = NULL;
+    (void)state;
+    b.table_n = 3;
+    b.table_s = s;
+    b.table_current = current;
+    b.sigma_s = aw_profile_table_rms(&b);
+    assert_close(b.sigma_s, 1e-5 * sqrt(7.0 / 18.0), 1e-6, 0.0); /* a kink between 4096 nodes */
+    assert_ok(aw_profile_new(&b, &p));
+    /* two thirds of the charge lie behind the top, a quarter of that behind the half way there */
+    assert_close(aw_profile_at(p, 2.0 / 3.0), 1e-5 / 3.0, 1e-4, 0.0);
+    assert_close(aw_profile_at(p, 1.0 / 6.0), -2e-5 / 3.0, 1e-4, 0.0);
+    aw_profile_free(p);
+    b.table_n = 1;
+    aw_particles *none = NULL;
+    assert_int_equal(aw_particles_draw(&b, &none), AW_ERR_ARG);
+}
+
 static void bad_modulations_are_refused(void **state)
 {
     aw_particles *p = NULL;
@@ -160,6 +182,7 @@ int main(void)
         cmocka_unit_test(two_bunches_of_unequal_charge_keep_mean_and_rms),
         cmocka_unit_test(modulation_gives_the_bunching_of_its_depth),
         cmocka_unit_test(part_of_a_table_is_the_charge_below),
+        cmocka_unit_test(a_table_is_followed_with_its_own_mean_and_length),
         cmocka_unit_test(bad_modulations_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
