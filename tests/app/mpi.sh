@@ -149,8 +149,8 @@ odd 2 'rank 1 has another input' 1 run run.yaml -o odd --threads 1 --steps 3
 odd 2 'rank 2 has another input' 2 run run.yaml -o odd --threads 1 --device manycore
 grep -q 'same files' stderr || complain "no remedy: $(cat stderr)"
 
-# A beam of a file, with charges from 1 to 3 of a unit: each rank takes its share. The line model has
-# no decisions that a rounding could turn, so results agree to rounding.
+# A beam of a file, with charges from 1 to 3 of a unit: each rank takes its share. The line model
+# has no decisions that a rounding could turn, so results agree to rounding.
 awk 'BEGIN { for (i = 0; i < 3000; ++i) {
     s = sin(0.1 + 7 * i); c = cos(0.3 + 11 * i)
     printf "%.15g %.15g %.15g %.15g 0 %.15g %.15g\n", 5e-5 * c, 1e-5 * s * c, 5e-5 * s, 1e4 * c * s,
