@@ -75,7 +75,7 @@ typedef float narrow __attribute__((vector_size(16), may_alias));
 enum { CELL_CHUNKS = 64 };
 
 /* Sum the private grids cell by cell, in order, into the first one.
- * @return the charge, in units of the charge of one particle */
+ * @return the charge, in units of the mean charge of a particle */
 static double sum_grids(const aw_deposit *d, int grids)
 {
     quad *grid = (quad *)d->grid;

@@ -124,6 +124,16 @@ typedef struct step {
     double *Fz, *Fx;
 } step;
 
+/* extremes, with the sum over the charge of particles i, i + 1, .. */
+static void add_extremes(const step *s, size_t i, const double *value, size_t n, double sum[3])
+{
+    const double before = sum[0];
+    s->kernels->extremes(value, n, sum);
+    if (!s->p->weight) return;
+    sum[0] = before;
+    for (size_t l = 0; l < n; ++l) sum[0] += s->p->weight[i + l] * value[l];
+}
+
 /* Gather and kick one chunk of particles. Row 0 of `sum` is for F_s, row 1 for F_n; each gets the
  * sum, the minimum and the maximum.
  * @return the first particle whose momentum is not finite after the kick; SIZE_MAX: none */
@@ -137,7 +147,7 @@ static size_t step_chunk(const step *s, const size_t range[2], double sum[2][3])
         s->kernels->gather(s->p, i, n, s->grid, s->field, &out);
         summed += n;
         if (summed + AW_BLOCK > BLOCKS_PER_SUM * AW_BLOCK || i + n == range[1]) {
-            for (int k = 0; k < 2; ++k) s->kernels->extremes(along[k], summed, sum[k]);
+            for (int k = 0; k < 2; ++k) add_extremes(s, i + n - summed, along[k], summed, sum[k]);
             summed = 0;
         }
         if (s->factor != 0.0 && s->kernels->kick(s->p, i, n, s->factor, out.z, out.x))

@@ -5,6 +5,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_qrng.h>
 #include <math.h>
+#include <string.h>
 
 #include "pic/chunks.h"
 #include "pic/distribution.h"
@@ -54,6 +55,10 @@ void aw_particles_free(aw_particles *particles)
     aw_free(particles->x0);
     aw_free(particles->gamma0);
     aw_free(particles->element);
+    aw_free(particles->weight);
+    aw_free(particles->y);
+    aw_free(particles->py);
+    aw_free(particles->id);
     aw_free(particles);
 }
 
@@ -70,6 +75,14 @@ static aw_status check_beam(const aw_beam_params *b)
         return aw_error(AW_ERR_ARG, "beam: gamma is %g (expected > 1)", b->gamma);
     if (!aw_distribution_list(b->distribution))
         return aw_error(AW_ERR_ARG, "beam: there is no distribution %d", b->distribution);
+    if (strcmp(aw_distribution_list(b->distribution)->name, "tabulated") == 0 && b->table_n < 2)
+        return aw_error(AW_ERR_ARG, "beam: a tabulated current has %zu points (expected 2 or more)",
+                        b->table_n);
+    if (!(b->modulation_depth >= 0.0 && b->modulation_depth <= 1.0) ||
+        (b->modulation_depth > 0.0 && !positive(b->modulation_wavelength)))
+        return aw_error(AW_ERR_ARG,
+                        "beam: modulation of depth %g, wavelength_m %g (expected 0 to 1, and > 0)",
+                        b->modulation_depth, b->modulation_wavelength);
     if (b->particles < 1) return aw_error(AW_ERR_ARG, "beam: no particles (expected at least 1)");
     if (b->quiet && b->particles > AW_QUIET_MAX)
         return aw_error(AW_ERR_ARG,
@@ -92,8 +105,8 @@ static aw_status check_beam(const aw_beam_params *b)
 /* Constants while a beam is drawn. */
 typedef struct aw_draw {
     const aw_beam_params *beam;
-    const aw_distribution *distribution;
     aw_cut_normal normal;
+    aw_profile *profile;              /* of s, owned; NULL: Gaussian */
     double shift[AW_BEAM_DIMENSIONS]; /* of the Sobol points, modulo 1 */
     double width_x, x_from, angle;    /* x = width_x g1;  x' = x_from x + angle g2 */
 } aw_draw;
@@ -101,7 +114,6 @@ typedef struct aw_draw {
 static aw_draw draw_setup(const aw_beam_params *b)
 {
     aw_draw d = {.beam = b};
-    d.distribution = aw_distribution_list(b->distribution);
     d.normal = aw_cut_normal_of(b->cutoff_sigma);
     aw_philox_units(b->seed, 0, STREAM_SHIFT, d.shift);
     d.width_x = b->sigma_x;
@@ -118,8 +130,9 @@ static int place(const aw_draw *d, const double u[AW_BEAM_DIMENSIONS], size_t i,
 {
     const aw_beam_params *b = d->beam;
     double g[AW_BEAM_DIMENSIONS], s, x, slope, delta, gamma, momentum, pz;
-    d->distribution->normalise(&d->normal, u, g);
-    s = b->sigma_s * g[0];
+    for (int k = d->profile ? 1 : 0; k < AW_BEAM_DIMENSIONS; ++k)
+        g[k] = aw_cut_normal_deviate(&d->normal, u[k]);
+    s = d->profile ? aw_profile_at(d->profile, u[0]) : b->sigma_s * g[0];
     x = d->width_x * g[1];
     slope = d->x_from * x + d->angle * g[2];
     delta = b->chirp * s + b->energy_spread * g[3];
@@ -197,9 +210,11 @@ static aw_status draw_some(const aw_beam_params *beam, size_t first, size_t n, a
     aw_particles *p = NULL;
     *out = NULL;
     *bad = 0;
+    aw_draw d = {.profile = NULL};
     AW_TRY(check_beam(beam));
     AW_TRY(aw_particles_new(n, beam->charge / (double)beam->particles, &p));
-    const aw_draw d = draw_setup(beam);
+    d = draw_setup(beam);
+    AW_TRY(aw_profile_new(beam, &d.profile));
     p->first = first;
     p->all = beam->particles;
     if (beam->quiet)
@@ -209,6 +224,7 @@ static aw_status draw_some(const aw_beam_params *beam, size_t first, size_t n, a
     *out = p;
     p = NULL;
 done:
+    aw_profile_free(d.profile);
     aw_particles_free(p);
     return status;
 }

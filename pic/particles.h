@@ -13,17 +13,20 @@ AW_BEGIN_DECLS
 /** Largest number of particles of a quiet beam: GSL's Sobol sequence has 2^30 - 1 points. */
 #define AW_QUIET_MAX ((size_t)1073741823)
 
-/** n macro-particles of equal charge; every array is owned and has n items. */
+/** n macro-particles; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
     int distributed;   /* 1: the beam is spread over MPI ranks; these are this rank's particles */
     size_t all, first; /* if distributed: particles of the whole beam; index of the first here */
-    double charge;     /* per macro-particle [C], a magnitude */
+    double charge;     /* per macro-particle, the mean of the whole beam [C], a magnitude */
+    double *weight;    /* charge of each over `charge`, mean 1; NULL: all are 1 */
     double *z, *x;     /* lab position [m] */
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
     double *gamma0;    /* gamma at the start, for the energy change */
     int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
+    double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */
+    uint64_t *id;   /* of each in files; NULL: 1, 2, .. over the whole beam */
     /* Device that holds the current z, x, pz, px and element; NULL: the arrays here are current
      * (aw_particles_offload). */
     const aw_device *resident_on;
@@ -35,11 +38,19 @@ typedef struct aw_beam_params {
     double gamma;  /* mean, > 1 */
     size_t particles;
     uint64_t seed;
-    int quiet;              /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
-    int distribution;       /* which row of AW_DISTRIBUTION_LIST */
-    double cutoff_sigma;    /* every normalised coordinate is a Gaussian cut there, > 0; all rms
+    int quiet;             /* 1: Sobol sequence shifted by the seed; 0: Philox random numbers */
+    int distribution;      /* which row of AW_DISTRIBUTION_LIST */
+    double edge;           /* of flat-top: rms of an edge over the length between the edges, > 0 */
+    double separation;     /* of double-gaussian: of the two, over the rms of each, >= 0; */
+    double ahead;          /* part of the charge in the one ahead, 0 to 1 */
+    size_t table_n;        /* of tabulated: points of the current, at least 2, */
+    const double *table_s; /* [table_n] rising [m], and the current there, >= 0; borrowed */
+    const double *table_current;
+    double modulation_wavelength; /* of the density, times 1 + depth cos(2 pi s/wavelength) [m]; */
+    double modulation_depth;      /* 0 to 1; 0: none */
+    double cutoff_sigma;          /* Gaussians are cut there, > 0; all rms
                              * values below are those after the cut */
-    double sigma_s;         /* rms length, > 0 */
+    double sigma_s;               /* rms length, > 0 */
     double sigma_x;         /* rms width, > 0; sqrt(emittance beta) if the emittance is given */
     double emittance;       /* geometric [m rad], 0: no angles */
     double beta_x, alpha_x; /* Twiss parameters at the start; alpha used only with emittance > 0 */
@@ -50,6 +61,15 @@ typedef struct aw_beam_params {
 /** Allocate n particles (all zero); free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
+
+/** Give the particles weights (1), heights (0) or ids (1, 2, ..) of their own, to be filled in;
+ *  what is there already stays. @return AW_OK, AW_ERR_NOMEM (message) */
+enum { AW_WITH_WEIGHT = 1, AW_WITH_HEIGHT = 2, AW_WITH_ID = 4 };
+aw_status aw_particles_extend(aw_particles *particles, int with);
+
+/** This rank's share of a beam that every rank holds whole, as aw_particles_draw_part divides it;
+ *  without `distributed` a copy of all. @return AW_OK, AW_ERR_NOMEM (the same on all ranks) */
+aw_status aw_particles_share(const aw_particles *whole, int distributed, aw_particles **out);
 
 /** Gather a distributed beam: the whole beam on rank 0, NULL on the others. All ranks must call
  *  this. Free with aw_particles_free. @return AW_OK, AW_ERR_NOMEM (on all ranks alike) */
@@ -74,7 +94,13 @@ static inline aw_particle aw_particles_one(const aw_particles *p, size_t i)
     return (aw_particle){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
 }
 
-/** Number of particles of the whole beam, on all ranks. */
+/** Charge of particle i over the mean charge. */
+static inline double aw_particles_weight(const aw_particles *p, size_t i)
+{
+    return p->weight ? p->weight[i] : 1.0;
+}
+
+/** Number of particles of the whole beam, on all ranks; also the sum of their weights. */
 static inline size_t aw_particles_all(const aw_particles *particles)
 {
     return particles->distributed ? particles->all : particles->n;

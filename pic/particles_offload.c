@@ -11,7 +11,8 @@ static aw_particles_view view_of(const aw_particles *p)
                                .pz = p->pz,
                                .px = p->px,
                                .gamma0 = p->gamma0,
-                               .element = p->element};
+                               .element = p->element,
+                               .weight = p->weight};
 }
 
 aw_status aw_particles_offload(aw_particles *p, const aw_fields_view *fields,

@@ -1,20 +1,80 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A beam that is distributed over the ranks of a run: each rank has some of its particles. */
+#include <string.h>
+
+#include "pic/chunks.h"
 #include "pic/particles.h"
 #include "src/base/comm.h"
+#include "src/base/log.h"
+#include "src/base/memory.h"
 
-/* The arrays of a beam, and the size of their items in bytes. */
-enum { ARRAYS = 8 };
+/* The arrays of a beam, and the size of their items in bytes; some may be NULL. */
+enum { NUMBERS = 10, ARRAYS = NUMBERS + 2 };
 
 static void arrays_of(const aw_particles *p, char *array[ARRAYS], size_t bytes[ARRAYS])
 {
-    double *const number[ARRAYS - 1] = {p->z, p->x, p->pz, p->px, p->s0, p->x0, p->gamma0};
-    for (int k = 0; k < ARRAYS - 1; ++k) {
+    double *const number[NUMBERS] = {p->z,  p->x,      p->pz,     p->px, p->s0,
+                                     p->x0, p->gamma0, p->weight, p->y,  p->py};
+    for (int k = 0; k < NUMBERS; ++k) {
         array[k] = (char *)number[k];
         bytes[k] = sizeof(double);
     }
-    array[ARRAYS - 1] = (char *)p->element;
-    bytes[ARRAYS - 1] = sizeof *p->element;
+    array[NUMBERS] = (char *)p->element;
+    bytes[NUMBERS] = sizeof *p->element;
+    array[NUMBERS + 1] = (char *)p->id;
+    bytes[NUMBERS + 1] = sizeof *p->id;
+}
+
+aw_status aw_particles_extend(aw_particles *p, int with)
+{
+    const size_t bytes = sizeof(double);
+    const int weights = (with & AW_WITH_WEIGHT) && !p->weight, ids = (with & AW_WITH_ID) && !p->id;
+    int complete = 1;
+    if (weights) complete = (p->weight = aw_alloc(p->n, bytes)) != NULL;
+    if ((with & AW_WITH_HEIGHT) && !p->y)
+        complete = complete && (p->y = aw_alloc(p->n, bytes)) && (p->py = aw_alloc(p->n, bytes));
+    if (ids) complete = complete && (p->id = aw_alloc(p->n, sizeof *p->id));
+    if (!complete) return aw_error(AW_ERR_NOMEM, "no memory for %zu particles", p->n);
+    for (size_t i = 0; weights && i < p->n; ++i) p->weight[i] = 1.0;
+    for (size_t i = 0; ids && i < p->n; ++i) p->id[i] = p->first + i + 1;
+    return AW_OK;
+}
+
+/* n particles with the arrays that `like` has. */
+static aw_status new_like(const aw_particles *like, size_t n, aw_particles **out)
+{
+    const int with = (like->weight ? AW_WITH_WEIGHT : 0) | (like->y ? AW_WITH_HEIGHT : 0) |
+                     (like->id ? AW_WITH_ID : 0);
+    aw_status status = aw_particles_new(n, like->charge, out);
+    if (status == AW_OK) status = aw_particles_extend(*out, with);
+    if (status == AW_OK) return AW_OK;
+    aw_particles_free(*out);
+    *out = NULL;
+    return status;
+}
+
+aw_status aw_particles_share(const aw_particles *whole, int distributed, aw_particles **out)
+{
+    const int rank = distributed ? aw_comm_rank() : 0, ranks = distributed ? aw_comm_size() : 1;
+    const size_t first = aw_chunk_begin(whole->n, ranks, rank);
+    const size_t n = aw_chunk_begin(whole->n, ranks, rank + 1) - first;
+    char *from[ARRAYS], *to[ARRAYS];
+    size_t bytes[ARRAYS];
+    aw_status status = new_like(whole, n, out);
+    if (distributed) status = aw_comm_agree(status);
+    AW_TRY(status);
+    (*out)->distributed = ranks > 1;
+    (*out)->all = whole->n;
+    (*out)->first = first;
+    arrays_of(whole, from, bytes);
+    arrays_of(*out, to, bytes);
+    for (int k = 0; k < ARRAYS; ++k)
+        if (from[k]) memcpy(to[k], from[k] + first * bytes[k], n * bytes[k]);
+    return AW_OK;
+done:
+    aw_particles_free(*out);
+    *out = NULL;
+    return status;
 }
 
 aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all)
@@ -23,11 +83,12 @@ aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all
     size_t bytes[ARRAYS];
     aw_status status = AW_OK;
     *all = NULL;
-    if (aw_comm_rank() == 0) status = aw_particles_new(share->all, share->charge, all);
+    if (aw_comm_rank() == 0) status = new_like(share, share->all, all);
     AW_TRY(aw_comm_agree(status));
     arrays_of(share, from, bytes);
     if (*all) arrays_of(*all, to, bytes);
-    for (int k = 0; k < ARRAYS; ++k) aw_comm_gather(from[k], share->n * bytes[k], to[k]);
+    for (int k = 0; k < ARRAYS; ++k)
+        if (from[k]) aw_comm_gather(from[k], share->n * bytes[k], to[k]);
 done:
     return status;
 }

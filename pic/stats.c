@@ -14,8 +14,9 @@ static void add_one(const aw_particles *p, size_t i, const aw_orbit_view *orbit,
     double c[AW_BEAM_WIDTH];
     aw_particle_coordinates(orbit, ref, gamma, &particle, p->gamma0[i], c);
     for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
-        sums->mean[a] += c[a];
-        for (int b = 0; b <= a; ++b) sums->product[a][b] += c[a] * c[b];
+        const double v = aw_particles_weight(p, i) * c[a];
+        sums->mean[a] += v;
+        for (int b = 0; b <= a; ++b) sums->product[a][b] += v * c[b];
     }
 }
 

@@ -7,9 +7,9 @@
 
 AW_BEGIN_DECLS
 
-/** Means and rms values over the particles in the coordinates of the design orbit: s is the arc
- *  length ahead of the reference, x the offset along the normal at the particle's own S, x' the
- *  slope against the tangent there, delta the relative energy deviation. */
+/** Means and rms values over the charge of the particles in the coordinates of the design orbit:
+ *  s is the arc length ahead of the reference, x the offset along the normal at the particle's own
+ *  S, x' the slope against the tangent there, delta the relative energy deviation. */
 typedef struct aw_beam_stats {
     double sigma_s, sigma_x;        /* rms [m] */
     double emittance;               /* geometric, sqrt(<xx><x'x'> - <xx'>^2) [m rad] */

@@ -17,6 +17,7 @@ typedef struct aw_particles_view {
     double *z, *x, *pz, *px; /* lab position [m], momentum gamma beta */
     double *gamma0;          /* gamma at the start */
     int32_t *element;        /* index of the lattice region that contains the particle */
+    double *weight;          /* charge over the mean charge; NULL: 1 */
 } aw_particles_view;
 
 /** Index of the first particle lost in each way; SIZE_MAX: none. */
@@ -40,14 +41,14 @@ typedef struct aw_particle_ops {
     /** Copy positions, momenta and lattice regions back to the host. */
     aw_status (*download)(void *state, const aw_particles_view *to);
 
-    /** Sums of dz, dx, dz dz, dz dx, dx dx relative to (z, x) [m, m^2]. */
+    /** Weighted sums of dz, dx, dz dz, dz dx, dx dx relative to (z, x) [m, m^2]. */
     aw_status (*second_moments)(void *state, double z, double x, double sum[5]);
 
     /** Largest |u| and |w| [m] in the frame place[] = {z, x, c, s}: origin (z, x) and first axis
      *  (c, s). NaN is ignored. */
     aw_status (*reach)(void *state, const double place[4], double reach[2]);
 
-    /** Deposit the moments of the particles, each of charge 1, on a padded grid.
+    /** Deposit the moments of the particles, each of the charge `weight`, on a padded grid.
      *  @param[out] cells  as in kernels/math/view.h, double; overwritten
      *  @param[out] lost   the first particle off the grid or not finite, and nothing was deposited;
      *                     SIZE_MAX: none */
@@ -56,7 +57,7 @@ typedef struct aw_particle_ops {
     /** Gather the forces as aw_gather_run does, keep them on the device, and add factor F to the
      *  momenta.
      *  @param[in]  field  [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node
-     *  @param[out] sum    for F_s and F_n: sum, min(0, smallest) and max(0, largest)
+     *  @param[out] sum    for F_s and F_n: weighted sum, min(0, smallest) and max(0, largest)
      *  @param[out] lost   the first particle whose momentum is not finite then; SIZE_MAX: none */
     aw_status (*gather)(void *state, const aw_particle_grid *grid, const double *field,
                         double factor, double sum[2][3], size_t *lost);
@@ -65,7 +66,7 @@ typedef struct aw_particle_ops {
      *  (aw_particle_track). */
     aw_status (*push)(void *state, double factor, double cdt, aw_particles_lost *lost);
 
-    /** Sums of the coordinates relative to the orbit at S [m], with delta = 0 at gamma. */
+    /** Weighted sums of the coordinates relative to the orbit at S [m], with delta = 0 at gamma. */
     aw_status (*stats)(void *state, double S, double gamma, aw_beam_sums *sums);
 } aw_particle_ops;
 

@@ -34,14 +34,14 @@ void aw_gpu_particles_free(aw_gpu_state *g)
     g->resident_particles = NULL;
 }
 
-/* Allocate positions, momenta, forces, initial gammas and lattice regions as one buffer, of at most
- * half the free memory: slices and workspaces need some as well. */
-static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, size_t n)
+/* Allocate positions, momenta, forces, initial gammas, lattice regions, and weights if the beam has
+ * some, as one buffer, of at most half the free memory: slices and workspaces need some as well. */
+static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, size_t n, int weighted)
 {
-    double **const array[] = {&r->call.beam.z,     &r->call.beam.x, &r->call.beam.pz,
-                              &r->call.beam.px,    &r->call.Fz,     &r->call.Fx,
-                              &r->call.beam.gamma0};
-    const size_t arrays = sizeof array / sizeof array[0];
+    double **const array[] = {&r->call.beam.z,      &r->call.beam.x,     &r->call.beam.pz,
+                              &r->call.beam.px,     &r->call.Fz,         &r->call.Fx,
+                              &r->call.beam.gamma0, &r->call.beam.weight};
+    const size_t arrays = sizeof array / sizeof array[0] - (weighted ? 0 : 1);
     const size_t bytes = n * (arrays * sizeof(double) + sizeof(int32_t));
     aw_status status = AW_OK;
     if (bytes > g->info.memory / 2) return AW_ERR_NOMEM;
@@ -69,6 +69,13 @@ done:
     return status;
 }
 
+static double heaviest_of(const aw_particles_view *beam)
+{
+    double most = beam->weight ? 0.0 : 1.0;
+    for (size_t i = 0; beam->weight && i < beam->n; ++i) most = fmax(most, beam->weight[i]);
+    return most;
+}
+
 static aw_status particles_offload(void *state, const aw_particles_view *beam,
                                    const aw_fields_view *fields, const aw_orbit_view *orbit)
 {
@@ -78,11 +85,12 @@ static aw_status particles_offload(void *state, const aw_particles_view *beam,
     aw_gpu_particles_free(g);
     aw_gpu_resident *r = g->resident_particles = aw_alloc(1, sizeof *r);
     if (!r) return AW_ERR_NOMEM;
-    AW_TRY(particles_alloc(g, r, beam->n));
+    AW_TRY(particles_alloc(g, r, beam->n, beam->weight != NULL));
     const aw_particles_view *to = &r->call.beam;
-    const double *const from[] = {beam->z, beam->x, beam->pz, beam->px, beam->gamma0};
-    double *const device[] = {to->z, to->x, to->pz, to->px, to->gamma0};
-    for (size_t i = 0; i < sizeof from / sizeof from[0]; ++i)
+    const double *const from[] = {beam->z, beam->x, beam->pz, beam->px, beam->gamma0, beam->weight};
+    double *const device[] = {to->z, to->x, to->pz, to->px, to->gamma0, to->weight};
+    r->call.heaviest = heaviest_of(beam);
+    for (size_t i = 0; i < sizeof from / sizeof from[0] && from[i]; ++i)
         AW_TRY(g->runtime->to_device(g->context, 0, device[i], from[i], bytes));
     AW_TRY(g->runtime->to_device(g->context, 0, to->element, beam->element,
                                  beam->n * sizeof *beam->element));
@@ -194,9 +202,9 @@ static aw_status particles_deposit(void *state, const aw_particle_grid *grid, do
     AW_TRY(reduce(g, AW_GPU_particles_bounds, &call, 0, AW_GPU_BOUNDS, bounds));
     *lost = particle_at(&call, bounds[AW_GPU_OFF]);
     if (*lost != SIZE_MAX) return AW_OK;
-    call.scale[0] = scale_of(call.beam.n, 1.0);
-    call.scale[1] = scale_of(call.beam.n, bounds[AW_GPU_LATE]);
-    call.scale[2] = scale_of(call.beam.n, bounds[AW_GPU_PERP]);
+    call.scale[0] = scale_of(call.beam.n, call.heaviest);
+    call.scale[1] = scale_of(call.beam.n, call.heaviest * bounds[AW_GPU_LATE]);
+    call.scale[2] = scale_of(call.beam.n, call.heaviest * bounds[AW_GPU_PERP]);
     call.cells = r->cells.device;
     memset(r->cells.host, 0, bytes);
     AW_TRY(aw_gpu_to_device(g, 0, &r->cells, bytes));

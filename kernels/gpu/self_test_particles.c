@@ -14,7 +14,7 @@ enum { NS = AW_GPU_TEST_NS, NX = AW_GPU_TEST_NX };
 static void fill_beam(aw_gpu_test_beam *f, aw_particles_view *beam, aw_particle_grid *grid)
 {
     const aw_grid_view nodes = {.ns = NS, .nx = NX, .hs = H, .hx = H};
-    *beam = (aw_particles_view){AW_GPU_TEST, f->z, f->x, f->pz, f->px, f->gamma0, f->element};
+    *beam = (aw_particles_view){AW_GPU_TEST, f->z, f->x, f->pz, f->px, f->gamma0, f->element, NULL};
     *grid = aw_particle_grid_of(&nodes);
     grid->ct = 1.0;
     grid->beta = AW_GPU_TEST_BETA;

@@ -130,7 +130,7 @@ static int node_below(const aw_line *line, double s, double *f)
     return below;
 }
 
-/* Number of particles at each node. */
+/* Weights of the particles at each node. */
 static void count(aw_line *line, const aw_particles *p)
 {
     const size_t n = (size_t)line->n;
@@ -141,8 +141,9 @@ static void count(aw_line *line, const aw_particles *p)
         memset(part, 0, n * sizeof *part);
         for (size_t i = aw_chunk_begin(p->n, PARTS, k); i < end; ++i) {
             const int first = node_below(line, line->s[i], &f) + AW_LINE_FIRST;
+            const double weight = aw_particles_weight(p, i);
             aw_line_spline(f, w);
-            for (int q = 0; q < AW_LINE_NODES; ++q) part[first + q] += w[q];
+            for (int q = 0; q < AW_LINE_NODES; ++q) part[first + q] += weight * w[q];
         }
     }
     for (int k = 1; k < PARTS; ++k)
@@ -198,8 +199,8 @@ typedef struct extremes {
     double sum, most[2];
 } extremes;
 
-static extremes gather_part(const aw_line *line, const reference *ref, const size_t range[2],
-                            double *Fz, double *Fx)
+static extremes gather_part(const aw_line *line, const aw_particles *p, const reference *ref,
+                            const size_t range[2], double *const force[2])
 {
     extremes out = {0.0, {-INFINITY, -INFINITY}};
     for (size_t i = range[0]; i < range[1]; ++i) {
@@ -207,9 +208,9 @@ static extremes gather_part(const aw_line *line, const reference *ref, const siz
         const double theta = S >= ref->begin && S < ref->end
                                  ? ref->at.theta - ref->at.kappa * line->s[i]
                                  : aw_orbit_at(ref->orbit, S).theta;
-        Fz[i] = F * cos(theta);
-        Fx[i] = F * sin(theta);
-        out.sum += F;
+        force[0][i] = F * cos(theta);
+        force[1][i] = F * sin(theta);
+        out.sum += aw_particles_weight(p, i) * F;
         out.most[0] = fmax(out.most[0], -F);
         out.most[1] = fmax(out.most[1], F);
     }
@@ -225,7 +226,7 @@ void aw_line_gather(const aw_line *line, const aw_particles *p, const aw_orbit_v
     for (int k = 0; k < PARTS; ++k) {
         const size_t range[2] = {aw_chunk_begin(p->n, PARTS, k),
                                  aw_chunk_begin(p->n, PARTS, k + 1)};
-        part[k] = gather_part(line, &ref, range, Fz, Fx);
+        part[k] = gather_part(line, p, &ref, range, (double *const[2]){Fz, Fx});
     }
     extremes all = part[0];
     for (int k = 1; k < PARTS; ++k) {

@@ -99,7 +99,7 @@ AW_SIMD_FN double find_nodes(const aw_particles *p, size_t i, size_t n, const aw
     return off;
 }
 
-/* Moments of each particle: 1, 1 - beta_par, beta_perp, 0.
+/* Moments of each particle of weight 1: 1, 1 - beta_par, beta_perp, 0.
  * @return the number of particles that are not finite */
 AW_SIMD_FN double particle_moments(const aw_particles *p, size_t i, size_t n,
                                    const aw_particle_grid *g, double (*AW_RESTRICT moment)[4])
@@ -126,6 +126,8 @@ AW_SIMD_FN int deposit_some(const aw_particles *p, size_t i, size_t n, const aw_
     _Alignas(64) double moment[AW_BLOCK][4];
     aw_stencil s;
     if (find_nodes(p, i, n, g, AW_PAD, &s) + particle_moments(p, i, n, g, moment) > 0.0) return 1;
+    for (size_t l = 0; p->weight && l < n; ++l)
+        for (int k = 0; k < 3; ++k) moment[l][k] *= p->weight[i + l];
     for (size_t l = 0; l < n; ++l) {
         const aw_quad m = quad_load(moment[l]);
         double *at = cells + 4 * (ptrdiff_t)s.node[l];

@@ -64,8 +64,8 @@ typedef struct aw_block_forces {
 typedef struct aw_particle_kernels {
     const char *name;
 
-    /** Add the moments of the block, in units of the charge of a particle, to the padded cells of a
-     *  slice (kernels/math/view.h, double).
+    /** Add the moments of the block, in units of the mean charge of a particle, to the padded
+     *  cells of a slice (kernels/math/view.h, double).
      *  @return 0; or 1: a particle is off the grid or not finite, and nothing was added. */
     int (*deposit)(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
                    double *AW_RESTRICT cells);
@@ -93,14 +93,15 @@ typedef struct aw_particle_kernels {
      *  series; no particle was moved. */
     int (*rigid)(aw_particles *p, size_t i, size_t n, const aw_simd_reference *r, double momentum);
 
-    /** Add dz, dx, dz dz, dz dx and dx dx, with (dz, dx) the position from (z, x), to sum. */
+    /** Add dz, dx, dz dz, dz dx and dx dx, with (dz, dx) the position from (z, x), each times the
+     *  weight of the particle, to sum. */
     void (*moments)(const aw_particles *p, size_t i, size_t n, double z, double x, double sum[5]);
 
     /** Update the maxima reach[0] of |u| and reach[1] of |w|, along and across the direction (c, s)
      *  from the point (z, x); axes: z, x, c, s. Particles that are not finite do not count. */
     void (*reach)(const aw_particles *p, size_t i, size_t n, const double axes[4], double reach[2]);
 
-    /** Add the coordinates of the block to sums.
+    /** Add the coordinates of the block, times the weights, to sums.
      *  @return 0; or 1: a particle is not on the piece of the reference, or not finite, and nothing
      *  was added. */
     int (*stats)(const aw_particles *p, size_t i, size_t n, const aw_simd_reference *r,

@@ -21,8 +21,22 @@ static void extremes(const double *AW_RESTRICT value, size_t n, double sum[3])
     sum[2] = max;
 }
 
+static void weighted_moments(const aw_particles *p, size_t i, size_t n, const double centre[2],
+                             double sum[5])
+{
+    for (size_t l = i; l < i + n; ++l) {
+        const double w = p->weight[l], dz = p->z[l] - centre[0], dx = p->x[l] - centre[1];
+        const double term[5] = {dz, dx, dz * dz, dz * dx, dx * dx};
+        for (int k = 0; k < 5; ++k) sum[k] += w * term[k];
+    }
+}
+
 static void moments(const aw_particles *p, size_t i, size_t n, double z, double x, double sum[5])
 {
+    if (p->weight) {
+        weighted_moments(p, i, n, (const double[2]){z, x}, sum);
+        return;
+    }
     const double *AW_RESTRICT zs = p->z + i, *AW_RESTRICT xs = p->x + i;
     double a = 0.0, b = 0.0, aa = 0.0, ab = 0.0, bb = 0.0;
 #pragma omp simd reduction(+ : a, b, aa, ab, bb)
@@ -119,11 +133,27 @@ AW_SIMD_FN void add_products(const double (*AW_RESTRICT c)[AW_BLOCK], size_t n, 
     for (int a = 0; a <= b; ++a) sums->product[b][a] += product[a];
 }
 
+/* The same with the weight of each particle. */
+static void add_weighted(const double (*c)[AW_BLOCK], const double *weight, size_t n,
+                         aw_beam_sums *sums)
+{
+    for (size_t l = 0; l < n; ++l)
+        for (int b = 0; b < AW_BEAM_WIDTH; ++b) {
+            const double v = weight[l] * c[b][l];
+            sums->mean[b] += v;
+            for (int a = 0; a <= b; ++a) sums->product[b][a] += v * c[a][l];
+        }
+}
+
 AW_SIMD_FN int stats_some(const aw_particles *p, size_t i, size_t n, const aw_simd_reference *r,
                           aw_beam_sums *sums)
 {
     _Alignas(64) double c[AW_BEAM_WIDTH][AW_BLOCK];
     if (coordinates(p, i, n, r, c) > 0.0) return 1;
+    if (p->weight) {
+        add_weighted((const double(*)[AW_BLOCK])c, p->weight + i, n, sums);
+        return 0;
+    }
     for (int b = 0; b < AW_BEAM_WIDTH; ++b) add_products((const double(*)[AW_BLOCK])c, n, b, sums);
     return 0;
 }

@@ -84,7 +84,8 @@ static void begin(const aw_config *config, const aw_plan *plan, work *w)
     w->config = *config;
     w->every_step = config->line || config->motion == AW_MOTION_SELF_CONSISTENT;
     if (config->motion == AW_MOTION_SELF_CONSISTENT) w->config.motion = AW_MOTION_EXTERNAL;
-    if ((double)config->beam.particles > most) w->config.beam.particles = (size_t)most;
+    if (!config->beam_at && (double)config->beam.particles > most)
+        w->config.beam.particles = (size_t)most;
     w->steps = plan->steps + 1;
     w->places = places_of(config);
     if (w->steps < 2 * w->places) w->places = w->steps > 1 ? (int)w->steps / 2 : 1;

@@ -177,7 +177,7 @@ static int coarsen_step(aw_neighbour *run, const aw_config *c, const aw_plan *pl
 
 static int change_noise(aw_neighbour *run, const aw_config *c, aw_status *status)
 {
-    if (c->beam.particles < 2 * AW_FEWER_PARTICLES) return 0;
+    if (c->beam_at || c->beam.particles < 2 * AW_FEWER_PARTICLES) return 0;
     *status = add_set(run, "beam.particles=%zu", c->beam.particles / AW_FEWER_PARTICLES);
     if (*status == AW_OK)
         *status = add_set(run, "beam.seed=%" PRIu64, c->beam.seed + (uint64_t)run->level);
@@ -216,7 +216,7 @@ static aw_status same_choice(aw_neighbour *run, const aw_config *c)
         AW_TRY(add_set(run, "numerics.step_m=auto"));
         AW_TRY(add_set(run, "numerics.step_scale=%.17g", c->step_scale));
     }
-    AW_TRY(add_set(run, "beam.particles=%zu", c->beam.particles));
+    if (!c->beam_at) AW_TRY(add_set(run, "beam.particles=%zu", c->beam.particles));
     AW_TRY(add_set(run, "numerics.tolerance=%.17g", c->tolerance));
 done:
     return status;

@@ -10,6 +10,7 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/beam_check.h"
+#include "src/input/beam_source.h"
 #include "src/input/config_set.h"
 #include "src/input/fields.h"
 #include "src/input/lattice_file.h"
@@ -264,22 +265,31 @@ static void check_step(reader *r, double length, double gamma_ref)
                   "a step of %g m ends beyond the lattice (expected at most %.6g m)", step, most);
 }
 
+/* The key that gives the beam its energy. */
+static const char *energy_key(const reader *r)
+{
+    if (node_of(r, "beam.file")) return "beam.file";
+    return node_of(r, "beam.gamma") ? "beam.gamma" : "beam.energy_eV";
+}
+
 /* Magnets guide only beams of about the energy that sets their fields. */
 static void check_energy(reader *r, const aw_lattice_input *input)
 {
-    const char *key = node_of(r, "beam.gamma") ? "beam.gamma" : "beam.energy_eV";
+    const char *key = energy_key(r);
     const aw_yaml_node *node = node_of(r, key);
     const double gamma = r->config->beam.gamma, gamma_ref = input->gamma_ref;
-    const double unit = strchr(key, '_') ? AW_ME_EV : 1.0;
+    const double unit = strcmp(key, "beam.gamma") == 0 ? 1.0 : AW_ME_EV;
     int magnets = 0;
     for (size_t i = 0; i < input->n; ++i)
         magnets |= input->element[i].angle != 0.0 || input->element[i].k1 != 0.0;
     if (!node || !magnets || !(gamma > 1.0)) return;
     if (gamma >= 0.5 * gamma_ref && gamma <= 2.0 * gamma_ref) return;
-    aw_yaml_error(&r->errors, node,
-                  "is %.3g times the lattice's reference, which sets the fields (expected %.8g to "
-                  "%.8g, or another E_tot_ref in the lattice)",
-                  gamma / gamma_ref, 0.5 * gamma_ref * unit, 2.0 * gamma_ref * unit);
+    aw_yaml_error(
+        &r->errors, node,
+        "%sis %.3g times the lattice's reference, which sets the fields (expected %.8g to "
+        "%.8g%s, or another E_tot_ref in the lattice)",
+        r->config->beam_at ? "its mean energy " : "", gamma / gamma_ref, 0.5 * gamma_ref * unit,
+        2.0 * gamma_ref * unit, r->config->beam_at ? " eV" : "");
 }
 
 /* The elements of the lattice; *have is 1 if they are complete. */
@@ -346,10 +356,24 @@ static void compare_energies(const reader *r)
     const aw_config *config = r->config;
     double ratio = config->beam.gamma / config->lattice->gamma_ref - 1.0;
     if (!(fabs(ratio) <= 0.01))
-        aw_config_warn(config, node_of(r, "beam.gamma") ? "beam.gamma" : "beam.energy_eV",
+        aw_config_warn(config, energy_key(r),
                        "the beam's mean energy is %+.3g %% from the lattice's reference energy "
                        "(gamma %.8g and %.8g), which sets the fields",
                        100.0 * ratio, config->beam.gamma, config->lattice->gamma_ref);
+}
+
+static aw_status read_beam(reader *r)
+{
+    if (!node_of(r, "beam.file")) {
+        read_energy(r);
+        read_width(r);
+        const aw_status status = aw_beam_shape_read(&r->errors, r->root, r->config);
+        if (status) return status;
+        return aw_beam_source_absent(&r->errors, r->root);
+    }
+    r->gamma_given = 1;
+    r->config->given |= AW_GIVEN_PARTICLES;
+    return aw_beam_source_read(&r->errors, r->root, r->config);
 }
 
 static aw_status read_all(reader *r, const char *const *set)
@@ -364,8 +388,8 @@ static aw_status read_all(reader *r, const char *const *set)
     status = aw_fields_read(&r->errors, r->root, r->config);
     if (!status) status = aw_places_new(r->root, &r->config->place);
     if (status) return status;
-    read_energy(r);
-    read_width(r);
+    status = read_beam(r);
+    if (status) return status;
     aw_beam_check(&r->errors, r->root, &r->config->beam);
     read_grid(r);
     read_accuracy(r);
@@ -412,6 +436,11 @@ void aw_config_free(aw_config *config)
     free(config->path);
     free(config->lattice_path);
     free(config->lattice_name);
+    free(config->beam_file);
+    free(config->profile);
+    aw_free(config->table_s);
+    aw_free(config->table_current);
+    aw_particles_free(config->beam_at);
     free(config->directory);
     aw_free(config->at_m);
     aw_free(config->particles_at_m);

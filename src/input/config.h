@@ -33,11 +33,18 @@ enum {
 /** Owned by the caller of aw_config_read; free with aw_config_free. SI units throughout. */
 typedef struct aw_config {
     char *title;
-    char *path;         /* of the run file, as given */
-    char *lattice_path; /* resolved relative to the run file; NULL: the lattice stands in it */
-    char *lattice_name; /* of the Lattice in use */
-    double lattice_eV;  /* reference energy as the lattice gives it, gamma_ref to rounding */
-    aw_beam_params beam;
+    char *path;          /* of the run file, as given */
+    char *lattice_path;  /* resolved relative to the run file; NULL: the lattice stands in it */
+    char *lattice_name;  /* of the Lattice in use */
+    double lattice_eV;   /* reference energy as the lattice gives it, gamma_ref to rounding */
+    aw_beam_params beam; /* with a file: the moments of its particles (aw_beam_moments) */
+    char *beam_file;     /* path of the file of particles, absolute; NULL: the beam is drawn */
+    long beam_iteration; /* of the file; AW_ITERATION_LAST */
+    int beam_scaled;     /* 1: beam.charge_C is given, too */
+    size_t beam_dead;    /* particles that the file marks as lost and that were left out */
+    char *profile;       /* path of the table of the current, absolute; NULL: none */
+    double *table_s, *table_current; /* that table, owned (beam.table_n) */
+    aw_particles *beam_at; /* the particles of the file at the start, owned; NULL: no file */
     aw_motion motion;
     int line;          /* 1: forces of the one-dimensional model (pic/line) */
     int line_model;    /* an aw_line_model */

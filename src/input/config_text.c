@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/beam/beam_file.h"
+#include "src/input/beam_source.h"
 #include "src/input/fields.h"
 #include "src/io/directory.h"
 #include "src/yaml/quote.h"
@@ -170,6 +172,25 @@ static int put_lattice(FILE *out, const aw_config *config)
     return 1;
 }
 
+static void put_iteration(FILE *out, const aw_field *field, long iteration)
+{
+    put_key(out, field);
+    if (iteration == AW_ITERATION_LAST)
+        fputs("last\n", out);
+    else
+        fprintf(out, "%ld\n", iteration);
+}
+
+static void put_modulation(FILE *out, const aw_field *field, const aw_beam_params *beam)
+{
+    put_key(out, field);
+    fputs("{wavelength_m: ", out);
+    put_double(out, beam->modulation_wavelength);
+    fputs(", depth: ", out);
+    put_double(out, beam->modulation_depth);
+    fputs("}\n", out);
+}
+
 /* Texts are quoted, because a plain one could be read as a number, a null or another type.
  * @return 0 if out of memory */
 static int put_special(FILE *out, const aw_field *field, const aw_config *config)
@@ -183,6 +204,18 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
         fputc('\n', out);
     } else if (strcmp(leaf, "lattice") == 0)
         return put_lattice(out, config);
+    else if (strcmp(leaf, "file") == 0) {
+        put_key(out, field);
+        aw_yaml_quote(out, config->beam_file);
+        fputc('\n', out);
+    } else if (strcmp(leaf, "profile") == 0) {
+        put_key(out, field);
+        aw_yaml_quote(out, config->profile);
+        fputc('\n', out);
+    } else if (strcmp(leaf, "iteration") == 0)
+        put_iteration(out, field, config->beam_iteration);
+    else if (strcmp(leaf, "modulation") == 0 && beam->modulation_depth > 0.0)
+        put_modulation(out, field, beam);
     else if (strcmp(leaf, "gamma") == 0)
         put_number(out, field, beam->gamma);
     else if (strcmp(leaf, "sigma_x_m") == 0 && !by_emittance)
@@ -256,10 +289,15 @@ static int put_field(FILE *out, const aw_field *field, const aw_config *config)
     return 1;
 }
 
-/* Keys that a run with other forces refuses are left out. */
+/* Keys that a run with other forces, or another source of particles, refuses are left out. */
 static int is_refused(const aw_field *field, const aw_config *config)
 {
-    return !config->line && strncmp(field->key, "line.", strlen("line.")) == 0;
+    if (!config->line && strncmp(field->key, "line.", strlen("line.")) == 0) return 1;
+    if (strncmp(field->key, "beam.", strlen("beam.")) != 0) return 0;
+    const int of_file =
+        strcmp(field->key, "beam.file") == 0 || strcmp(field->key, "beam.iteration") == 0;
+    if (!config->beam_file) return of_file || aw_beam_shape_unused(field->key, &config->beam);
+    return !of_file && !(config->beam_scaled && strcmp(field->key, "beam.charge_C") == 0);
 }
 
 char *aw_config_text(const aw_config *config)

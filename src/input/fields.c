@@ -41,6 +41,9 @@ static const aw_field table[] = {
     {"title", AW_FIELD_SPECIAL, 0, NULL, ANY, "a text"},
     {"lattice", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a path beside this file, e.g. bend.pals.yaml, or PALS: {...}"},
+    {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a path beside this file, of openPMD or text, e.g. beam.h5"},
+    {"beam.iteration", AW_FIELD_SPECIAL, 0, NULL, ANY, "last, or a whole number"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, CHARGE,
      "a magnitude in C, e.g. 1.0e-9"},
     {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, GAMMA_MAX, 1, NULL,
@@ -52,6 +55,16 @@ static const aw_field table[] = {
     {"beam.seed", AW_FIELD_SEED, AT(beam.seed), "1", ANY, "a whole number from 0 to 2^64 - 1"},
     {"beam.distribution", AW_FIELD_CHOICE, AT(beam.distribution), "gaussian",
      WORDS(AW_DISTRIBUTION_NAMES), AW_DISTRIBUTION_TEXT},
+    {"beam.edge", AW_FIELD_NUMBER, AT(beam.edge), "0.05", 1e-4, 10.0, 0, NULL,
+     "rms of an edge of flat-top over the length between the edges, 1.0e-4 to 10, e.g. 0.05"},
+    {"beam.separation", AW_FIELD_NUMBER, AT(beam.separation), "4.0", 0.0, 100.0, 0, NULL,
+     "distance of the two of double-gaussian over the rms of each, 0 to 100, e.g. 4.0"},
+    {"beam.ahead", AW_FIELD_NUMBER, AT(beam.ahead), "0.5", 0.0, 1.0, 0, NULL,
+     "part of the charge of double-gaussian in the one ahead, 0 to 1, e.g. 0.5"},
+    {"beam.profile", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a path beside this file, of lines of s in m and the current, e.g. current.txt"},
+    {"beam.modulation", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a mapping, e.g. {wavelength_m: 1.0e-6, depth: 0.05}"},
     {"beam.sampling", AW_FIELD_CHOICE, AT(beam.quiet), "quiet", WORDS("random|quiet"),
      "quiet or random"},
     {"beam.cutoff_sigma", AW_FIELD_NUMBER, AT(beam.cutoff_sigma), "5.0", CUTOFF,
@@ -125,8 +138,6 @@ static const struct {
     const char *key, *instead;
 } reserved[] = {
     {"wakes", "leave it out"},
-    {"beam.file", "expected distribution: gaussian"},
-    {"beam.iteration", "leave it out: it belongs to beam.file"},
     {"beam.resample", "leave it out: it belongs to beam.file"},
     {"beam.start_m", "leave it out: the beam starts at the entrance of the lattice"},
     {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
@@ -134,7 +145,6 @@ static const struct {
     {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
     {"beam.alpha_y", "leave it out: the bunch is a sheet"},
     {"beam.isr", "leave it out"},
-    {"beam.modulation", "leave it out"},
     {"numerics.plates_gap_m", "leave it out: the field is that of free space"},
 };
 
@@ -176,6 +186,13 @@ static const aw_yaml_node *section_node(const aw_yaml_node *root, const aw_field
 const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *field)
 {
     return aw_yaml_get(section_node(root, field), aw_field_leaf(field));
+}
+
+int aw_field_from_file(const aw_yaml_node *root, const aw_field *field)
+{
+    return strncmp(field->key, "beam.", strlen("beam.")) == 0 &&
+           strcmp(field->key, "beam.file") != 0 && strcmp(field->key, "beam.iteration") != 0 &&
+           aw_field_node(root, aw_field_find("beam.file")) != NULL;
 }
 
 static int in_range(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,
@@ -315,6 +332,13 @@ void aw_field_section(const aw_yaml_node *root, const aw_field *field, int *line
     *column = own ? section->key_column : root->column;
 }
 
+/* A tabulated current has a length of its own. */
+static int is_tabulated(const aw_yaml_node *root)
+{
+    const aw_yaml_node *node = aw_field_node(root, aw_field_find("beam.distribution"));
+    return node && node->kind == AW_YAML_SCALAR && strcmp(node->text, "tabulated") == 0;
+}
+
 aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
 {
     for (size_t i = 0; i < ROWS; ++i) {
@@ -322,6 +346,8 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
         const aw_yaml_node *node = aw_field_node(root, field);
         aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
         if (field->kind == AW_FIELD_SPECIAL) continue;
+        if (!node && !field->initial && aw_field_from_file(root, field)) continue;
+        if (!node && field->offset == AT(beam.sigma_s) && is_tabulated(root)) continue;
         if (!node && !field->initial) {
             aw_field_missing(errors, root, field);
             continue;

@@ -45,6 +45,9 @@ const char *aw_field_leaf(const aw_field *field);
 /** Node of a key in a run file; NULL when it is absent. */
 const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *field);
 
+/** Whether the beam is in a file, which holds what this key of the section `beam` says. */
+int aw_field_from_file(const aw_yaml_node *root, const aw_field *field);
+
 /** Number within the field's range (also of a special key).
  *  @return 1 and *out, or 0 with the problem noted. */
 int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,

@@ -44,8 +44,10 @@ typedef struct aw_species {
     aw_axes axes;          /* point, tangent and normal of the design orbit at s_ref */
     const double *x, *z;   /* from the origin of the axes [m] */
     const double *px, *pz; /* momentum of one electron [kg m/s], along the axes */
+    const double *y, *py;  /* height and its momentum; NULL: all in the plane */
     const uint64_t *id;    /* unique and the same in every file */
-    double charge;         /* of one macro-particle [C], a magnitude */
+    double charge;         /* of one macro-particle [C], a magnitude; the mean, if they differ */
+    const double *charges; /* of each; NULL: all the same */
     double time;           /* at which x, z, px, pz hold [s] */
 } aw_species;
 

@@ -3,7 +3,9 @@
 #include "src/output/species.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "src/base/log.h"
 #include "src/base/units.h"
 
 /* Name, unitDimension, timeOffset and the two ED-PIC attributes of a particle record. */
@@ -67,14 +69,38 @@ static void component(aw_h5 *h5, hid_t parent, const char *name, size_t n, const
     aw_h5_close(h5, object);
 }
 
-static void vector(aw_h5 *h5, hid_t parent, size_t n, const double *x, const double *z, record r)
+/* Three components; those that are NULL are zero: without heights the bunch is a sheet. */
+static void vector(aw_h5 *h5, hid_t parent, size_t n, const double *const xyz[3], record r)
 {
     hid_t group = aw_h5_group(h5, parent, r.name);
     describe(h5, group, r);
-    component(h5, group, "x", n, x, 0.0);
-    component(h5, group, "y", n, NULL, 0.0); /* the bunch is a sheet in the plane y = 0 */
-    component(h5, group, "z", n, z, 0.0);
+    component(h5, group, "x", n, xyz[0], 0.0);
+    component(h5, group, "y", n, xyz[1], 0.0);
+    component(h5, group, "z", n, xyz[2], 0.0);
     aw_h5_close(h5, group);
+}
+
+/* Charge of each macro-particle in a unit [C]. Both records are in the file: ED-PIC asks for
+ * numbers of electrons, whose unitSI must be 1, and beamphysics for coulombs. */
+static void charges(aw_h5 *h5, hid_t parent, const aw_species *species, double unit, record r)
+{
+    const size_t n = species->n;
+    const hsize_t size = n;
+    if (!species->charges) {
+        scalar_constant(h5, parent, n, species->charge / unit, r);
+        return;
+    }
+    double *number = malloc(n * sizeof *number);
+    if (!number) {
+        h5->status = aw_error(AW_ERR_NOMEM, "%s: no memory for %zu charges", h5->path, n);
+        return;
+    }
+    for (size_t i = 0; i < n; ++i) number[i] = species->charges[i] / unit;
+    const hid_t set = aw_h5_doubles(h5, parent, r.name, 1, &size, number);
+    describe(h5, set, r);
+    aw_h5_attr_double(h5, set, "unitSI", 1.0);
+    aw_h5_close(h5, set);
+    free(number);
 }
 
 static void ids(aw_h5 *h5, hid_t parent, const aw_species *species)
@@ -121,12 +147,14 @@ static void patch_vector(aw_h5 *h5, hid_t parent, const char *name, const double
     aw_h5_close(h5, group);
 }
 
-/* All particles are one patch; across the sheet it is one cell thick, so that it holds y = 0. */
+/* All particles are one patch; across the sheet it is one cell thick, so that it holds y = 0,
+ * unless the particles have heights. */
 static void patches(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot)
 {
     const aw_species *species = snapshot->species;
     double from[3] = {0.0}, extent[3] = {0.0, snapshot->frame.hx, 0.0};
     bounds(species->x, species->n, &from[0], &extent[0]);
+    if (species->y) bounds(species->y, species->n, &from[1], &extent[1]);
     bounds(species->z, species->n, &from[2], &extent[2]);
     hid_t group = aw_h5_group(h5, parent, "particlePatches");
     one_integer(h5, group, "numParticles", species->n);
@@ -160,13 +188,13 @@ void aw_species_write(aw_h5 *h5, hid_t parent, const aw_snapshot *snapshot)
     size_t n = species->n;
     hid_t group = aw_h5_group(h5, parent, "electron");
     species_attributes(h5, group, snapshot);
-    vector(h5, group, n, species->x, species->z, POSITION);
-    vector(h5, group, n, NULL, NULL, POSITION_OFFSET);
-    vector(h5, group, n, species->px, species->pz, MOMENTUM);
+    vector(h5, group, n, (const double *const[3]){species->x, species->y, species->z}, POSITION);
+    vector(h5, group, n, (const double *const[3]){NULL, NULL, NULL}, POSITION_OFFSET);
+    vector(h5, group, n, (const double *const[3]){species->px, species->py, species->pz}, MOMENTUM);
     scalar_constant(h5, group, n, -AW_E, CHARGE);
     scalar_constant(h5, group, n, AW_ME, MASS);
-    scalar_constant(h5, group, n, species->charge / AW_E, WEIGHTING);
-    scalar_constant(h5, group, n, species->charge, WEIGHT);
+    charges(h5, group, species, AW_E, WEIGHTING);
+    charges(h5, group, species, 1.0, WEIGHT);
     scalar_constant(h5, group, n, species->time, TIME);
     scalar_constant(h5, group, n, 1.0, STATUS);
     ids(h5, group, species);

@@ -11,9 +11,10 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/beam/vertical.h"
 #include "src/output/openpmd.h"
 
-enum { P_X, P_Z, P_PX, P_PZ, PARTICLE_ARRAYS };
+enum { P_X, P_Z, P_PX, P_PZ, P_CHARGE, P_Y, P_PY, PARTICLE_ARRAYS };
 
 /** What is known of a node: its point, the results there, and the moments along its own design
  *  tangent and normal, which are turned by an angle of cosine c and sine s against the grid's. */
@@ -170,6 +171,19 @@ done:
     return status;
 }
 
+/* Heights, moved by the linear optics; a particle keeps the slope that its first momentum gives. */
+static void fill_heights(aw_diag *d, const aw_particles *p, const aw_simulation *sim)
+{
+    const double unit = AW_ME * AW_C;
+    double m[4];
+    aw_vertical_map(sim->config->lattice, sim->S_ref, m);
+    for (size_t i = 0; i < p->n; ++i) {
+        const double first = sqrt(fmax(p->gamma0[i] * p->gamma0[i] - 1.0, 0.0));
+        d->particle[P_Y][i] = m[0] * p->y[i] + m[1] * (p->py[i] / first);
+        d->particle[P_PY][i] = unit * (m[2] * p->y[i] * first + m[3] * p->py[i]);
+    }
+}
+
 /* Particles along the design tangent and normal at S_ref, from the point of the orbit there. */
 static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *species)
 {
@@ -189,14 +203,19 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
         d->particle[P_X][i] = -dz * at.st + dx * at.ct;
         d->particle[P_PZ][i] = unit * (p->pz[i] * at.ct + p->px[i] * at.st);
         d->particle[P_PX][i] = unit * (-p->pz[i] * at.st + p->px[i] * at.ct);
-        d->id[i] = i + 1;
+        d->particle[P_CHARGE][i] = p->charge * aw_particles_weight(p, i);
+        d->id[i] = p->id ? p->id[i] : i + 1;
     }
+    if (p->y) fill_heights(d, p, sim);
     *species = (aw_species){.n = p->n,
                             .axes = {.z = at.z, .x = at.x, .theta = at.theta},
                             .x = d->particle[P_X],
                             .z = d->particle[P_Z],
                             .px = d->particle[P_PX],
                             .pz = d->particle[P_PZ],
+                            .y = p->y ? d->particle[P_Y] : NULL,
+                            .py = p->y ? d->particle[P_PY] : NULL,
+                            .charges = p->weight ? d->particle[P_CHARGE] : NULL,
                             .id = d->id,
                             .charge = p->charge,
                             .time = aw_simulation_ct(sim) / AW_C};

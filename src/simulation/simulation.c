@@ -44,13 +44,16 @@ static aw_status allocate_arrays(aw_simulation *sim)
     return sim->point && sim->result && sim->error && sim->axis && sim->bin ? AW_OK : AW_ERR_NOMEM;
 }
 
-/* Draw the beam and place it on the design orbit at S = 0. */
+/* Draw the beam, or take that of a file, and place it on the design orbit at S = 0. */
 static aw_status place_beam(aw_simulation *sim, int distributed)
 {
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
-    AW_TRY(distributed ? aw_particles_draw_part(&config->beam, &sim->particles)
-                       : aw_particles_draw(&config->beam, &sim->particles));
+    if (config->beam_at)
+        AW_TRY(aw_particles_share(config->beam_at, distributed, &sim->particles));
+    else
+        AW_TRY(distributed ? aw_particles_draw_part(&config->beam, &sim->particles)
+                           : aw_particles_draw(&config->beam, &sim->particles));
     if (config->motion == AW_MOTION_RIGID)
         AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, 0.0));
     else
@@ -78,7 +81,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     *out = NULL;
     if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
     sim->config = config;
-    sim->reach = aw_cut_normal_of(config->beam.cutoff_sigma).reach;
+    sim->reach = config->beam_at ? config->beam.cutoff_sigma : aw_beam_reach(&config->beam);
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_device_params device = {.variant = variant,
                                .threads = config->threads,

@@ -25,7 +25,7 @@ typedef struct aw_simulation {
     aw_plan plan;
     aw_schedule *schedule;
     aw_particles *particles;
-    double reach; /* of the drawn beam from its centre, in rms sizes */
+    double reach; /* of the beam at the start from its centre, in rms sizes */
     aw_frame frame;
     aw_deposit *deposit;
     aw_history *history;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pic/distribution.h"
 #include "src/base/units.h"
 #include "src/input/fields.h"
 #include "tests/assert_close.h"
@@ -244,11 +245,39 @@ static void what_is_not_built_yet_is_said_so(void **state)
     refused_run("solver: adaptive", "solver: magic",
                 "run.yaml:20:11: numerics.solver: 'magic' is not known (expected adaptive, "
                 "two-phase, heuristic, predictive, heterogeneous or projection)");
-    refused_run("distribution: gaussian", "distribution: uniform",
-                "run.yaml:8:17: beam.distribution: 'uniform' is not known (expected gaussian)");
+    refused_run("distribution: gaussian", "distribution: wavy",
+                "run.yaml:8:17: beam.distribution: 'wavy' is not known (expected gaussian or "
+                "uniform or parabolic or flat-top or double-gaussian or tabulated)");
     refused_run("checkpoint_every: 0", "checkpoint_every: 5",
                 "run.yaml:31:21: output.checkpoint_every: checkpoints are not built yet (expected "
                 "0)");
+}
+
+static void profiles_and_modulation_arrive_and_are_written(void **state)
+{
+    aw_config *config = NULL;
+    const char *const set[] = {"beam.distribution=flat-top", "beam.edge=0.2",
+                               "beam.modulation={wavelength_m: 2.0e-6, depth: 0.25}"};
+    (void)state;
+    write_good();
+    assert_int_equal(read_run(set, 3, &config), AW_OK);
+    assert_string_equal(aw_distribution_list(config->beam.distribution)->name, "flat-top");
+    assert_close(config->beam.edge, 0.2, 0.0, 0.0);
+    assert_close(config->beam.modulation_wavelength, 2e-6, 0.0, 0.0);
+    assert_close(config->beam.modulation_depth, 0.25, 0.0, 0.0);
+    char *text = aw_config_text(config);
+    assert_non_null(strstr(text, "  distribution: flat-top\n  edge: 0.2\n  modulation: "
+                                 "{wavelength_m: 2.0e-06, depth: 0.25}\n"));
+    free(text);
+    aw_config_free(config);
+    refused_set("beam.edge=0.2", "--set beam.edge: has no meaning with this distribution (expected "
+                                 "another, or none of this key)");
+    refused_set("beam.modulation=3",
+                "--set beam.modulation: '3' is not a mapping (expected a mapping, e.g. "
+                "{wavelength_m: 1.0e-6, depth: 0.05})");
+    refused_set("beam.modulation={depth: 0.1}",
+                "--set beam.modulation: has no wavelength_m (expected a wavelength in m, e.g. "
+                "1.0e-6)");
 }
 
 /* Names kept for later are not called unknown, each in one line. */
@@ -258,12 +287,6 @@ static void reserved_keys_are_not_built_yet(void **state)
         const char *from, *to, *message;
     } row[] = {
         {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
-        {"distribution: gaussian", "file: beam.h5",
-         "8:3: beam.file: is not built yet (expected distribution: gaussian)"},
-        {"distribution: gaussian", "distribution: gaussian\n  file: beam.h5",
-         "9:3: beam.file: is not built yet (expected distribution: gaussian)"},
-        {"  seed: 7", "  iteration: 7",
-         "7:3: beam.iteration: is not built yet (leave it out: it belongs to beam.file)"},
         {"  seed: 7", "  resample: 7",
          "7:3: beam.resample: is not built yet (leave it out: it belongs to beam.file)"},
         {"  seed: 7", "  start_m: 7",
@@ -274,8 +297,6 @@ static void reserved_keys_are_not_built_yet(void **state)
         {"  seed: 7", "  emittance_y_m: 7",
          "7:3: beam.emittance_y_m: is not built yet (leave it out: the bunch is a sheet)"},
         {"  seed: 7", "  isr: full", "7:3: beam.isr: is not built yet (leave it out)"},
-        {"  seed: 7", "  modulation: {wavelength_m: 1e-6, depth: 0.1}",
-         "7:3: beam.modulation: is not built yet (leave it out)"},
         {"  history: single", "  plates_gap_m: 0.01",
          "21:3: numerics.plates_gap_m: is not built yet (leave it out: the field is that "
          "of free space)"},
@@ -754,6 +775,7 @@ int main(void)
         cmocka_unit_test(values_out_of_range_are_refused),
         cmocka_unit_test(wrong_types_and_texts_are_refused),
         cmocka_unit_test(what_is_not_built_yet_is_said_so),
+        cmocka_unit_test(profiles_and_modulation_arrive_and_are_written),
         cmocka_unit_test(reserved_keys_are_not_built_yet),
         cmocka_unit_test(both_of_two_alternatives_are_refused),
         cmocka_unit_test(absurd_values_are_refused_by_place),

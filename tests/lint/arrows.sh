@@ -35,11 +35,12 @@ BEGIN {
     sees["src/solvers"] = "predictor quadrature " device
     sees["src/io"] = "src/base"
     sees["src/yaml"] = "src/base"
-    sees["src/input"] = "pic src/io src/yaml " device
+    sees["src/beam"] = "pic src/io " device
+    sees["src/input"] = "src/beam pic src/io src/yaml " device
     sees["src/output"] = "src/io kernels/math src/base"
     sees["validation"] = "quadrature/rules src/base"
-    sees["src/simulation"] = "src/input src/yaml src/output src/io src/solvers pic kernels/cpu " \
-                             "kernels/multi " device
+    sees["src/simulation"] = "src/input src/beam src/yaml src/output src/io src/solvers pic " \
+                             "kernels/cpu kernels/multi " device
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]

@@ -75,6 +75,19 @@ static stage *stage_of(size_t particles)
     return s;
 }
 
+/* Charges of every particle from a half to three halves of the mean; some are zero. */
+static void make_unequal(stage *s)
+{
+    const size_t n = s->particles->n;
+    double sum = 0.0;
+    assert_ok(aw_particles_extend(s->particles, AW_WITH_WEIGHT));
+    for (size_t i = 0; i < n; ++i) {
+        s->particles->weight[i] = i % 7 ? 0.5 + (double)(i * 37 % 101) / 101.0 : 0.0;
+        sum += s->particles->weight[i];
+    }
+    for (size_t i = 0; i < n; ++i) s->particles->weight[i] *= (double)n / sum;
+}
+
 static stage *stage_new(void) { return stage_of(PARTICLES); }
 
 static aw_status offload(stage *s, const aw_device *device)
@@ -188,15 +201,20 @@ static void offload_always(stage *s, const aw_device *device)
     const aw_particle_ops *ops = device->ops->particles;
     const aw_fields_view fields = aw_lattice_fields(s->lattice);
     const aw_particles *p = s->particles;
-    const aw_particles_view view = {p->n, p->z, p->x, p->pz, p->px, p->gamma0, p->element};
+    const aw_particles_view view = {p->n,  p->z,      p->x,       p->pz,
+                                    p->px, p->gamma0, p->element, p->weight};
     assert_ok(ops->offload(device->state, &view, &fields, &s->lattice->orbit));
     s->particles->resident_on = device;
 }
 
-static void compare_steps(const char *kind, size_t particles, int steps)
+static void compare_steps(const char *kind, size_t particles, int steps, int unequal)
 {
     aw_device device = open_device(kind, 2);
     stage *resident = stage_of(particles), *host = stage_of(particles);
+    if (unequal) {
+        make_unequal(resident);
+        make_unequal(host);
+    }
     offload_always(resident, &device);
     for (int k = 0; k < steps; ++k) {
         assert_ok(step(resident, k));
@@ -214,13 +232,18 @@ static void compare_steps(const char *kind, size_t particles, int steps)
 
 static void resident_particles_move_as_those_of_the_host(void **state)
 {
-    compare_steps(*state, PARTICLES, STEPS);
+    compare_steps(*state, PARTICLES, STEPS, 0);
 }
 
 /* More particles than there are threads in all thread blocks of a kernel. */
 static void many_resident_particles_move_as_those_of_the_host(void **state)
 {
-    compare_steps(*state, 300011, 3);
+    compare_steps(*state, 300011, 3, 0);
+}
+
+static void resident_particles_of_unequal_charge_act_as_those_of_the_host(void **state)
+{
+    compare_steps(*state, PARTICLES, 6, 1);
 }
 
 /* The order of the threads does not matter. */
@@ -412,6 +435,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(resident_particles_move_as_those_of_the_host, kind),
         cmocka_unit_test_prestate(many_resident_particles_move_as_those_of_the_host, kind),
+        cmocka_unit_test_prestate(resident_particles_of_unequal_charge_act_as_those_of_the_host,
+                                  kind),
         cmocka_unit_test_prestate(steps_of_resident_particles_have_the_same_bits_again, kind),
         cmocka_unit_test_prestate(errors_of_resident_particles_are_found_in_the_step_of_the_host,
                                   kind),

@@ -39,6 +39,7 @@ typedef struct aw_gpu_particles {
     const double *field;    /* gather: [nx][ns][4] */
     uint64_t *cells;        /* deposit: padded grid, AW_GPU_DEPOSITED scaled integers per cell */
     double scale[AW_GPU_DEPOSITED]; /* deposit: the integer that represents 1 */
+    double heaviest;                /* largest weight */
     double frame[4];                /* moments: origin z, x [m]; reach: also an axis (cos, sin) */
     double factor, cdt;             /* gather, push */
     aw_fields_view fields;          /* push */
@@ -101,6 +102,11 @@ AW_GPU_FN aw_particle aw_gpu_particle(const aw_gpu_particles *c, size_t i)
     return particle;
 }
 
+AW_GPU_FN double aw_gpu_weight(const aw_gpu_particles *c, size_t i)
+{
+    return c->beam.weight ? c->beam.weight[i] : 1.0;
+}
+
 typedef struct aw_gpu_particles_moments_shared {
     double v[AW_GPU_MOMENTS][AW_GPU_THREADS];
 } aw_gpu_particles_moments_shared;
@@ -114,11 +120,12 @@ AW_GPU_FN void aw_gpu_particles_moments_block(const aw_gpu_particles *c,
         AW_GPU_PARTICLES(c, i, block, t)
         {
             const double dz = c->beam.z[i] - c->frame[0], dx = c->beam.x[i] - c->frame[1];
-            sum[0] += dz;
-            sum[1] += dx;
-            sum[2] += dz * dz;
-            sum[3] += dz * dx;
-            sum[4] += dx * dx;
+            const double w = aw_gpu_weight(c, i), wz = w * dz, wx = w * dx;
+            sum[0] += wz;
+            sum[1] += wx;
+            sum[2] += wz * dz;
+            sum[3] += wz * dx;
+            sum[4] += wx * dx;
         }
         for (int k = 0; k < AW_GPU_MOMENTS; ++k) s->v[k][t] = sum[k];
     }
@@ -190,7 +197,8 @@ AW_GPU_FN void aw_gpu_particles_deposit_block(const aw_gpu_particles *c, int blo
             aw_particle_nodes_find(&c->grid, b.z, b.x, &at);
             m[0] = 1.0;
             aw_particle_moments(b.pz, b.px, c->grid.ct, c->grid.st, &m[1], &m[2]);
-            for (int k = 0; k < AW_GPU_DEPOSITED; ++k) m[k] *= c->scale[k];
+            const double weight = aw_gpu_weight(c, i);
+            for (int k = 0; k < AW_GPU_DEPOSITED; ++k) m[k] *= weight * c->scale[k];
             uint64_t *to = c->cells + ((size_t)(at.j + AW_PAD) * row + (size_t)(at.i + AW_PAD)) *
                                           AW_GPU_DEPOSITED;
             for (int q = 0; q < AW_SHAPE_NODES; ++q, to += row * AW_GPU_DEPOSITED)
@@ -242,8 +250,8 @@ AW_GPU_FN void aw_gpu_particles_gather_block(const aw_gpu_particles *c,
             const aw_particle_force f = aw_particle_force_of(value, b.pz, b.px, c->grid.beta);
             c->Fz[i] = f.z;
             c->Fx[i] = f.x;
-            v[AW_GPU_SUM_S] += f.s;
-            v[AW_GPU_SUM_N] += f.n;
+            v[AW_GPU_SUM_S] += aw_gpu_weight(c, i) * f.s;
+            v[AW_GPU_SUM_N] += aw_gpu_weight(c, i) * f.n;
             v[AW_GPU_MIN_S] = aw_gpu_larger(-f.s, v[AW_GPU_MIN_S]);
             v[AW_GPU_MAX_S] = aw_gpu_larger(f.s, v[AW_GPU_MAX_S]);
             v[AW_GPU_MIN_N] = aw_gpu_larger(-f.n, v[AW_GPU_MIN_N]);
@@ -309,8 +317,9 @@ AW_GPU_FN void aw_gpu_particles_stats_block(const aw_gpu_particles *c,
             int k = AW_BEAM_WIDTH;
             aw_particle_coordinates(&c->orbit, &c->ref, c->gamma, &b, c->beam.gamma0[i], at);
             for (int p = 0; p < AW_BEAM_WIDTH; ++p) {
-                sum[p] += at[p];
-                for (int q = 0; q <= p; ++q) sum[k++] += at[p] * at[q];
+                const double weighted = aw_gpu_weight(c, i) * at[p];
+                sum[p] += weighted;
+                for (int q = 0; q <= p; ++q) sum[k++] += weighted * at[q];
             }
         }
         for (int k = 0; k < AW_GPU_STATS; ++k) s->v[k][t] = sum[k];

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/beam/beam_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "src/beam/species_file.h"
+#include "src/beam/text_file.h"
+
+aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, size_t *dead,
+                       char why[AW_WHY_MAX])
+{
+    aw_columns columns = {0};
+    aw_status status = AW_OK;
+    *out = NULL;
+    if (aw_text_file_is_one(source->path))
+        AW_TRY(aw_text_file_read(source->path, source->iteration, &columns));
+    else
+        AW_TRY(aw_species_file_read(source->path, source->iteration, &columns));
+    AW_TRY(aw_columns_particles(&columns, source->charge, out));
+done:
+    *dead = columns.dead;
+    memcpy(why, columns.why, AW_WHY_MAX);
+    aw_columns_free(&columns);
+    return status;
+}
+
+enum { S, X, ANGLE, DELTA, COORDINATES };
+
+typedef struct moments {
+    double mean[COORDINATES], product[COORDINATES][COORDINATES];
+} moments;
+
+static double mean_gamma(const aw_particles *p)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < p->n; ++i)
+        sum += aw_particles_weight(p, i) * (p->gamma0[i] - p->gamma0[0]);
+    return p->gamma0[0] + sum / (double)p->n;
+}
+
+static void coordinates(const aw_particles *p, size_t i, double gamma, double c[COORDINATES])
+{
+    c[S] = p->s0[i];
+    c[X] = p->x0[i];
+    c[ANGLE] = p->px[i] / p->pz[i];
+    c[DELTA] = (p->gamma0[i] - gamma) / gamma;
+}
+
+/* Two passes: the second about the mean. */
+static moments moments_of(const aw_particles *p, double gamma)
+{
+    moments m = {{0.0}, {{0.0}}};
+    double c[COORDINATES];
+    for (size_t i = 0; i < p->n; ++i) {
+        coordinates(p, i, gamma, c);
+        for (int a = 0; a < COORDINATES; ++a)
+            m.mean[a] += aw_particles_weight(p, i) * c[a] / (double)p->n;
+    }
+    for (size_t i = 0; i < p->n; ++i) {
+        const double w = aw_particles_weight(p, i) / (double)p->n;
+        coordinates(p, i, gamma, c);
+        for (int a = 0; a < COORDINATES; ++a)
+            for (int b = 0; b < COORDINATES; ++b)
+                m.product[a][b] += w * (c[a] - m.mean[a]) * (c[b] - m.mean[b]);
+    }
+    return m;
+}
+
+void aw_beam_moments(const aw_particles *p, aw_beam_params *beam)
+{
+    double far_s = 0.0, far_x = 0.0;
+    beam->gamma = mean_gamma(p);
+    const moments m = moments_of(p, beam->gamma);
+    const double ss = m.product[S][S], xx = m.product[X][X], xa = m.product[X][ANGLE];
+    beam->charge = p->charge * (double)p->n;
+    beam->particles = p->n;
+    beam->sigma_s = sqrt(ss);
+    beam->sigma_x = sqrt(xx);
+    beam->emittance = sqrt(fmax(xx * m.product[ANGLE][ANGLE] - xa * xa, 0.0));
+    beam->beta_x = beam->alpha_x = 0.0;
+    if (beam->emittance > 0.0) {
+        beam->beta_x = xx / beam->emittance;
+        beam->alpha_x = -xa / beam->emittance;
+    }
+    beam->chirp = ss > 0.0 ? m.product[S][DELTA] / ss : 0.0;
+    beam->energy_spread =
+        sqrt(fmax(m.product[DELTA][DELTA] - beam->chirp * m.product[S][DELTA], 0.0));
+    for (size_t i = 0; i < p->n; ++i) {
+        far_s = fmax(far_s, fabs(p->s0[i]));
+        far_x = fmax(far_x, fabs(p->x0[i]));
+    }
+    beam->cutoff_sigma = fmax(far_s / beam->sigma_s, far_x / beam->sigma_x);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The particles of a file as columns of numbers, and how they become the particles of a run. */
+#ifndef AW_BEAM_COLUMNS_H
+#define AW_BEAM_COLUMNS_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pic/particles.h"
+
+AW_BEGIN_DECLS
+
+enum { AW_WHY_MAX = 400 };
+
+/** Columns of a file. */
+typedef enum aw_column {
+    AW_COLUMN_X, /* [m] */
+    AW_COLUMN_Y,
+    AW_COLUMN_Z,
+    AW_COLUMN_PX, /* momentum of one electron, gamma beta */
+    AW_COLUMN_PY,
+    AW_COLUMN_PZ,
+    AW_COLUMN_T,      /* [s] */
+    AW_COLUMN_CHARGE, /* of the macro-particle [C], a magnitude */
+    AW_COLUMNS
+} aw_column;
+
+/** n particles, all alive. Members are owned; free with aw_columns_free. */
+typedef struct aw_columns {
+    size_t n, dead;             /* particles that are read, and that were left out */
+    double *column[AW_COLUMNS]; /* [n] each */
+    uint64_t *id;               /* [n], or NULL */
+    int from_reference;         /* 1: z is counted from a reference point, which becomes S = 0;
+                                 * 0: from anywhere: the mean becomes S = 0 */
+    int without_charge;         /* 1: the file has no charges; the column is of equal ones */
+    char why[AW_WHY_MAX];       /* after an error: what is wrong with the file, and the remedy */
+} aw_columns;
+
+/** Allocate the columns for n particles, zero. @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_columns_new(size_t n, aw_columns *columns);
+void aw_columns_free(aw_columns *columns);
+
+/** Note what is wrong. @return AW_ERR_INPUT */
+aw_status aw_columns_refuse(aw_columns *columns, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** The particles at one time, on a straight line: those that are all at one place (rms of z below
+ *  1e-6 of the way that the spread of the times stands for) are drifted to their mean time; z then
+ *  counts from their mean, or from the reference. Exact in a straight.
+ *  @param[in] charge  total [C] to which the charges are scaled; 0: as they are
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_INPUT (columns->why) */
+aw_status aw_columns_particles(aw_columns *columns, double charge, aw_particles **out);
+
+AW_END_DECLS
+#endif

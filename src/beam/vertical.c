@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/beam/vertical.h"
+
+#include <math.h>
+#include <string.h>
+
+/* m = step m */
+static void apply(const double step[4], double m[4])
+{
+    const double out[4] = {step[0] * m[0] + step[1] * m[2], step[0] * m[1] + step[1] * m[3],
+                           step[2] * m[0] + step[3] * m[2], step[2] * m[1] + step[3] * m[3]};
+    memcpy(m, out, sizeof out);
+}
+
+static void drift(double length, double m[4])
+{
+    if (length != 0.0) apply((const double[4]){1.0, length, 0.0, 1.0}, m);
+}
+
+static void kick(double strength, double m[4])
+{
+    if (strength != 0.0) apply((const double[4]){1.0, 0.0, -strength, 1.0}, m);
+}
+
+/* y'' = k1 y */
+static void quadrupole(double k1, double length, double m[4])
+{
+    const double k = sqrt(fabs(k1)), a = k * length;
+    if (k == 0.0)
+        drift(length, m);
+    else if (k1 > 0.0)
+        apply((const double[4]){cosh(a), sinh(a) / k, k * sinh(a), cosh(a)}, m);
+    else
+        apply((const double[4]){cos(a), sin(a) / k, -k * sin(a), cos(a)}, m);
+}
+
+void aw_vertical_map(const aw_lattice *lattice, double S, double m[4])
+{
+    double left = S;
+    const double unity[4] = {1.0, 0.0, 0.0, 1.0};
+    memcpy(m, unity, sizeof unity);
+    for (size_t i = 0; i < lattice->n && left > 0.0; ++i) {
+        const aw_element *e = &lattice->element[i];
+        const double length = fmin(left, e->length);
+        const int bend = e->kind == AW_BEND && e->length > 0.0;
+        const double kappa = bend ? e->angle / e->length : 0.0;
+        if (bend) kick(kappa * tan(e->e1), m);
+        if (e->kind == AW_QUADRUPOLE)
+            quadrupole(e->k1, length, m);
+        else
+            drift(length, m);
+        if (bend && left >= e->length) kick(kappa * tan(e->e2), m);
+        left -= e->length;
+    }
+    if (left != 0.0 && (left > 0.0 || S < 0.0)) drift(left, m);
+}

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""beam.file: particles of openPMD files and of text, and what a run writes of them.
+
+usage: test_beam_file.py DIRECTORY   (of python.c, an empty one; AW_ARCWAKE is the program)
+"""
+import csv
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as problem:
+    print(f"skipped: {problem} (tools/requirements-test.txt lists what is needed)")
+    sys.exit(77)
+
+ARCWAKE = os.environ["AW_ARCWAKE"]
+DIRECTORY = Path(sys.argv[1]).absolute()
+C, EV, ME_EV = 299792458.0, 1.602176634e-19 / 299792458.0, 510998.95
+ULP = 2.3e-16
+
+RUN = """\
+lattice:
+  PALS:
+    facility:
+      - way:
+          kind: BeamLine
+          line:
+            - s: {kind: BeginningEle, ReferenceP: {species_ref: electron, E_tot_ref: 5.0e8}}
+            - d: {kind: Drift, length: 0.2}
+            - q: {kind: Quadrupole, length: 0.1, MagneticMultipoleP: {Kn1: 4.0}}
+            - b: {kind: Bend, BendP: {radius_ref: 2.0, angle_ref: 0.1, e1: 0.05, e2: 0.05}}
+            - e: {kind: Drift, length: 0.1}
+      - ring: {kind: Lattice, branches: [way]}
+numerics: {grid: [24, 24], step_m: 0.05, tolerance: 1.0e-3}
+output: {every: 0, particles_at_m: [0.0]}
+"""
+DRAWN = """\
+beam: {charge_C: 1.0e-10, gamma: 978.5, particles: 4000, sigma_s_m: 5.0e-5, emittance_x_m: 1.0e-9,
+       beta_x_m: 3.0, alpha_x: 0.5}
+"""
+
+
+def program(name, beam, *arguments):
+    (DIRECTORY / f"{name}.yaml").write_text(beam + RUN, encoding="utf-8")
+    environment = {**os.environ, "ARCWAKE_TUNING": "none", "AW_PYTHON": "/bin/false"}
+    return subprocess.run([ARCWAKE, "run", f"{name}.yaml", "-o", name, "--force", *arguments],
+                          cwd=DIRECTORY, env=environment, check=False, capture_output=True,
+                          text=True)
+
+
+def run(name, beam, *arguments):
+    done = program(name, beam, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def component(group, name, n):
+    one = group[name]
+    value = one[()] if isinstance(one, h5py.Dataset) else np.full(n, one.attrs["value"])
+    return value * one.attrs["unitSI"]
+
+
+def particles(name, step=0):
+    """Positions [m], momenta [kg m/s], charges [C] and ids of a step."""
+    with h5py.File(DIRECTORY / name / "diag" / f"arcwake_{step:08d}.h5") as file:
+        species = file[f"data/{step}/particles/electron"]
+        n = int(species.attrs["numParticles"])
+        out = {"id": species["id"][()], "charge": component(species, "weight", n),
+               "total": float(species.attrs["totalCharge"])}
+        for axis in "xyz":
+            out[axis] = component(species, f"position/{axis}", n)
+            out["p" + axis] = component(species, f"momentum/{axis}", n)
+        return out
+
+
+def last_step(name):
+    return max(int(path.stem.split("_")[1]) for path in (DIRECTORY / name / "diag").glob("*.h5"))
+
+
+def monitor(name, column):
+    with open(DIRECTORY / name / "monitor.csv", encoding="utf-8", newline="") as file:
+        return np.array([float(row[column]) for row in csv.DictReader(file)])
+
+
+def bunch(n=3000, seed=1):
+    """A bunch in m and eV/c, with correlated, unequal everything."""
+    random = np.random.default_rng(seed)
+    p = {axis: random.normal(0.0, size, n) for axis, size in (("x", 6e-5), ("y", 4e-5),
+                                                              ("z", 5e-5))}
+    p["pz"] = 5.0e8 * (1.0 + random.normal(0.0, 1e-4, n))
+    p["px"] = random.normal(0.0, 1e4, n)
+    p["py"] = random.normal(0.0, 2e4, n)
+    p["charge"] = 1e-10 * random.uniform(0.5, 1.5, n) / n
+    p["id"] = random.permutation(10 * n)[:n].astype(np.uint64)
+    return p
+
+
+class Writer:
+    """A BeamPhysics file: SI numbers as data sets, or constant where they are one number."""
+
+    def __init__(self, name, base="/", folder="./", species="electron", **attributes):
+        self.file = h5py.File(DIRECTORY / name, "w")
+        self.file.attrs.update({"openPMD": "2.0.0", "openPMDextension": "BeamPhysics;SpeciesType",
+                                "basePath": base, "particlesPath": folder})
+        self.group = self.file.require_group(species) if species else self.file
+        self.group.attrs.update({"speciesType": "electron", "chargeUnitSI": 1.0, **attributes})
+
+    def put(self, name, value, n=None, unit=1.0, dimension=None):
+        if n is None:
+            one = self.group.create_dataset(name, data=value)
+        else:
+            one = self.group.create_group(name)
+            one.attrs.update({"value": value, "shape": np.array([n], dtype="u8")})
+        one.attrs["unitSI"] = unit
+        if dimension:
+            one.attrs["unitDimension"] = np.array(dimension, dtype=float)
+        return self
+
+    def coordinates(self, p, time=0.0):
+        n = len(p["x"])
+        for axis in "xyz":
+            value = p[axis]
+            self.put(f"position/{axis}", value, None if np.ndim(value) else n)
+            self.put(f"momentum/{axis}", p["p" + axis], unit=EV)
+        return self.put("time", time, None if np.ndim(time) else n)
+
+    def done(self):
+        self.file.close()
+
+
+def write_plain(name, p):
+    w = Writer(name, numParticles=len(p["x"]), totalCharge=p["charge"].sum()).coordinates(p)
+    w.put("weight", p["charge"]).put("id", p["id"]).done()
+
+
+class BeamFile(unittest.TestCase):
+    def near(self, a, b, bound):
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=bound)
+
+    def test_out_and_in_again_without_loss(self):
+        p = bunch()
+        write_plain("odd.h5", p)
+        run("one", "beam: {file: odd.h5}\n", "--steps", "1")
+        run("two", "beam: {file: one/diag/arcwake_00000000.h5}\n", "--steps", "1")
+        a, b = particles("one"), particles("two")
+        self.assertTrue(np.array_equal(a["id"], p["id"]))
+        self.assertTrue(np.array_equal(b["id"], a["id"]))
+        for key in ("x", "y", "z"):
+            self.assertTrue(np.array_equal(b[key], a[key]), key)
+        for key in ("px", "py", "pz", "charge"):  # one change of units and back
+            np.testing.assert_allclose(b[key], a[key], rtol=2 * ULP, atol=0.0, err_msg=key)
+        self.assertTrue(np.array_equal(a["x"], p["x"]))
+        self.assertTrue(np.array_equal(a["y"], p["y"]))
+        # two roundings of each; the mean is over the charge
+        np.testing.assert_allclose(a["px"], p["px"] * EV, rtol=1e-8, atol=0.0)  # CODATA 2018
+        np.testing.assert_allclose(a["charge"], p["charge"], rtol=4 * ULP, atol=0.0)
+        self.near(a["z"], p["z"] - np.average(p["z"], weights=p["charge"]), 1e-18)
+        np.testing.assert_allclose(a["total"], p["charge"].sum(), rtol=1e-14)
+
+    def test_a_drawn_bunch_has_the_same_forces_from_its_file(self):
+        run("drawn", DRAWN)
+        run("read", "beam: {file: drawn/diag/arcwake_00000000.h5}\n")
+        for column in ("F_s_mean_eV_per_m", "F_s_peak_eV_per_m", "F_x_peak_eV_per_m",
+                       "energy_change_rms_eV", "sigma_s_m", "emittance_x_m"):
+            a, b = monitor("drawn", column), monitor("read", column)
+            # momenta differ by a rounding, which may turn a decision of the quadrature, whose
+            # tolerance is 1e-3: 4e-7 seen
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5 * np.abs(a).max(),
+                                       err_msg=column)
+
+    def test_unequal_charges_are_as_many_equal_particles(self):
+        """Each particle in two, of a third and of two thirds of its charge."""
+        p = bunch()
+        write_plain("whole.h5", p)
+        parts = {key: np.repeat(value, 2) for key, value in p.items()}
+        parts["charge"] = parts["charge"] * np.tile([1.0, 2.0], len(p["x"])) / 3.0
+        write_plain("split.h5", parts)
+        run("whole", "beam: {file: whole.h5}\n", "--steps", "8")
+        run("split", "beam: {file: split.h5}\n", "--steps", "8")
+        for column in ("charge_C", "F_s_mean_eV_per_m", "F_s_peak_eV_per_m", "sigma_s_m",
+                       "sigma_x_m", "emittance_x_m", "energy_change_mean_eV",
+                       "current_peak_A"):
+            a, b = monitor("whole", column), monitor("split", column)
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5 * np.abs(a).max(),
+                                       err_msg=column)  # rounding, as above
+        self.near(monitor("whole", "charge_C") / p["charge"].sum(), 1.0, 1e-12)
+
+    def test_moments_are_of_the_charge(self):
+        p = bunch()
+        write_plain("moments.h5", p)
+        run("moments", "beam: {file: moments.h5}\n", "--steps", "1")
+        mean = np.average(p["z"], weights=p["charge"])
+        size = np.sqrt(np.average((p["z"] - mean) ** 2, weights=p["charge"]))
+        np.testing.assert_allclose(monitor("moments", "sigma_s_m")[0], size, rtol=1e-9)
+
+    def test_particles_at_one_place_are_drifted_to_one_time(self):
+        """As Bmad has it: times, with their reference as a data set, and no weights."""
+        p = bunch()
+        n = len(p["x"])
+        time = p["z"] / C
+        p["z"] = 0.0
+        w = Writer("place.h5", "/data/%T/", "particles/", "data/00007/particles",
+                   numParticles=n, totalCharge=1e-10).coordinates(p, time)
+        w.put("timeOffset", np.full(n, 3.0e-9)).done()
+        run("place", "beam: {file: place.h5, iteration: 7}\n", "--steps", "1")
+        a = particles("place")
+        momentum = np.sqrt(p["px"] ** 2 + p["py"] ** 2 + p["pz"] ** 2 + ME_EV ** 2)
+        way = C * (time.mean() - time) / momentum
+        # c t of 1 m has the rounding 1e-16 m, and gamma that of c and m in files
+        self.near(a["z"], p["pz"] * way - np.mean(p["pz"] * way), 3e-15)
+        self.near(a["x"], p["x"] + p["px"] * way, 3e-15)
+        self.near(a["y"], p["y"] + p["py"] * way, 3e-15)
+        np.testing.assert_allclose(a["charge"], 1e-10 / n, rtol=4 * ULP)
+
+    def test_the_dead_are_left_out_and_counted(self):
+        p = bunch()
+        n = len(p["x"])
+        status = np.ones(n, dtype="i4")
+        status[[3, 17]] = [2, 0]
+        p["x"][3] = np.nan
+        w = Writer("dead.h5", numParticles=n, totalCharge=1e-10).coordinates(p)
+        w.put("weight", 1e-10 / n, n).put("particleStatus", status).put("id", p["id"]).done()
+        done = run("dead", "beam: {file: dead.h5}\n", "--steps", "1")
+        self.assertIn("2 particles are marked as lost", done.stdout + done.stderr)
+        self.assertTrue(np.array_equal(particles("dead")["id"], np.delete(p["id"], [3, 17])))
+        self.near(particles("dead")["total"], 1e-10 * (n - 2) / n, 1e-24)
+
+    def test_charge_C_rescales(self):
+        p = bunch()
+        write_plain("scaled.h5", p)
+        run("scaled", "beam: {file: scaled.h5, charge_C: 3.0e-10}\n", "--steps", "1")
+        np.testing.assert_allclose(particles("scaled")["charge"],
+                                   p["charge"] * (3.0e-10 / p["charge"].sum()), rtol=1e-14)
+
+    def test_text_of_six_and_of_seven_columns(self):
+        p = bunch()
+        rows = np.column_stack([p[key] for key in ("x", "y", "z", "px", "py", "pz", "charge")])
+        np.savetxt(DIRECTORY / "seven.txt", rows, fmt="%.17g", header="x y z px py pz charge")
+        np.savetxt(DIRECTORY / "six.txt", rows[:, :6], fmt="%.17g", delimiter=", ")
+        write_plain("same.h5", p)
+        run("same", "beam: {file: same.h5}\n", "--steps", "1")
+        run("seven", "beam: {file: seven.txt}\n", "--steps", "1")
+        run("six", "beam: {file: six.txt, charge_C: 1.0e-10}\n", "--steps", "1")
+        a, b, c = (particles(name) for name in ("same", "seven", "six"))
+        for key in ("x", "y", "z", "charge"):
+            self.assertTrue(np.array_equal(a[key], b[key]), key)
+        for key in ("px", "py", "pz"):  # constants of 1e-9 relative (CODATA)
+            np.testing.assert_allclose(b[key], a[key], rtol=1e-8, err_msg=key)
+        np.testing.assert_allclose(c["charge"], 1.0e-10 / len(p["x"]), rtol=4 * ULP)
+
+    def test_heights_follow_the_vertical_optics(self):
+        p = bunch()
+        write_plain("high.h5", p)
+        run("high", "beam: {file: high.h5}\n", "--set", "motion=external")
+        first, last = particles("high"), particles("high", last_step("high"))
+        left = monitor("high", "s_ref_m")[-1] - 0.5
+        k, a = 2.0, 0.2
+        edge = np.array([[1.0, 0.0], [-np.tan(0.05) / 2.0, 1.0]])
+        drifts = [np.array([[1.0, length], [0.0, 1.0]]) for length in (0.2, 0.2, left)]
+        quad = np.array([[np.cosh(a), np.sinh(a) / k], [k * np.sinh(a), np.cosh(a)]])
+        m = drifts[2] @ edge @ drifts[1] @ edge @ quad @ drifts[0]
+        momentum = np.hypot(first["px"], first["pz"])
+        slope = first["py"] / momentum
+        self.near(last["y"], m[0, 0] * first["y"] + m[0, 1] * slope, 1e-16)
+        self.near(last["py"] / momentum, m[1, 0] * first["y"] + m[1, 1] * slope, 1e-16)
+
+    def test_the_resolved_input_runs_again_with_the_same_bits(self):
+        write_plain("again.h5", bunch())
+        run("again", "beam: {file: again.h5}\n", "--steps", "3")
+        done = subprocess.run([ARCWAKE, "run", "again/resolved.yaml", "-o", "again2", "--steps",
+                               "3", "--force"], cwd=DIRECTORY, check=False,
+                              capture_output=True, text=True,
+                              env={**os.environ, "ARCWAKE_TUNING": "none",
+                                   "AW_PYTHON": "/bin/false"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for column in ("F_s_peak_eV_per_m", "sigma_s_m", "charge_C"):
+            self.assertTrue(np.array_equal(monitor("again", column), monitor("again2", column)))
+
+    def test_openpmd_beamphysics_writes_and_reads_the_same_bunch(self):
+        try:
+            from beamphysics import ParticleGroup  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("openpmd-beamphysics is not installed")
+        p = bunch()
+        n = len(p["x"])
+        one = ParticleGroup(data={**{k: p[k] for k in ("x", "y", "z", "px", "py", "pz")},
+                                  "weight": p["charge"], "t": np.zeros(n), "status": np.ones(n),
+                                  "species": "electron"})
+        other = one.copy()
+        other.drift_to_z(0.0)
+        one.write(str(DIRECTORY / "time.h5"))
+        other.write(str(DIRECTORY / "here.h5"))
+        for name, bound in (("time", 1e-12), ("here", 1e-9)):  # c t is rounded, and t has an origin
+            run(name, f"beam: {{file: {name}.h5}}\n", "--steps", "1")
+            back = ParticleGroup(str(DIRECTORY / name / "diag" / "arcwake_00000000.h5"))
+            for key in ("sigma_z", "sigma_x", "charge", "mean_energy"):
+                np.testing.assert_allclose(back[key], one[key], rtol=bound if "z" in key or "x" in
+                                           key else 1e-8, err_msg=f"{name} {key}")
+            if name == "time":
+                np.testing.assert_allclose(back["norm_emit_y"], one["norm_emit_y"], rtol=1e-7)
+
+    def test_a_tabulated_current_has_the_length_of_its_table(self):
+        (DIRECTORY / "current.txt").write_text("# s I\n-1e-4 0\n0 5\n0.5e-4, 0\n",
+                                               encoding="utf-8")
+        beam = ("charge_C: 1.0e-10, particles: 20000, sigma_x_m: 5.0e-5, distribution: tabulated, "
+                "profile: current.txt")
+        run("table", f"beam: {{{beam}}}\n", "--steps", "1")
+        size = 0.5e-4 * np.sqrt(7.0 / 18.0)  # a triangle
+        np.testing.assert_allclose(monitor("table", "sigma_s_m")[0], size, rtol=1e-3)  # 20000
+        self.refused(beam + ", sigma_s_m: 1.0e-5", "beam.sigma_s_m", "distribution")
+        self.refused(beam.replace("current", "nowhere"), "nowhere.txt", "beam.profile")
+        self.refused(beam.replace(", profile: current.txt", ""), "beam.profile", "missing")
+        (DIRECTORY / "back.txt").write_text("0 1\n-1 1\n", encoding="utf-8")
+        self.refused(beam.replace("current", "back"), "line 2", "does not rise")
+
+    def refused(self, beam, *words):
+        done = program("bad", f"beam: {{{beam}}}\n", "--steps", "1")
+        lines = [line for line in done.stderr.splitlines() if "error" in line]
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        for word in ("bad.yaml:1:", "expected", *words):
+            self.assertIn(word, lines[0])
+
+    def test_what_is_wrong_is_said_in_one_line(self):
+        p = bunch()
+        write_plain("good.h5", p)
+        self.refused("file: nowhere.h5", "beam.file", "nowhere.h5")
+        self.refused("file: good.h5, sigma_s_m: 1.0e-5", "beam.sigma_s_m", "beam.file")
+        self.refused("file: good.h5, gamma: 1.0e3", "beam.gamma", "beam.file")
+        self.refused("file: good.h5, iteration: 3", "iteration")
+        self.refused("file: good.h5, iteration: -3", "beam.iteration", "last")
+        for key in ("x", "pz", "charge"):
+            bad = {k: v.copy() for k, v in p.items()}
+            bad[key][7] = np.nan
+            write_plain("nan.h5", bad)
+            self.refused("file: nan.h5", "particle 8", "nan")
+        Writer("no.h5", numParticles=3, totalCharge=1e-10).put("position/x", np.zeros(3)).done()
+        self.refused("file: no.h5", "position/z")
+        w = Writer("short.h5", numParticles=3, totalCharge=1e-10).coordinates(p)
+        w.put("weight", np.ones(5)).done()
+        self.refused("file: short.h5", "weight", "5", str(len(p["x"])))
+        Writer("neither.h5", totalCharge=1e-10).coordinates(p, p["x"] / C).done()
+        self.refused("file: neither.h5", "neither at one place nor at one time")
+        Writer("free.h5").coordinates(p).done()
+        self.refused("file: free.h5", "beam.charge_C")
+        Writer("proton.h5", speciesType="proton", totalCharge=1e-10).coordinates(p).done()
+        self.refused("file: proton.h5", "proton", "electron")
+        w = Writer("two.h5", totalCharge=1e-10).coordinates(p)
+        w.group = w.file.create_group("witness")
+        w.coordinates(p).done()
+        self.refused("file: two.h5", "electron, witness")
+        slow = {**p, "pz": 0.1 * p["pz"]}
+        write_plain("slow.h5", slow)
+        self.refused("file: slow.h5", "mean energy", "eV")
+        (DIRECTORY / "bad.txt").write_text("1 2 3 4 5 6\n1 2 three 4 5 6\n", encoding="utf-8")
+        self.refused("file: bad.txt, charge_C: 1.0e-10", "line 2", "three")
+        (DIRECTORY / "few.txt").write_text("1 2 3\n", encoding="utf-8")
+        self.refused("file: few.txt, charge_C: 1.0e-10", "line 1", "3 numbers")
+        (DIRECTORY / "head.txt").write_text("# only\n", encoding="utf-8")
+        self.refused("file: head.txt, charge_C: 1.0e-10", "no particles")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
