@@ -312,10 +312,11 @@ done:
  * left does not come from the rules. */
 static int makes_no_progress(step *s, double estimate)
 {
+    const aw_rules *near = &s->p->zone[AW_NEAR].rules;
     if (s->best == 0.0 || estimate < AW_PROGRESS * s->best) {
         s->best = estimate;
         s->in_vain = 0;
-    } else {
+    } else if (s->pass[AW_NEAR] == AW_NO_PASS || near->rule[near->level].density >= AW_PER_CELL) {
         s->in_vain++;
     }
     return s->in_vain >= AW_PASSES_IN_VAIN;

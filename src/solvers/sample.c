@@ -92,10 +92,11 @@ static size_t list_jobs(const aw_sample *sample, const aw_sampling *sampling, si
         aw_partition_regions(solver->partition, sampling->problem->history,
                              &sampling->problem->point[point], (uint32_t)point, solver->next);
     const size_t cut = cut_regions(solver->next, uncut, sample->edge, edges, region);
+    const double tolerance = sampling->problem->tolerance;
+    const double density = tolerance < AW_SPARSE_SAMPLE ? AW_SAMPLE_DENSITY : 1.0;
     size_t near = 0;
     while (near < cut && region[near].b <= sampling->border) ++near;
-    job[AW_NEAR] = job[AW_FAR] =
-        (aw_job){.tolerance = sampling->tolerance, .density = AW_SAMPLE_DENSITY};
+    job[AW_NEAR] = job[AW_FAR] = (aw_job){.tolerance = sampling->tolerance, .density = density};
     job[AW_NEAR].first = regions;
     job[AW_NEAR].count = near;
     job[AW_FAR].first = regions + near;
