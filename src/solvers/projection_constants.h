@@ -70,7 +70,8 @@ enum { AW_SAMPLE_SAME_RULE = 1 };
 #define AW_SAMPLE_DENSITY 2.0
 
 /* Tolerance from which on the sample's inner rule is that of other integrals: what density level 1
- * leaves, which has it too, is below 2e-4 (density level 2, S = 8 to 12 m of the Zeuthen chicane). */
+ * leaves, which has it too, is below 2e-4 (by density level 2, S = 8 to 12 m of the Zeuthen
+ * chicane). */
 #define AW_SPARSE_SAMPLE 1e-3
 
 /* The sample's first regions are cut at one common node in this many. With every fourth the sample
