@@ -62,7 +62,7 @@ aw_status aw_particles_share(const aw_particles *whole, int distributed, aw_part
     size_t bytes[ARRAYS];
     aw_status status = new_like(whole, n, out);
     if (distributed) status = aw_comm_agree(status);
-    AW_TRY(status);
+    AW_TRY(status == AW_OK && !*out ? AW_ERR_NOMEM : status);
     (*out)->distributed = ranks > 1;
     (*out)->all = whole->n;
     (*out)->first = first;

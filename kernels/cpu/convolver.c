@@ -61,7 +61,7 @@ static int expected_pad(int n, double beyond)
 size_t aw_cpu_convolver_bytes(const int n[2], const double beyond[2], int threads, size_t slices)
 {
     const int pad[2] = {expected_pad(n[0], beyond[0]), expected_pad(n[1], beyond[1])};
-    const size_t columns = (size_t)(n[0] + pad[0]), rows = (size_t)(n[1] + pad[1]);
+    const size_t columns = (size_t)n[0] + (size_t)pad[0], rows = (size_t)n[1] + (size_t)pad[1];
     const size_t size_s = (size_t)transform_size((int)columns);
     const size_t size_x = (size_t)transform_size((int)rows);
     const size_t reals = size_s * size_x, modes = size_x * (size_s / 2 + 1) * 2;

@@ -113,7 +113,7 @@ static size_t list_species(hid_t group, char list[200], char found[AW_HDF5_NAME]
 /* The group of the species: in particlesPath, or that itself. */
 static aw_status open_species(aw_columns *c, hid_t file, long wanted, hid_t *out)
 {
-    char path[PATH], folder[AW_HDF5_NAME] = "", full[2 * PATH], list[200], name[AW_HDF5_NAME];
+    char path[PATH] = "", folder[AW_HDF5_NAME] = "", full[2 * PATH], list[200], name[AW_HDF5_NAME];
     aw_status status = AW_OK;
     *out = H5I_INVALID_HID;
     AW_TRY(base_group(c, file, wanted, path));

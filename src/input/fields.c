@@ -344,16 +344,17 @@ aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_c
     for (size_t i = 0; i < ROWS; ++i) {
         const aw_field *field = &table[i];
         const aw_yaml_node *node = aw_field_node(root, field);
-        aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = field->initial};
+        const char *initial = field->initial;
+        aw_yaml_node preset = {.kind = AW_YAML_SCALAR, .text = initial};
         if (field->kind == AW_FIELD_SPECIAL) continue;
-        if (!node && !field->initial && aw_field_from_file(root, field)) continue;
+        if (!node && !initial && aw_field_from_file(root, field)) continue;
         if (!node && field->offset == AT(beam.sigma_s) && is_tabulated(root)) continue;
-        if (!node && !field->initial) {
+        if (!node && !initial) {
             aw_field_missing(errors, root, field);
             continue;
         }
         if (!node) {
-            preset.length = strlen(preset.text);
+            preset.length = strlen(initial);
             node = &preset;
         }
         aw_status status = read_field(errors, field, node, config);

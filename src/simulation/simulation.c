@@ -282,7 +282,8 @@ done:
 /* Whether the history has room for steps beyond the planned ones. */
 static int has_room(const aw_simulation *sim)
 {
-    return sim->extra < (double)(sim->plan.steps / AW_EXTRA_STEPS);
+    const long room = sim->plan.steps / AW_EXTRA_STEPS;
+    return sim->extra < (double)room;
 }
 
 /* How often the step to come is halved. */
