@@ -3,6 +3,7 @@
 #include "pic/distribution.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_interp.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -87,16 +88,10 @@ static double double_gaussian(const aw_beam_params *b, double t, double *half)
 static double tabulated(const aw_beam_params *b, double t, double *half)
 {
     const double *s = b->table_s, *current = b->table_current;
-    size_t low = 0, high = b->table_n - 1;
-    const double at = t + 0.5 * (s[0] + s[high]);
-    *half = 0.5 * (s[high] - s[0]);
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (s[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
+    const size_t last = b->table_n - 1;
+    const double at = t + 0.5 * (s[0] + s[last]);
+    const size_t low = gsl_interp_bsearch(s, at, 0, last), high = low + 1;
+    *half = 0.5 * (s[last] - s[0]);
     const double part = fmin(fmax((at - s[low]) / (s[high] - s[low]), 0.0), 1.0);
     return current[low] + part * (current[high] - current[low]);
 }
@@ -199,14 +194,7 @@ void aw_profile_free(aw_profile *p)
 
 double aw_profile_at(const aw_profile *p, double u)
 {
-    size_t low = 0, high = p->n - 1;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (p->cumulative[middle] <= u)
-            low = middle;
-        else
-            high = middle;
-    }
+    const size_t low = gsl_interp_bsearch(p->cumulative, u, 0, p->n - 1), high = low + 1;
     /* density d + (e - d) x/h: the root of d x + (e - d) x^2/2h = rest, without cancellation */
     const double h = p->s[high] - p->s[low], d = p->density[low], e = p->density[high];
     const double rest = u - p->cumulative[low];

@@ -23,7 +23,7 @@ static aw_spectral_sum spectral_sum(const block *b, int j)
     const aw_cpu_convolver *c = b->c;
     const aw_convolution *plan = b->plan;
     aw_spectral_sum s = {.sources = 3 * plan->slices,
-                         .factor = plan->lattice.in_place ? c->ones : c->filter};
+                         .factor = plan->lattice.in_place ? NULL : c->filter};
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
         for (int i = 0; i < s.sources; ++i)

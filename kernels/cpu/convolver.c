@@ -26,7 +26,6 @@ void aw_cpu_convolver_free(aw_cpu_convolver *c)
     fftw_free(c->real);
     aw_free(c->node);
     aw_free(c->filter);
-    aw_free(c->ones);
     aw_free(c->all.weights);
     aw_free(c);
 }
@@ -69,7 +68,7 @@ size_t aw_cpu_convolver_bytes(const int n[2], const double beyond[2], int thread
     const size_t weights = (2 * columns - 1) * (2 * rows - 1) * AW_RINGS;
     const size_t nodes = (columns + (size_t)pad[0]) * (rows + (size_t)pad[1]) * AW_LATTICE_WIDTH;
     return (((size_t)threads + AW_CONVOLVED) * reals +
-            (AW_CONVOLVED + 2 * AW_RINGS + 3 * spectra + 2) * modes + weights + nodes) *
+            (AW_CONVOLVED + 2 * AW_RINGS + 3 * spectra + 1) * modes + weights + nodes) *
            sizeof(double);
 }
 
@@ -82,7 +81,6 @@ static void fill_filter(const aw_cpu_convolver *c)
         const double by = aw_lattice_spectrum(2.0 * AW_PI * (double)column / c->size_s) *
                           aw_lattice_spectrum(2.0 * AW_PI * (double)line / c->size_x);
         c->filter[i] = 1.0 / by;
-        c->ones[i] = 1.0;
     }
 }
 
@@ -115,7 +113,6 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
         aw_alloc((size_t)(2 * columns - 1) * (size_t)(2 * rows - 1), sizeof *c->all.weights);
     c->node = aw_alloc((size_t)(columns + pad[0]) * (size_t)(rows + pad[1]), sizeof *c->node);
     c->filter = aw_alloc(c->numbers, sizeof *c->filter);
-    c->ones = aw_alloc(c->numbers, sizeof *c->ones);
     for (int i = 0; i < AW_RINGS; ++i) {
         complete &= !!(c->ring[i].even = (double *)new_spectrum(c));
         complete &= !!(c->ring[i].odd = (double *)new_spectrum(c));
@@ -124,7 +121,7 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
         complete &= !!(c->sum[i] = new_spectrum(c));
         complete &= !!(c->out[i] = fftw_alloc_real(reals));
     }
-    if (complete && c->real && c->all.weights && c->node && c->filter && c->ones) {
+    if (complete && c->real && c->all.weights && c->node && c->filter) {
         fill_filter(c);
         c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real,
                                           (fftw_complex *)c->ring[0].even, FFTW_ESTIMATE);

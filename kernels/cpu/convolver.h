@@ -35,7 +35,7 @@ typedef struct aw_cpu_convolver {
     aw_displacements all;      /* by up to ns + pad - 1 and nx + pad - 1 cells, all rows */
     double *out[AW_CONVOLVED]; /* [size_x][size_s]: node (0, 0) of a slice is at (pad, pad) */
     double (*node)[AW_LATTICE_WIDTH]; /* [nx + 2 pad][ns + 2 pad]: spline coefficients */
-    double *filter, *ones; /* [numbers]: spline coefficients over values at nodes; ones */
+    double *filter;                   /* [numbers]: spline coefficients over values at nodes */
     aw_ring_spectrum ring[AW_RINGS];
     fftw_complex *sum[AW_CONVOLVED];
     aw_spectra slice[AW_SPECTRA];

@@ -91,9 +91,8 @@ typedef struct aw_common_node {
 typedef struct aw_common_rule {
     const aw_common_node *node; /* [nodes], in any order; for a convolution, by r' */
     size_t nodes;
-    const double
-        *block_end; /* [blocks]: of a convolution, ends of its blocks [m] (aw_block_lattice);
-                                 * the first begins at r' = 0 */
+    const double *block_end; /* [blocks]: of a convolution, ends of its blocks [m]
+                              * (aw_block_lattice); the first begins at r' = 0 */
     size_t blocks;
     size_t columns;                 /* points per row of the grid */
     const aw_field_point *moves_as; /* its velocity is taken for all points; NULL: every point has

@@ -2,6 +2,7 @@
 #include "src/certify/series.h"
 
 #include <errno.h>
+#include <gsl/gsl_interp.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,26 +128,12 @@ void aw_curve_free(aw_curve *c)
     *c = (aw_curve){0};
 }
 
-/* The last point at or before S; 0 if there is none. */
-static size_t before(const aw_curve *c, double S)
-{
-    size_t low = 0, high = c->n;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (c->S[middle] <= S)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 double aw_curve_at(const aw_curve *c, double S)
 {
     if (c->n == 0) return NAN;
     const double span = c->S[c->n - 1] - c->S[0], rounding = 1e-9 * (span > 0.0 ? span : 1.0);
     if (!(S >= c->S[0] - rounding && S <= c->S[c->n - 1] + rounding)) return NAN;
-    const size_t i = before(c, S), first = i > 0 ? i - 1 : 0;
+    const size_t i = gsl_interp_bsearch(c->S, S, 0, c->n), first = i > 0 ? i - 1 : 0;
     const size_t end = first + 4 < c->n ? first + 4 : c->n, begin = end > 4 ? end - 4 : 0;
     double sum = 0.0;
     for (size_t j = begin; j < end; ++j) {

@@ -97,9 +97,9 @@ static double turn_of(const aw_optics_shape *b, int *round)
     const double ss = b->ss + 2.0 * b->bend_s * b->bend_s;
     const double xx = b->xx + 2.0 * b->bend_x * b->bend_x;
     const double sx = b->sx + 2.0 * b->bend_s * b->bend_x;
-    const double mean = 0.5 * (ss + xx), half = hypot(0.5 * (ss - xx), sx);
-    *round = mean + half < 1.44 * (mean - half);
-    return 0.5 * atan2(2.0 * sx, ss - xx);
+    const aw_optics_axes axes = aw_optics_axes_of(ss, sx, xx);
+    *round = axes.longer < AW_ROUND_AXES * axes.shorter;
+    return axes.tilt;
 }
 
 /* Which axis of the grid, 0: s, 1: x, lies along the longer one of the bunch; the grid turns on the

@@ -75,7 +75,7 @@ struct aw_diag {
     const char *input;
     int components[RECORDS];
     double *mesh[RECORDS][2];          /* [nodes] each; NULL where nothing is filled */
-    double *particle[PARTICLE_ARRAYS]; /* [particles] each, made at the first use */
+    double *particle[PARTICLE_ARRAYS]; /* [particles] each, made at the first use; NULL: not held */
     uint64_t *id;
 };
 
@@ -192,8 +192,15 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
     AW_TRY(aw_simulation_particles(sim, &p));
     const aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref);
     const double unit = AW_ME * AW_C;
+    const int used[PARTICLE_ARRAYS] = {[P_X] = 1,
+                                       [P_Z] = 1,
+                                       [P_PX] = 1,
+                                       [P_PZ] = 1,
+                                       [P_Y] = !!p->y,
+                                       [P_PY] = !!p->y,
+                                       [P_CHARGE] = !!p->weight};
     for (int k = 0; k < PARTICLE_ARRAYS; ++k)
-        if (!d->particle[k] && !(d->particle[k] = aw_alloc(p->n, sizeof(double))))
+        if (used[k] && !d->particle[k] && !(d->particle[k] = aw_alloc(p->n, sizeof(double))))
             AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
     if (!d->id && !(d->id = aw_alloc(p->n, sizeof *d->id)))
         AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the particle output"));
@@ -203,7 +210,7 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
         d->particle[P_X][i] = -dz * at.st + dx * at.ct;
         d->particle[P_PZ][i] = unit * (p->pz[i] * at.ct + p->px[i] * at.st);
         d->particle[P_PX][i] = unit * (-p->pz[i] * at.st + p->px[i] * at.ct);
-        d->particle[P_CHARGE][i] = p->charge * aw_particles_weight(p, i);
+        if (p->weight) d->particle[P_CHARGE][i] = p->charge * p->weight[i];
         d->id[i] = p->id ? p->id[i] : i + 1;
     }
     if (p->y) fill_heights(d, p, sim);
@@ -213,9 +220,9 @@ static aw_status fill_particles(aw_diag *d, aw_simulation *sim, aw_species *spec
                             .z = d->particle[P_Z],
                             .px = d->particle[P_PX],
                             .pz = d->particle[P_PZ],
-                            .y = p->y ? d->particle[P_Y] : NULL,
-                            .py = p->y ? d->particle[P_PY] : NULL,
-                            .charges = p->weight ? d->particle[P_CHARGE] : NULL,
+                            .y = d->particle[P_Y],
+                            .py = d->particle[P_PY],
+                            .charges = d->particle[P_CHARGE],
                             .id = d->id,
                             .charge = p->charge,
                             .time = aw_simulation_ct(sim) / AW_C};

@@ -36,6 +36,14 @@ typedef struct walk {
     aw_optics *out;
 } walk;
 
+aw_optics_axes aw_optics_axes_of(double ss, double sx, double xx)
+{
+    const double mean = 0.5 * (ss + xx), half = hypot(0.5 * (ss - xx), sx);
+    return (aw_optics_axes){.longer = sqrt(mean + half),
+                            .shorter = sqrt(fmax(mean - half, 1e-12 * mean)),
+                            .tilt = 0.5 * atan2(2.0 * sx, ss - xx)};
+}
+
 double aw_overtaking_length(double sigma_s, double kappa)
 {
     return cbrt(24.0 * sigma_s / (kappa * kappa));

@@ -73,6 +73,18 @@ typedef struct aw_optics_shape {
 
 aw_optics_shape aw_optics_shape_of(const aw_beam_params *beam, const aw_optics_point *point);
 
+/** Principal axes of a bunch. */
+typedef struct aw_optics_axes {
+    double longer, shorter; /* rms [m]; the shorter at least 1e-6 of their mean square's root */
+    double tilt;            /* of the longer against s, within +-pi/2 [rad] */
+} aw_optics_axes;
+
+/** The axes of the covariance (ss, sx, xx) of s and x [m^2]. */
+aw_optics_axes aw_optics_axes_of(double ss, double sx, double xx);
+
+/** Ratio of the axes up to which the grid does not turn to them (pic/frame.h). */
+#define AW_ROUND_AXES 1.2
+
 /** Overtaking length (24 sigma_s R^2)^(1/3) at curvature kappa [m]. */
 double aw_overtaking_length(double sigma_s, double kappa);
 

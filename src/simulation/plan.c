@@ -28,8 +28,6 @@
 /* Slices beyond those of the steps that a run may add: steps at the changes of the ladder. */
 #define AW_EXTRA_SLICES 8
 
-/* Ratio of the axes of a bunch up to which its grid does not turn to them (pic/frame.h). */
-#define AW_ROUND 1.2
 /* Reach of the convolutions over the longer half-axis of the bunch (src/solvers/zone.c). */
 #define AW_CONVOLVED_REACH 32.0
 /* Change of a size of the bunch with which the spacings of the grid change, at least: half a rung
@@ -49,10 +47,10 @@ static double sharpest_curvature(const aw_lattice *lattice)
 static void axes_of(const aw_config *config, const aw_optics_point *p, double axis[2], double *tilt)
 {
     const aw_optics_shape b = aw_optics_shape_of(&config->beam, p);
-    const double mean = 0.5 * (b.ss + b.xx), half = hypot(0.5 * (b.ss - b.xx), b.sx);
-    axis[0] = sqrt(mean + half);
-    axis[1] = sqrt(fmax(mean - half, 1e-12 * mean));
-    *tilt = axis[0] > AW_ROUND * axis[1] ? 0.5 * atan2(2.0 * b.sx, b.ss - b.xx) : 0.0;
+    const aw_optics_axes axes = aw_optics_axes_of(b.ss, b.sx, b.xx);
+    axis[0] = axes.longer;
+    axis[1] = axes.shorter;
+    *tilt = axis[0] > AW_ROUND_AXES * axis[1] ? axes.tilt : 0.0;
     if (config->motion != AW_MOTION_RIGID) return;
     axis[0] = fmax(config->beam.sigma_s, config->beam.sigma_x);
     axis[1] = fmin(config->beam.sigma_s, config->beam.sigma_x);

@@ -49,9 +49,8 @@ typedef struct section {
 
 /* The bunch at the ends of PLACES parts of each section. */
 typedef struct bunch {
-    double sigma_s;         /* [m] */
-    double longer, shorter; /* rms axes [m] */
-    double tilt;            /* of the longer [rad] */
+    double sigma_s; /* [m] */
+    aw_optics_axes axes;
 } bunch;
 
 typedef struct planner {
@@ -108,11 +107,7 @@ static bunch bunch_of(const aw_beam_params *b, const aw_optics_point *p)
     const aw_optics_shape shape = aw_optics_shape_of(b, p);
     const double ss = p->sigma_s * p->sigma_s, ww = p->sigma_x * p->sigma_x;
     const double sx = shape.sx + 2.0 * shape.bend_s * shape.bend_x;
-    const double mean = 0.5 * (ss + ww), half = hypot(0.5 * (ss - ww), sx);
-    return (bunch){.sigma_s = p->sigma_s,
-                   .longer = sqrt(mean + half),
-                   .shorter = sqrt(fmax(mean - half, 1e-12 * mean)),
-                   .tilt = 0.5 * atan2(2.0 * sx, ss - ww)};
+    return (bunch){.sigma_s = p->sigma_s, .axes = aw_optics_axes_of(ss, sx, ww)};
 }
 
 /* The bunch without self-force; where the optics are not known (the run will say why), as at the
@@ -133,7 +128,7 @@ static aw_status find_bunch(planner *p)
     const int known = status == AW_OK && !rigid;
     for (size_t i = 0; i < n; ++i)
         p->bunch[i] = known ? bunch_of(beam, &point[i])
-                            : (bunch){beam->sigma_s, beam->sigma_s, beam->sigma_s, 0.0};
+                            : (bunch){beam->sigma_s, {beam->sigma_s, beam->sigma_s, 0.0}};
     p->shortest = HUGE_VAL;
     for (size_t i = 0; i < n; ++i) p->shortest = fmin(p->shortest, p->bunch[i].sigma_s);
     if (status == AW_ERR_RANGE) status = AW_OK;
@@ -156,10 +151,10 @@ static double limit_by_bunch(const bunch *a, const bunch *b, double length, doub
 {
     const double more = pow(fmin(a->sigma_s, b->sigma_s) / shortest, 2.0 / 3.0);
     const double change = fmin(AW_LENGTH_CHANGE * more, AW_MOST_CHANGE);
-    double limit = limit_of(change, log(b->longer / a->longer), length);
-    limit = fmin(limit, limit_of(AW_MOST_CHANGE, log(b->shorter / a->shorter), length));
-    const double round = fmin(a->shorter / a->longer, b->shorter / b->longer);
-    const double part = 1.0 - round * round, turn = b->tilt - a->tilt;
+    double limit = limit_of(change, log(b->axes.longer / a->axes.longer), length);
+    limit = fmin(limit, limit_of(AW_MOST_CHANGE, log(b->axes.shorter / a->axes.shorter), length));
+    const double round = fmin(a->axes.shorter / a->axes.longer, b->axes.shorter / b->axes.longer);
+    const double part = 1.0 - round * round, turn = b->axes.tilt - a->axes.tilt;
     return fmin(limit, limit_of(AW_TURN, part * (turn - AW_PI * rint(turn / AW_PI)), length));
 }
 

@@ -45,7 +45,7 @@ typedef struct aw_spectral_sum {
     /* conj(ring) in two parts: that which multiplies a number to add to the same part of the
      * product, and to the other part. */
     const double *even[AW_RINGS], *odd[AW_RINGS];
-    const double *factor; /* of the sum, the same for both parts */
+    const double *factor; /* of the sum, the same for both parts; NULL: 1 */
 } aw_spectral_sum;
 
 /** Spline coefficients of the outputs on a lattice, node by node. */
