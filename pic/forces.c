@@ -7,7 +7,40 @@
 
 #include "kernels/math/slope.h"
 #include "pic/simd/simd.h"
+#include "src/base/memory.h"
 #include "src/base/units.h"
+
+enum { FORCES = 8, ARRAYS };
+
+/* All arrays, `vector` last. */
+static void arrays_of(aw_forces *f, double **array[ARRAYS])
+{
+    double **const all[ARRAYS] = {&f->Fs,     &f->Fx,  &f->Fs_eff, &f->Fx_eff, &f->Fz_lab,
+                                  &f->Fx_lab, &f->cBy, &f->theta,  &f->vector};
+    memcpy(array, all, sizeof all);
+}
+
+aw_status aw_forces_new(size_t nodes, int vector, aw_forces *out)
+{
+    double **array[ARRAYS];
+    arrays_of(out, array);
+    *out = (aw_forces){0};
+    for (int i = 0; i < (vector ? ARRAYS : FORCES); ++i) {
+        const size_t numbers = i < FORCES ? 1 : 8;
+        if ((*array[i] = aw_alloc(nodes, numbers * sizeof(double)))) continue;
+        aw_forces_free(out);
+        return AW_ERR_NOMEM;
+    }
+    return AW_OK;
+}
+
+void aw_forces_free(aw_forces *forces)
+{
+    double **array[ARRAYS];
+    arrays_of(forces, array);
+    for (int i = 0; i < ARRAYS; ++i) aw_free(*array[i]);
+    *forces = (aw_forces){0};
+}
 
 /* phi - v.A at node q for the velocity v of node p, and c A_z, c A_x at q. */
 static void values_at_neighbour(const aw_field_point *p, const aw_field_point *q, const double *I,
@@ -140,6 +173,20 @@ static aw_force force_at(const potentials *v, size_t at, const double dz[3], con
                       .x_eff = fx - p->kappa * p->beta * along};
 }
 
+/* Store what node `at` has of the vector potential. */
+static void set_vector(const potentials *v, size_t at, const double dz[3], const double dx[3],
+                       double *out)
+{
+    const double *I = &v->result[at * AW_RESULTS];
+    const double value[4] = {I[AW_AZ], I[AW_AX], I[AW_DAZ], I[AW_DAX]};
+    const double slope[4] = {dz[1], dx[1], dz[2], dx[2]};
+    const size_t nodes = (size_t)v->grid->ns * (size_t)v->grid->nx;
+    for (size_t k = 0; k < 4; ++k) {
+        out[4 * at + k] = AW_K_COULOMB * value[k];
+        out[4 * (nodes + at) + k] = AW_K_COULOMB * slope[k];
+    }
+}
+
 /* Store the forces at node `at`. */
 static void set_forces(const potentials *v, size_t at, const double grad[2][3],
                        const double axis[2], const aw_forces *out)
@@ -156,6 +203,7 @@ static void set_forces(const potentials *v, size_t at, const double grad[2][3],
     out->Fx_lab[at] = AW_K_COULOMB * (f.s * p->st + f.x * p->ct);
     out->cBy[at] = AW_K_COULOMB * (dz[2] - dx[1]);
     out->theta[at] = p->theta;
+    if (out->vector) set_vector(v, at, dz, dx, out->vector);
 }
 
 aw_force aw_force_from_potentials(const aw_grid_view *grid, const aw_field_point *point,

@@ -9,12 +9,17 @@
 #include "pic/chunks.h"
 #include "pic/compensation.h"
 #include "pic/push.h"
+#include "src/base/log.h"
 #include "src/base/memory.h"
 
 struct aw_gather {
     int ns, nx;
-    double *field;   /* [nx][ns][AW_QUAD]: Fz_lab, Fx_lab, cBy and theta of each node */
-    double *scratch; /* the same */
+    double *field;   /* [3][nx][ns][AW_QUAD]: Fz_lab, Fx_lab, cBy and theta of each node; and what
+                        aw_forces.vector has */
+    double *scratch; /* [nx][ns][AW_QUAD] */
+    double *vector;  /* [4][particles], of particles on the host: q c A and its rate along the path
+                        at the last call with vectors [eV, eV/m]; or NULL */
+    const void *kept_by; /* the device that has them, or this workspace; NULL: nobody yet */
 };
 
 static double interpolate(const aw_particle_grid *g, const aw_particle_nodes *at,
@@ -49,7 +54,7 @@ void aw_gather_run(const aw_gather_params *params, const aw_particles *p, double
         const double field[4] = {
             interpolate(&g, &at, forces->Fz_lab), interpolate(&g, &at, forces->Fx_lab),
             interpolate(&g, &at, forces->cBy), interpolate(&g, &at, forces->theta)};
-        const aw_particle_force f = aw_particle_force_of(field, p->pz[i], p->px[i], beta);
+        const aw_particle_force f = aw_particle_force_of(field, NULL, p->pz[i], p->px[i], beta);
         Fz[i] = f.z;
         Fx[i] = f.x;
         if (Fs) Fs[i] = f.s;
@@ -64,7 +69,7 @@ aw_status aw_gather_new(int ns, int nx, aw_gather **out)
     if (!g) return AW_ERR_NOMEM;
     g->ns = ns;
     g->nx = nx;
-    g->field = aw_alloc((size_t)ns * (size_t)nx, AW_QUAD * sizeof *g->field);
+    g->field = aw_alloc(3 * (size_t)ns * (size_t)nx, AW_QUAD * sizeof *g->field);
     g->scratch = aw_alloc((size_t)ns * (size_t)nx, AW_QUAD * sizeof *g->scratch);
     if (!g->field || !g->scratch) {
         aw_gather_free(g);
@@ -79,6 +84,7 @@ void aw_gather_free(aw_gather *gather)
     if (!gather) return;
     aw_free(gather->field);
     aw_free(gather->scratch);
+    aw_free(gather->vector);
     aw_free(gather);
 }
 
@@ -95,7 +101,14 @@ static aw_particle_grid grid_of(const aw_gather_params *params)
     return grid;
 }
 
-static void pack(aw_gather *gather, const aw_forces *f)
+static void compensate(const aw_gather *gather, double *field)
+{
+    aw_compensate_field(&(aw_quad_grid){gather->ns, gather->nx, gather->ns}, field,
+                        gather->scratch);
+}
+
+/* Interleave the fields of a node, and compensate them for the interpolation. */
+static void pack(const aw_gather *gather, const aw_forces *f, int vectors)
 {
     const size_t n = (size_t)gather->ns * (size_t)gather->nx;
 #pragma omp parallel for schedule(static)
@@ -106,8 +119,12 @@ static void pack(aw_gather *gather, const aw_forces *f)
         to[2] = f->cBy[k];
         to[3] = f->theta[k];
     }
-    aw_compensate_field(&(aw_quad_grid){gather->ns, gather->nx, gather->ns}, gather->field,
-                        gather->scratch);
+    compensate(gather, gather->field);
+    if (!vectors) return;
+    double *vector = gather->field + AW_QUAD * n;
+    memcpy(vector, f->vector, 2 * AW_QUAD * n * sizeof *vector);
+    compensate(gather, vector);
+    compensate(gather, vector + AW_QUAD * n);
 }
 
 /* Blocks whose forces are summed by one call: adding up the lanes of a vector is the expensive
@@ -122,7 +139,21 @@ typedef struct step {
     double factor; /* of the kick; 0: no kick */
     aw_particles *p;
     double *Fz, *Fx;
+    double *vector;             /* of aw_gather; NULL: none are kept */
+    const aw_kick_times *times; /* of the step that ends; NULL: vectors are only stored */
 } step;
+
+/* Replace the rates of A in the kicks of a block by its difference, and store the new A and rates.
+ * @return as of the kick */
+static int settle(const step *s, size_t i, size_t n, const aw_block_forces *f)
+{
+    double *const kept[4] = {s->vector + i, s->vector + s->p->n + i, s->vector + 2 * s->p->n + i,
+                             s->vector + 3 * s->p->n + i};
+    int bad = 0;
+    if (s->times) bad = s->kernels->settle(s->p, i, n, s->times, f, kept);
+    for (int k = 0; k < 4; ++k) memcpy(kept[k], f->vector[k], n * sizeof *kept[k]);
+    return bad;
+}
 
 /* extremes, with the sum over the charge of particles i, i + 1, .. */
 static void add_extremes(const step *s, size_t i, const double *value, size_t n, double sum[3])
@@ -139,19 +170,22 @@ static void add_extremes(const step *s, size_t i, const double *value, size_t n,
  * @return the first particle whose momentum is not finite after the kick; SIZE_MAX: none */
 static size_t step_chunk(const step *s, const size_t range[2], double sum[2][3])
 {
-    double along[2][BLOCKS_PER_SUM * AW_BLOCK];
+    double along[2][BLOCKS_PER_SUM * AW_BLOCK], vector[4][AW_BLOCK];
     size_t summed = 0;
     for (size_t i = range[0]; i < range[1]; i += AW_BLOCK) {
         const size_t n = aw_block_size(i, range[1]);
-        const aw_block_forces out = {s->Fz + i, s->Fx + i, along[0] + summed, along[1] + summed};
+        aw_block_forces out = {s->Fz + i, s->Fx + i, along[0] + summed, along[1] + summed, {NULL}};
+        for (int k = 0; s->vector && k < 4; ++k) out.vector[k] = vector[k];
+        int bad = 0;
         s->kernels->gather(s->p, i, n, s->grid, s->field, &out);
         summed += n;
         if (summed + AW_BLOCK > BLOCKS_PER_SUM * AW_BLOCK || i + n == range[1]) {
             for (int k = 0; k < 2; ++k) add_extremes(s, i + n - summed, along[k], summed, sum[k]);
             summed = 0;
         }
-        if (s->factor != 0.0 && s->kernels->kick(s->p, i, n, s->factor, out.z, out.x))
-            return aw_push_first_nonfinite(s->p, i, n);
+        if (s->factor != 0.0) bad = s->kernels->kick(s->p, i, n, s->factor, out.z, out.x);
+        if (s->vector) bad |= settle(s, i, n, &out);
+        if (bad) return aw_push_first_nonfinite(s->p, i, n);
     }
     return SIZE_MAX;
 }
@@ -187,16 +221,32 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
     const aw_device *device = p->resident_on;
     const aw_particle_grid grid = grid_of(params);
     const double factor = aw_push_kick_factor(params->kick), n = (double)aw_particles_all(p);
-    const step host = {gather->field, aw_particle_kernels_find(NULL), &grid, factor, p, Fz, Fx};
+    const aw_kick_times times = {.before = params->since, .now = params->kick};
+    const void *here = device ? (const void *)device : gather;
+    const aw_kick_times *ends = params->vectors && gather->kept_by == here ? &times : NULL;
     double all[2][3] = {{0.0}, {0.0}};
     size_t bad = SIZE_MAX;
     aw_status status = AW_OK;
-    pack(gather, params->forces);
+    if (params->vectors && !device && !gather->vector &&
+        !(gather->vector = aw_alloc(p->n, 4 * sizeof *gather->vector)))
+        status = aw_error(AW_ERR_NOMEM, "out of memory for vector potentials");
+    AW_TRY(aw_particles_agree(p, status));
+    pack(gather, params->forces, params->vectors);
+    const step host = {.field = gather->field,
+                       .kernels = aw_particle_kernels_find(NULL),
+                       .grid = &grid,
+                       .factor = factor,
+                       .p = p,
+                       .Fz = Fz,
+                       .Fx = Fx,
+                       .vector = params->vectors ? gather->vector : NULL,
+                       .times = ends};
+    const aw_particle_gather resident = {gather->field, params->vectors, factor, ends};
     if (device)
-        status =
-            device->ops->particles->gather(device->state, &grid, gather->field, factor, all, &bad);
+        status = device->ops->particles->gather(device->state, &grid, &resident, all, &bad);
     else
         bad = host_step(&host, all);
+    gather->kept_by = params->vectors ? here : NULL;
     if (status == AW_OK && bad != SIZE_MAX) status = aw_push_kick_error(p, bad, Fz, Fx);
     AW_TRY(aw_particles_agree(p, status));
     double total[2] = {all[0][0], all[1][0]};

@@ -19,7 +19,10 @@ typedef struct aw_gather_params {
     const aw_grid_view *grid;
     const aw_forces *forces; /* on the nodes of the grid, for the design velocity there */
     double gamma;            /* of the design velocity */
-    double kick;             /* aw_gather_step only: c times the time of the kick [m]; 0: no kick */
+    /* aw_gather_step only: */
+    double kick;  /* c times the time of the kick [m]; 0: no kick */
+    int vectors;  /* 1: replace rates of the vector potential by differences; the forces have it */
+    double since; /* c times the time for which the forces of the last call have acted since [m] */
 } aw_gather_params;
 
 /** Forces on all particles [eV/m], each for its own velocity: the interpolated force for the design
@@ -44,13 +47,21 @@ typedef struct aw_gather_stats {
 } aw_gather_stats;
 
 /** aw_gather_run followed by aw_push_kick, with SIMD and in one pass over the particles. Agrees
- *  with the two to rounding; has the same bits for any number of threads; allocates nothing.
+ *  with the two to rounding; has the same bits for any number of threads.
+ *
+ *  With params->vectors, what the kicks since the last call took for -dA/dt, the rate of the vector
+ *  potential along the path, is replaced by the difference of A between the two places and times:
+ *  p += -grad psi dt - (A - A_before). The rate is nearly all of a force in a transient, all of its
+ *  jumps at edges and most of its noise; its sum over steps is known exactly. Source: conservation
+ *  of canonical momentum; differs: a correction of the leap-frog's sum, so that forces and outputs
+ *  stay those of the real force. Error model: an error of A counts once, where errors of dA/dt add
+ *  up. The first call stores A; it allocates, the others do not.
  *  @param[in,out] particles  momenta change if params->kick is not 0
  *  @param[out] Fz, Fx  [n], lab axes, for the momenta before the kick. Of offloaded particles
  *  nothing is written: the forces stay on the device for the next kick
  *  @param[out] stats   force statistics
  *  @return AW_OK, AW_ERR_NONFINITE (a force or momentum; the message of aw_push_kick); of offloaded
- *  particles also AW_ERR_NOMEM, AW_ERR_BACKEND */
+ *  particles also AW_ERR_BACKEND; AW_ERR_NOMEM */
 aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *particles,
                          double *Fz, double *Fx, aw_gather_stats *stats);
 

@@ -27,6 +27,15 @@ typedef struct aw_particles_lost {
     size_t nonfinite; /* coordinates not finite after transport (aw_particle_track) */
 } aw_particles_lost;
 
+/** What a gather reads, and does to the momenta. */
+typedef struct aw_particle_gather {
+    const double *field; /* [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node; with vectors, the
+                          * [2][nx][ns][4] of aw_forces.vector (pic/forces.h) behind that */
+    int vectors;         /* 1: keep vector potentials and their rates on the device, too */
+    double factor;       /* momenta change by factor F */
+    const aw_kick_times *times; /* momenta get what they are due (aw_particle_due); NULL: not */
+} aw_particle_gather;
+
 /** Operations on particles that are resident on a device and so need not cross its bus at each
  *  step. The work is done on return. Errors of all: AW_ERR_NOMEM, AW_ERR_BACKEND (messages); a lost
  *  particle is not an error. Results agree with those of the host's functions to rounding. */
@@ -54,13 +63,12 @@ typedef struct aw_particle_ops {
      *                     SIZE_MAX: none */
     aw_status (*deposit)(void *state, const aw_particle_grid *grid, double *cells, size_t *lost);
 
-    /** Gather the forces as aw_gather_run does, keep them on the device, and add factor F to the
-     *  momenta.
-     *  @param[in]  field  [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node
+    /** Gather the forces as aw_gather_run does, keep them on the device, and change the momenta as
+     *  aw_gather_step does.
      *  @param[out] sum    for F_s and F_n: weighted sum, min(0, smallest) and max(0, largest)
      *  @param[out] lost   the first particle whose momentum is not finite then; SIZE_MAX: none */
-    aw_status (*gather)(void *state, const aw_particle_grid *grid, const double *field,
-                        double factor, double sum[2][3], size_t *lost);
+    aw_status (*gather)(void *state, const aw_particle_grid *grid, const aw_particle_gather *what,
+                        double sum[2][3], size_t *lost);
 
     /** Add factor F of the last gather to the momenta, then track for a time of cdt/c
      *  (aw_particle_track). */

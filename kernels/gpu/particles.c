@@ -34,13 +34,14 @@ void aw_gpu_particles_free(aw_gpu_state *g)
     g->resident_particles = NULL;
 }
 
-/* Allocate positions, momenta, forces, initial gammas, lattice regions, and weights if the beam has
- * some, as one buffer, of at most half the free memory: slices and workspaces need some as well. */
+/* Allocate positions, momenta, forces, vector potentials and their rates, initial gammas, lattice
+ * regions, and weights if the beam has some, as one buffer, of at most half the free memory: slices and workspaces need some as well. */
 static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, size_t n, int weighted)
 {
-    double **const array[] = {&r->call.beam.z,      &r->call.beam.x,     &r->call.beam.pz,
-                              &r->call.beam.px,     &r->call.Fz,         &r->call.Fx,
-                              &r->call.beam.gamma0, &r->call.beam.weight};
+    double **const array[] = {&r->call.beam.z,    &r->call.beam.x,      &r->call.beam.pz,
+                              &r->call.beam.px,   &r->call.Fz,          &r->call.Fx,
+                              &r->call.vector[0], &r->call.vector[1],   &r->call.vector[2],
+                              &r->call.vector[3], &r->call.beam.gamma0, &r->call.beam.weight};
     const size_t arrays = sizeof array / sizeof array[0] - (weighted ? 0 : 1);
     const size_t bytes = n * (arrays * sizeof(double) + sizeof(int32_t));
     aw_status status = AW_OK;
@@ -216,19 +217,22 @@ done:
     return status;
 }
 
-static aw_status particles_gather(void *state, const aw_particle_grid *grid, const double *field,
-                                  double factor, double sum[2][3], size_t *lost)
+static aw_status particles_gather(void *state, const aw_particle_grid *grid,
+                                  const aw_particle_gather *what, double sum[2][3], size_t *lost)
 {
+    const size_t quads = (what->vectors ? 3 : 1) * (size_t)grid->ns * (size_t)grid->nx;
     aw_gpu_state *g = state;
     aw_gpu_resident *r = g->resident_particles;
     aw_gpu_particles call = r->call;
     double found[AW_GPU_GATHER];
     aw_status status = AW_OK;
-    AW_TRY(
-        aw_gpu_send(g, &r->field, field, 4 * (size_t)grid->ns * (size_t)grid->nx * sizeof *field));
+    AW_TRY(aw_gpu_send(g, &r->field, what->field, 4 * quads * sizeof *what->field));
     call.grid = *grid;
     call.field = r->field.device;
-    call.factor = factor;
+    call.factor = what->factor;
+    call.vectors = what->vectors;
+    call.settles = what->vectors && what->times;
+    if (call.settles) call.times = *what->times;
     AW_TRY(reduce(g, AW_GPU_particles_gather, &call, AW_GPU_MIN_S, AW_GPU_GATHER, found));
     sum[0][0] = found[AW_GPU_SUM_S];
     sum[0][1] = -found[AW_GPU_MIN_S];

@@ -38,20 +38,23 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
         {.kind = AW_DRIFT, .ct = 1.0}};
     const aw_fields_view fields = {region, 3, 100.0};
     const double place[4] = {0.1 * H, 0.2 * H, 0.6, 0.8};
-    double field[NS * NX][4];
+    const aw_kick_times times = {.before = CDT, .now = CDT};
+    double field[3 * NS * NX][4];
     aw_particles_view beam;
     aw_particle_grid grid;
     aw_particles_lost lost = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     size_t off_grid = SIZE_MAX, kick_lost = SIZE_MAX;
     aw_status status = AW_OK;
     fill_beam(f, &beam, &grid);
-    for (int i = 0; i < NS * NX; ++i)
+    const aw_particle_gather kick = {field[0], 1, 1e-3, NULL}, settle = {field[0], 1, 0.0, &times};
+    for (int i = 0; i < 3 * NS * NX; ++i)
         for (int k = 0; k < 4; ++k) field[i][k] = k < 3 ? i % (7 + k) : 1e-4 * i;
     AW_TRY(ops->offload(g, &beam, &fields, orbit));
     AW_TRY(ops->second_moments(g, place[0], place[1], f->sums));
     AW_TRY(ops->reach(g, place, f->reach));
     AW_TRY(ops->deposit(g, &grid, f->cells[0], &off_grid));
-    AW_TRY(ops->gather(g, &grid, field[0], 1e-3, f->force_stats, &kick_lost));
+    AW_TRY(ops->gather(g, &grid, &kick, f->force_stats, &kick_lost));
+    AW_TRY(ops->gather(g, &grid, &settle, f->force_stats, &kick_lost));
     AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, &lost));
     AW_TRY(ops->stats(g, 0.0, 100.0, &f->stats));
     AW_TRY(ops->download(g, &beam));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* First derivative along a line of a grid, to the fourth order. */
+/* First derivative along a line of a grid, to the sixth order. */
 #ifndef AW_KERNELS_MATH_SLOPE_H
 #define AW_KERNELS_MATH_SLOPE_H
 #include <stddef.h>
@@ -7,24 +7,24 @@
 #include "src/base/port.h"
 
 /* Nodes of a window, and the common denominator of its weights. */
-#define AW_SLOPE_NODES 5
-#define AW_SLOPE_UNIT 12.0
+#define AW_SLOPE_NODES 7
+#define AW_SLOPE_UNIT 60.0
 
-/** Weights of the five nodes from *first on, for the derivative at node i of n >= 5, to be divided
+/** Weights of the seven nodes from *first on, for the derivative at node i of n >= 7, to be divided
  *  by AW_SLOPE_UNIT and by the spacing. Near an end of the line the window is shifted inward.
  *  @return [AW_SLOPE_NODES], static */
 AW_FN const double *aw_slope_weights(int i, int n, int *first)
 {
-    static const double weight[AW_SLOPE_NODES][AW_SLOPE_NODES] = {{-25, 48, -36, 16, -3},
-                                                                  {-3, -10, 18, -6, 1},
-                                                                  {1, -8, 0, 8, -1},
-                                                                  {-1, 6, -18, 10, 3},
-                                                                  {3, -16, 36, -48, 25}};
-    *first = i - 2 < 0 ? 0 : (i + 2 > n - 1 ? n - AW_SLOPE_NODES : i - 2);
+    static const double weight[AW_SLOPE_NODES][AW_SLOPE_NODES] = {
+        {-147, 360, -450, 400, -225, 72, -10}, {-10, -77, 150, -100, 50, -15, 2},
+        {2, -24, -35, 80, -30, 8, -1},         {-1, 9, -45, 0, 45, -9, 1},
+        {1, -8, 30, -80, 35, 24, -2},          {-2, 15, -50, 100, -150, 77, 10},
+        {10, -72, 225, -400, 450, -360, 147}};
+    *first = i - 3 < 0 ? 0 : (i + 3 > n - 1 ? n - AW_SLOPE_NODES : i - 3);
     return weight[i - *first];
 }
 
-/** Derivative per spacing at node i of a line of n >= 5 nodes.
+/** Derivative per spacing at node i of a line of n >= 7 nodes.
  *  @param[in] at  the value at node i; neighbouring nodes are `stride` numbers apart */
 AW_FN double aw_slope_at(const double *at, ptrdiff_t stride, int i, int n)
 {

@@ -89,16 +89,19 @@ AW_FN void aw_particle_moments(double pz, double px, double ct, double st, doubl
     *perp = across * sum * inverse;
 }
 
-/** Force on a particle [eV/m] along the lab axes, and along the design tangent and normal. */
+/** Force on a particle [eV/m] along the lab axes, and along the design tangent and normal; the
+ *  vector potential times q c [eV] and its rate along the path of the particle [eV/m], (z, x). */
 typedef struct aw_particle_force {
     double z, x, s, n;
+    double A[2], rate[2];
 } aw_particle_force;
 
 /** Force on a particle of momentum (pz, px) [gamma beta]; see aw_gather_run (pic/gather.h).
- *  @param[in] field  Fz_lab, Fx_lab, cBy and theta interpolated at the particle
- *  @param[in] beta   design velocity in c, for which Fz_lab and Fx_lab hold */
-AW_FN aw_particle_force aw_particle_force_of(const double field[4], double pz, double px,
-                                             double beta)
+ *  @param[in] field   Fz_lab, Fx_lab, cBy and theta interpolated at the particle
+ *  @param[in] vector  the eight numbers of aw_forces.vector, too; NULL: A and rate are 0
+ *  @param[in] beta    design velocity in c, for which Fz_lab, Fx_lab and the rates hold */
+AW_FN aw_particle_force aw_particle_force_of(const double field[4], const double *vector, double pz,
+                                             double px, double beta)
 {
     const double c = cos(field[3]), q = sin(field[3]), g = sqrt(1.0 + pz * pz + px * px);
     const double dz = pz / g - beta * c, dx = px / g - beta * q;
@@ -107,7 +110,27 @@ AW_FN aw_particle_force aw_particle_force_of(const double field[4], double pz, d
     f.x = field[1] - dz * field[2];
     f.s = f.z * c + f.x * q;
     f.n = f.x * c - f.z * q;
+    for (int k = 0; k < 2; ++k) {
+        f.A[k] = vector ? vector[k] : 0.0;
+        f.rate[k] = vector ? vector[2 + k] + dz * vector[4 + 2 * k] + dx * vector[5 + 2 * k] : 0.0;
+    }
     return f;
+}
+
+/** c times the times [m] for which the forces at either end of a step have acted on the particles:
+ *  what they took for dA/dt is replaced by the difference of A (aw_gather_step). */
+typedef struct aw_kick_times {
+    double before; /* the forces at its beginning, since they were gathered */
+    double now;    /* the forces at its end, those that are gathered */
+} aw_kick_times;
+
+/** What a component of the momentum of a particle is due at the end of a step [eV].
+ *  @param A, rate          at the beginning
+ *  @param A_now, rate_now  at the end */
+AW_FN double aw_particle_due(const aw_kick_times *times, double A, double rate, double A_now,
+                             double rate_now)
+{
+    return times->before * rate + times->now * rate_now - (A_now - A);
 }
 
 #endif

@@ -166,28 +166,56 @@ AW_SIMD_FN void find_tangents(const double *AW_RESTRICT turn, size_t n, const aw
         }
 }
 
+/* The four numbers of the nodes at the particles. */
+AW_SIMD_FN void interpolate(const aw_stencil *s, size_t n, const aw_particle_grid *g,
+                            const double *field, double (*AW_RESTRICT out)[4])
+{
+    const ptrdiff_t row = 4 * (ptrdiff_t)g->ns;
+    for (size_t l = 0; l < n; ++l) {
+        const double *at = field + 4 * (ptrdiff_t)s->node[l];
+        aw_quad sum = {0};
+        for (int q = 0; q < AW_SHAPE_NODES; ++q, at += row) {
+            aw_quad r = quad_times(quad_load(at), s->wu[0][l]);
+            for (int k = 1; k < AW_SHAPE_NODES; ++k)
+                r = quad_add(r, quad_load(at + 4 * k), s->wu[k][l]);
+            sum = quad_add(sum, r, s->wv[q][l]);
+        }
+        quad_store(sum, out[l]);
+    }
+}
+
+/* The vector potential, and its rates (aw_particle_force_of). */
+AW_SIMD_FN void gather_vectors(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
+                               const double (*AW_RESTRICT field)[AW_BLOCK][4],
+                               const double *AW_RESTRICT ct, const double *AW_RESTRICT st,
+                               const aw_block_forces *out)
+{
+    const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
+    double *AW_RESTRICT az = out->vector[0], *AW_RESTRICT ax = out->vector[1];
+    double *AW_RESTRICT rate_z = out->vector[2], *AW_RESTRICT rate_x = out->vector[3];
+    const double beta = g->beta;
+#pragma omp simd
+    for (size_t l = 0; l < n; ++l) {
+        const double pz = z[l], px = x[l], inverse = 1.0 / sqrt(1.0 + (pz * pz + px * px));
+        const double dz = pz * inverse - beta * ct[l], dx = px * inverse - beta * st[l];
+        az[l] = field[0][l][0];
+        ax[l] = field[0][l][1];
+        rate_z[l] = field[0][l][2] + dz * field[1][l][0] + dx * field[1][l][1];
+        rate_x[l] = field[0][l][3] + dz * field[1][l][2] + dx * field[1][l][3];
+    }
+}
+
 AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
                             const double *field, const aw_block_forces *out)
 {
     double *AW_RESTRICT Fz = out->z, *AW_RESTRICT Fx = out->x;
     double *AW_RESTRICT Fs = out->s, *AW_RESTRICT Fn = out->n;
-    const ptrdiff_t row = 4 * (ptrdiff_t)g->ns;
     const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
     const double beta = g->beta, theta = g->theta;
     _Alignas(64) double field_at[AW_BLOCK][4], turn[AW_BLOCK], ct[AW_BLOCK], st[AW_BLOCK];
     aw_stencil s;
     find_nodes(p, i, n, g, 0, &s);
-    for (size_t l = 0; l < n; ++l) {
-        const double *at = field + 4 * (ptrdiff_t)s.node[l];
-        aw_quad sum = {0};
-        for (int q = 0; q < AW_SHAPE_NODES; ++q, at += row) {
-            aw_quad r = quad_times(quad_load(at), s.wu[0][l]);
-            for (int k = 1; k < AW_SHAPE_NODES; ++k)
-                r = quad_add(r, quad_load(at + 4 * k), s.wu[k][l]);
-            sum = quad_add(sum, r, s.wv[q][l]);
-        }
-        quad_store(sum, field_at[l]);
-    }
+    interpolate(&s, n, g, field, field_at);
     for (size_t l = 0; l < n; ++l) turn[l] = field_at[l][3] - theta;
     find_tangents(turn, n, g, ct, st);
 #pragma omp simd
@@ -201,6 +229,11 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
         Fs[l] = fz * ct[l] + fx * st[l];
         Fn[l] = fx * ct[l] - fz * st[l];
     }
+    if (!out->vector[0]) return;
+    _Alignas(64) double vector[2][AW_BLOCK][4];
+    const ptrdiff_t numbers = 4 * (ptrdiff_t)g->ns * g->nx;
+    for (int k = 0; k < 2; ++k) interpolate(&s, n, g, field + (k + 1) * numbers, vector[k]);
+    gather_vectors(p, i, n, g, (const double(*)[AW_BLOCK][4])vector, ct, st, out);
 }
 
 static void gather(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,

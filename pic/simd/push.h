@@ -7,6 +7,7 @@
 
 #include "pic/simd/simd.h"
 #include "pic/simd/small_angles.h"
+#include "src/base/units.h"
 
 AW_SIMD_FN int kick_some(aw_particles *p, size_t i, size_t n, double factor,
                          const double *AW_RESTRICT Fz, const double *AW_RESTRICT Fx)
@@ -27,6 +28,33 @@ static int kick(aw_particles *p, size_t i, size_t n, double factor, const double
 {
     return n == AW_BLOCK ? kick_some(p, i, AW_BLOCK, factor, Fz, Fx)
                          : kick_some(p, i, n, factor, Fz, Fx);
+}
+
+AW_SIMD_FN int settle_some(aw_particles *p, size_t i, size_t n, const aw_kick_times *times,
+                           const aw_block_forces *f, double *const vector[4])
+{
+    double *const momentum[2] = {p->pz + i, p->px + i};
+    double off = 0.0;
+    const double before = times->before, now = times->now;
+    for (int k = 0; k < 2; ++k) {
+        const double *AW_RESTRICT A_now = f->vector[k], *AW_RESTRICT rate_now = f->vector[2 + k];
+        const double *AW_RESTRICT A = vector[k], *AW_RESTRICT rate = vector[2 + k];
+        double *AW_RESTRICT to = momentum[k];
+#pragma omp simd reduction(+ : off)
+        for (size_t l = 0; l < n; ++l) {
+            const double due = before * rate[l] + now * rate_now[l] - (A_now[l] - A[l]);
+            to[l] += due * (1.0 / AW_ME_EV);
+            off += fabs(to[l]) <= DBL_MAX ? 0.0 : 1.0;
+        }
+    }
+    return off > 0.0;
+}
+
+static int settle(aw_particles *p, size_t i, size_t n, const aw_kick_times *times,
+                  const aw_block_forces *f, double *const vector[4])
+{
+    return n == AW_BLOCK ? settle_some(p, i, AW_BLOCK, times, f, vector)
+                         : settle_some(p, i, n, times, f, vector);
 }
 
 /* The arithmetic of pic/particle/track.h. A particle is certain to stay in the region if its path

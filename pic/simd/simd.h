@@ -36,8 +36,8 @@ typedef struct aw_simd_reference {
 aw_simd_reference aw_simd_reference_at(const aw_orbit_view *orbit, double S);
 
 /* Size of a patch of the grid, the unit of work of pic/forces.c, without and with its halo. */
-enum { AW_STRIP = 64, AW_PATCH_ROWS = 8, AW_HALO = 2, AW_PATCH_WIDTH = AW_STRIP + 2 * AW_HALO };
-enum { AW_PATCH_HEIGHT = AW_PATCH_ROWS + 4 };
+enum { AW_STRIP = 64, AW_PATCH_ROWS = 8, AW_HALO = 3, AW_PATCH_WIDTH = AW_STRIP + 2 * AW_HALO };
+enum { AW_PATCH_HEIGHT = AW_PATCH_ROWS + 2 * AW_HALO };
 
 /** Potentials and design tangents at the nodes of a patch (kernels/math/view.h). */
 typedef struct aw_simd_nodes {
@@ -54,9 +54,11 @@ typedef struct aw_simd_line {
 } aw_simd_line;
 
 /** Forces on the particles of a block [eV/m], [n] each: along the lab axes, and along the design
- *  tangent and normal. The arrays do not overlap. */
+ *  tangent and normal; q c A_z, q c A_x [eV] and their rates along the paths [eV/m], or all NULL.
+ *  The arrays do not overlap. */
 typedef struct aw_block_forces {
     double *z, *x, *s, *n;
+    double *vector[4];
 } aw_block_forces;
 
 /** Particle kernels of one instruction set. They work on the n <= AW_BLOCK particles of p from i
@@ -71,7 +73,8 @@ typedef struct aw_particle_kernels {
                    double *AW_RESTRICT cells);
 
     /** Forces on the particles of the block, as aw_gather_run defines them.
-     *  @param[in] field  [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node, 32-byte aligned */
+     *  @param[in] field  [nx][ns][4]: Fz_lab, Fx_lab, cBy and theta of a node, 32-byte aligned;
+     *                    behind that, if out->vector is wanted, that of aw_forces */
     void (*gather)(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
                    const double *field, const aw_block_forces *out);
 
@@ -83,6 +86,12 @@ typedef struct aw_particle_kernels {
      *  @return 0; 1: a momentum is not finite now. */
     int (*kick)(aw_particles *p, size_t i, size_t n, double factor, const double *Fz,
                 const double *Fx);
+
+    /** Replace the rates of A in the kicks of a step by its difference (aw_particle_due).
+     *  @param vector  [4][n], at the beginning of the step, as in f
+     *  @return as of kick */
+    int (*settle)(aw_particles *p, size_t i, size_t n, const aw_kick_times *times,
+                  const aw_block_forces *f, double *const vector[4]);
 
     /** Transport for a time of cdt/c those particles that are certain to stay in the region.
      *  @return a bit for each particle that was not moved; pic/push.c tracks it by itself. */

@@ -19,6 +19,7 @@ const aw_particle_kernels AW_CAT(aw_particle_kernels_, AW_VARIANT) = {.name = AW
                                                                       .gather = gather,
                                                                       .extremes = extremes,
                                                                       .kick = kick,
+                                                                      .settle = settle,
                                                                       .transport = transport,
                                                                       .rigid = rigid,
                                                                       .moments = moments,

@@ -36,6 +36,8 @@
 /* More of that below this tolerance, where the first steps are left to it as a rule. */
 #define AW_FALLBACK_BYTES ((size_t)32 << 20)
 #define AW_FALLBACK_TOLERANCE 5e-6
+/* Per node for vector potentials: in the forces, in the gather, and the force of the check. */
+#define AW_VECTOR_NUMBERS 17
 /* Per particle while a file of particles is written: five numbers for the file, its image in HDF5,
  * and the copy that is stored. */
 #define AW_WRITTEN_BYTES ((size_t)15 * sizeof(double))
@@ -168,7 +170,8 @@ size_t aw_plan_other_bytes(const aw_config *config, const aw_plan *plan)
     const size_t slices = aw_plan_slices(config, plan);
     const size_t nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     const size_t slice = aw_slice_bytes(config->grid[0], config->grid[1], 0);
-    const size_t per_node = sizeof(aw_field_point) + (AW_RESULTS + 1 + 12) * sizeof(double);
+    const size_t per_node =
+        sizeof(aw_field_point) + (AW_RESULTS + 1 + 12 + AW_VECTOR_NUMBERS) * sizeof(double);
     return aw_memory_now() + AW_LIBRARY_BYTES + solver_bytes(config, plan, nodes, slices) +
            AW_DEPOSIT_GRIDS * slice + nodes * per_node +
            config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES) +

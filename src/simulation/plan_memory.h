@@ -11,8 +11,8 @@
 
 AW_BEGIN_DECLS
 
-/** Coordinates, start, forces and element of a macro-particle. */
-#define AW_PARTICLE_BYTES (9 * sizeof(double) + sizeof(int32_t))
+/** Coordinates, start, forces, vector potential with its rate, and element of a macro-particle. */
+#define AW_PARTICLE_BYTES (13 * sizeof(double) + sizeof(int32_t))
 
 /** Threads of a run: those given, or as many as OpenMP takes. */
 int aw_plan_threads(const aw_config *config);

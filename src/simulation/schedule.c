@@ -9,27 +9,23 @@
 #include "src/base/units.h"
 #include "src/simulation/optics.h"
 
-/* Steps at an edge itself, by two of them on either side: shorter by this factor. There a wide
- * bunch's force jumps for a step, by the kink of its motion between two slices (by 1 MeV/m at the
- * exit of the third bend of the Zeuthen chicane), with the step as its weight. */
-#define AW_EDGE_STEPS 4.0
 /* Steps behind an edge, beyond its overtaking length: the distance from the edge over this. There
  * the forces fall as the inverse distance: a trapezium errs by 1/(6 k^2) of what they do there. */
-#define AW_STEPS_PER_DISTANCE 10.0
+#define AW_STEPS_PER_DISTANCE 6.0
 /* A step ahead of a shorter one: longer by this part of the distance, so that each step is at least
  * half as long as the last. */
 #define AW_SHORTENING 0.5
 /* Largest relative change of the bunch's long rms axis in a step where the bunch is shortest, since
- * the error of the rates is of second order in it (0.12 cost 0.7 % of the energy loss in the third
- * drift of the Zeuthen chicane); where sigma_s is larger, and the force smaller as sigma_s^(-4/3),
+ * the error of the rates is of second order in it (0.15 costs 0.6 % of the emittance growth in
+ * the Zeuthen chicane, 0.1 a fifth of that); where sigma_s is larger, and the force smaller as sigma_s^(-4/3),
  * as much more as makes the same error, up to the largest for both axes ... */
-#define AW_LENGTH_CHANGE 0.05
-#define AW_MOST_CHANGE 0.15
+#define AW_LENGTH_CHANGE 0.08
+#define AW_MOST_CHANGE 0.25
 /* ... and turn of the bunch's long axis [rad], times 1 - 1/aspect^2, since the turn of a round
- * bunch changes nothing. The grid follows by at most 0.05 (pic/frame.h). */
-#define AW_TURN 0.04
+ * bunch changes nothing. The grid follows as far as pic/frame.h lets it. */
+#define AW_TURN 0.065
 /* Steps in a magnet, in a drift, and in the lattice, at least. */
-#define AW_STEPS_PER_MAGNET 8.0
+#define AW_STEPS_PER_MAGNET 6.0
 #define AW_STEPS_PER_DRIFT 4.0
 #define AW_STEPS_PER_LATTICE 20.0
 /* Places at which the bunch is looked at, per section of the lattice. */
@@ -233,10 +229,10 @@ static double cut(double length)
     return floor(length / unit * (1.0 + 1e-12)) * unit;
 }
 
-/* The longest step at an edge itself [m]. */
+/* The longest step at an edge itself, and two steps before and behind it [m]. */
 static double edge_step(const planner *p, double overtaking)
 {
-    return p->config->step_scale * overtaking / (AW_STEPS_PER_OVERTAKING * AW_EDGE_STEPS);
+    return p->config->step_scale * overtaking / AW_STEPS_PER_OVERTAKING;
 }
 
 /* The longest step in each cell [m]. */

@@ -50,7 +50,7 @@ typedef struct aw_simulation {
     aw_step_check check;    /* whether steps resolve the force; of a ladder */
     int most_halved;        /* largest number of halvings of a step so far */
     double extra;           /* steps taken beyond the planned ones, since they were halved */
-    double *axis;           /* [nodes]: charges, for the check */
+    double *axis;           /* [2][nodes]: charges and forces, for the check */
     double S_ref;           /* arc length of the reference centre [m] */
     double charge;          /* deposited at this step [C] */
     int fit_grid;           /* 1: fit the grid to the particles in rigid motion, too */
@@ -58,9 +58,10 @@ typedef struct aw_simulation {
     int is_root;            /* 1: rank 0 of several; the workers await its commands (ranks.h) */
     aw_particles *gathered; /* of all ranks, from the last aw_simulation_particles; or NULL */
     int half_kick_pending;  /* 1: the half kick that ends the last step is pending */
-    aw_report report;       /* of the last solve */
-    aw_force force_error;   /* estimated largest errors of this step's forces [eV/m], */
-    int force_error_known;  /* if they were measured (force_error.h), */
+    double kicked; /* c times the time for which the last forces have acted since the solve [m] */
+    aw_report report;                /* of the last solve */
+    aw_force force_error;            /* estimated largest errors of this step's forces [eV/m], */
+    int force_error_known;           /* if they were measured (force_error.h), */
     double F_s_largest, F_x_largest; /* and the largest magnitudes on the grid then [eV/m] */
     uint64_t force_places;           /* places taken from the sequence for that, in all steps */
     double seconds[AW_PARTS];        /* of this step */

@@ -66,16 +66,9 @@ done:
 
 aw_status aw_strip_new(const aw_simulation *simulation, aw_strip *strip)
 {
-    double **field[] = {&strip->forces.Fs,     &strip->forces.Fx,     &strip->forces.Fs_eff,
-                        &strip->forces.Fx_eff, &strip->forces.Fz_lab, &strip->forces.Fx_lab,
-                        &strip->forces.cBy,    &strip->forces.theta};
-    int ns = simulation->config->grid[0], ok = 1;
-    size_t nodes = (size_t)ns * AW_STRIP_ROWS;
+    const size_t nodes = (size_t)simulation->config->grid[0] * AW_STRIP_ROWS;
     memset(strip, 0, sizeof *strip);
-    for (size_t i = 0; i < sizeof field / sizeof field[0]; ++i) {
-        *field[i] = aw_alloc(nodes, sizeof(double));
-        ok = ok && *field[i];
-    }
+    const int ok = aw_forces_new(nodes, 0, &strip->forces) == AW_OK;
     strip->point = aw_alloc(nodes, sizeof *strip->point);
     strip->result = aw_alloc(nodes * AW_RESULTS, sizeof *strip->result);
     if (ok && strip->point && strip->result) return AW_OK;
@@ -85,10 +78,8 @@ aw_status aw_strip_new(const aw_simulation *simulation, aw_strip *strip)
 
 void aw_strip_free(aw_strip *strip)
 {
-    double *own[] = {strip->forces.Fs,     strip->forces.Fx,     strip->forces.Fs_eff,
-                     strip->forces.Fx_eff, strip->forces.Fz_lab, strip->forces.Fx_lab,
-                     strip->forces.cBy,    strip->forces.theta,  strip->result};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
+    aw_forces_free(&strip->forces);
+    aw_free(strip->result);
     aw_free(strip->point);
     memset(strip, 0, sizeof *strip);
 }

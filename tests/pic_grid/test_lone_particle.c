@@ -78,12 +78,12 @@ static void check_self_force(void **state, double hs, double hx, double a, doubl
     stage *g = calloc(1, sizeof *g);
     double Fz, Fx, max_s = 0.0, max_x = 0.0;
     assert_non_null(g);
-    aw_forces forces = {g->field[0], g->field[1], g->field[2], g->field[3],
-                        g->field[4], g->field[5], g->field[6], g->field[7]};
+    aw_forces forces = {g->field[0], g->field[1], g->field[2], g->field[3], g->field[4],
+                        g->field[5], g->field[6], g->field[7], NULL};
     stage_open(g, hs, hx, a, b);
     solve(g, *state);
     aw_forces_from_potentials(&g->frame.grid, g->point, g->result, &forces);
-    const aw_gather_params params = {&g->frame.grid, &forces, GAMMA, 0.0};
+    const aw_gather_params params = {.grid = &g->frame.grid, .forces = &forces, .gamma = GAMMA};
     aw_gather_run(&params, g->p, &Fz, &Fx, NULL, NULL);
     for (int i = 0; i < POINTS; ++i) {
         max_s = fmax(max_s, fabs(forces.Fs[i]));

@@ -47,7 +47,7 @@ typedef struct stage {
     aw_frame frame;
     aw_deposit *deposit;
     aw_gather *gather;
-    double *Fz, *Fx, *field[4];
+    double *Fz, *Fx, *field[4], *vector;
     aw_forces forces;
     _Alignas(32) double cells[CELLS][AW_COMPONENTS];
     double charge;
@@ -68,8 +68,12 @@ static stage *stage_of(size_t particles)
     assert_ok(aw_gather_new(NS, NX, &s->gather));
     aw_frame_init(&s->frame, NS, NX);
     for (int k = 0; k < 4; ++k) assert_non_null(s->field[k] = aw_alloc(NODES, sizeof(double)));
-    s->forces = (aw_forces){
-        .Fz_lab = s->field[0], .Fx_lab = s->field[1], .cBy = s->field[2], .theta = s->field[3]};
+    assert_non_null(s->vector = aw_alloc(NODES, 8 * sizeof(double)));
+    s->forces = (aw_forces){.Fz_lab = s->field[0],
+                            .Fx_lab = s->field[1],
+                            .cBy = s->field[2],
+                            .theta = s->field[3],
+                            .vector = s->vector};
     assert_non_null(s->Fz = aw_alloc(particles, sizeof(double)));
     assert_non_null(s->Fx = aw_alloc(particles, sizeof(double)));
     return s;
@@ -99,6 +103,7 @@ static aw_status offload(stage *s, const aw_device *device)
 static void stage_free(stage *s)
 {
     for (int k = 0; k < 4; ++k) aw_free(s->field[k]);
+    aw_free(s->vector);
     aw_free(s->Fz);
     aw_free(s->Fx);
     aw_deposit_free(s->deposit);
@@ -125,6 +130,18 @@ static void fill_forces(stage *s)
         }
 }
 
+/* Vector potentials of some MeV that change from step to step, and rates that are not theirs. */
+static void fill_vectors(stage *s, int number)
+{
+    for (int k = 0; k < NODES; ++k) {
+        const double u = (k % NS - 0.5 * (NS - 1)) / NS, w = (k / NS - 0.5 * (NX - 1)) / NX;
+        for (int c = 0; c < 4; ++c) {
+            s->vector[4 * k + c] = 1e6 * sin(3.0 * u + 2.0 * w + 0.3 * number + c);
+            s->vector[4 * (NODES + k) + c] = 1e9 * cos(2.0 * u - w + c);
+        }
+    }
+}
+
 /* A step as in src/simulation/simulation.c. */
 static aw_status step(stage *s, int number)
 {
@@ -133,10 +150,13 @@ static aw_status step(stage *s, int number)
     const aw_gather_params params = {.grid = &s->frame.grid,
                                      .forces = &s->forces,
                                      .gamma = GAMMA,
-                                     .kick = number % 3 && number > 0 ? half : 0.0};
+                                     .kick = number % 3 && number > 0 ? half : 0.0,
+                                     .vectors = 1,
+                                     .since = number % 3 && number > 0 ? half : STEP};
     AW_TRY(aw_frame_fit(&s->frame, &s->lattice->orbit, s->particles, S));
     AW_TRY(aw_deposit_run(s->deposit, s->particles, &s->frame, 0, s->cells, &s->charge));
     fill_forces(s);
+    fill_vectors(s, number);
     AW_TRY(aw_gather_step(s->gather, &params, s->particles, s->Fz, s->Fx, &s->force_stats));
     if (params.kick == 0.0) AW_TRY(aw_push_kick(s->particles, s->Fz, s->Fx, half));
     AW_TRY(aw_beam_stats_of(s->particles, &s->lattice->orbit, S, GAMMA, &s->stats));
@@ -349,10 +369,12 @@ static void device_reports_the_first_particle_with_a_force_that_is_not_finite(vo
     for (int k = 0; k < NODES; ++k)
         for (int c = 0; c < 4; ++c) field[k][c] = s->field[c][k];
     offload_always(s, &device);
-    assert_ok(ops->gather(device.state, &grid, field[0], 1e-9, sum, &found)); /* and kick */
+    const aw_particle_gather kick = {.field = field[0], .factor = 1e-9};
+    const aw_particle_gather no_kick = {.field = field[0]};
+    assert_ok(ops->gather(device.state, &grid, &kick, sum, &found));
     assert_int_equal(found, first);
     offload_always(s, &device);
-    assert_ok(ops->gather(device.state, &grid, field[0], 0.0, sum, &found));
+    assert_ok(ops->gather(device.state, &grid, &no_kick, sum, &found));
     assert_int_equal(found, SIZE_MAX);
     assert_ok(ops->push(device.state, 1e-9, STEP, &lost));
     assert_int_equal(lost.kicked, first);

@@ -152,8 +152,8 @@ static field *field_new(double turn)
         for (int c = 0; c < 4; ++c) f->packed[k][c] = f->value[4 + c][k];
     }
     aw_compensate_field(&(aw_quad_grid){NS, NX, NS}, f->packed[0], f->scratch[0]);
-    f->forces = (aw_forces){f->value[0], f->value[1], f->value[2], f->value[3],
-                            f->value[4], f->value[5], f->value[6], f->value[7]};
+    f->forces = (aw_forces){f->value[0], f->value[1], f->value[2], f->value[3], f->value[4],
+                            f->value[5], f->value[6], f->value[7], NULL};
     return f;
 }
 
@@ -172,10 +172,10 @@ static void gather_of_a_block_agrees_with_that_of_its_particles(void **state)
             aw_particles *p = cloud(sizes[k]);
             if (sizes[k] > 1) put(p, 3, 9.7, -6.2, GAMMA, THETA);
             if (sizes[k] > 1) p->x[5] = NAN;
-            aw_gather_run(&(aw_gather_params){&grid, &f->forces, GAMMA, 0.0}, p, want[0], want[1],
-                          want[2], want[3]);
+            aw_gather_run(&(aw_gather_params){.grid = &grid, .forces = &f->forces, .gamma = GAMMA},
+                          p, want[0], want[1], want[2], want[3]);
             kernels->gather(p, 0, sizes[k], &g, f->packed[0],
-                            &(aw_block_forces){got[0], got[1], got[2], got[3]});
+                            &(aw_block_forces){got[0], got[1], got[2], got[3], {NULL}});
             for (size_t i = 0; i < sizes[k]; ++i)
                 for (int c = 0; c < 4; ++c)
                     if (i == 5 && sizes[k] > 1)
@@ -205,10 +205,10 @@ static void gather_of_a_block_agrees_to_rounding_on_an_exact_grid(void **state)
         p->z[i] = exact.hs * uniform(&random, -9.4, 9.4);
         p->x[i] = exact.hx * uniform(&random, -5.9, 5.9);
     }
-    aw_gather_run(&(aw_gather_params){&exact, &f->forces, GAMMA, 0.0}, p, want[0], want[1], want[2],
-                  want[3]);
+    aw_gather_run(&(aw_gather_params){.grid = &exact, .forces = &f->forces, .gamma = GAMMA}, p,
+                  want[0], want[1], want[2], want[3]);
     kernels->gather(p, 0, AW_BLOCK, &g, f->packed[0],
-                    &(aw_block_forces){got[0], got[1], got[2], got[3]});
+                    &(aw_block_forces){got[0], got[1], got[2], got[3], {NULL}});
     for (size_t i = 0; i < AW_BLOCK; ++i)
         for (int c = 0; c < 4; ++c) assert_close(got[c][i], want[c][i], 0.0, 2e-14);
     aw_free(f);
@@ -296,12 +296,13 @@ static void a_gather_step_is_a_gather_and_a_kick(void **state)
     double first[2][N];
     int before = omp_get_max_threads();
     aw_gather_stats stats, once = {0};
-    const aw_gather_params params = {&grid, &f->forces, GAMMA, kick};
+    const aw_gather_params params = {
+        .grid = &grid, .forces = &f->forces, .gamma = GAMMA, .kick = kick};
     (void)state;
     for (int k = 0; k < 6; ++k) assert_non_null(F[k] = aw_alloc(N, sizeof(double)));
     assert_ok(aw_gather_new(NS, NX, &gather));
-    aw_gather_run(&(aw_gather_params){&grid, &f->forces, GAMMA, 0.0}, plain, F[0], F[1], F[2],
-                  F[3]);
+    aw_gather_run(&(aw_gather_params){.grid = &grid, .forces = &f->forces, .gamma = GAMMA}, plain,
+                  F[0], F[1], F[2], F[3]);
     assert_ok(aw_push_kick(plain, F[0], F[1], kick));
     for (int threads = 1; threads <= 3; ++threads) {
         aw_particles *p = cloud(N);

@@ -5,6 +5,7 @@
 #define AW_KERNELS_GPU_BLOCKS_PARTICLES_H
 #include "kernels/device/particle_ops.h"
 #include "kernels/gpu/blocks/block.h"
+#include "src/base/units.h"
 
 /* Most blocks of a launch: some eight per multiprocessor. The host reduces their results. */
 #define AW_GPU_PARTICLE_BLOCKS 1024
@@ -33,6 +34,7 @@ enum { AW_GPU_DEPOSITED = 3 };
 typedef struct aw_gpu_particles {
     aw_particles_view beam; /* on the device, as all that follows */
     double *Fz, *Fx;        /* [n]: forces of the last gather [eV/m] */
+    double *vector[4];      /* [n]: q c A_z, q c A_x and their rates then [eV, eV/m] */
     double *found;          /* [blocks][rows]: results of each block */
     size_t stride;          /* threads of all blocks */
     aw_particle_grid grid;  /* deposit, gather */
@@ -42,6 +44,8 @@ typedef struct aw_gpu_particles {
     double heaviest;                /* largest weight */
     double frame[4];                /* moments: origin z, x [m]; reach: also an axis (cos, sin) */
     double factor, cdt;             /* gather, push */
+    int vectors, settles;           /* gather: keep vectors; give particles what they are due */
+    aw_kick_times times;            /* gather */
     aw_fields_view fields;          /* push */
     aw_orbit_view orbit;            /* stats */
     aw_orbit_point ref;             /* stats */
@@ -219,17 +223,48 @@ AW_GPU_FN int aw_gpu_particles_kick(const aw_gpu_particles *c, size_t i, aw_part
     return !(fabs(b->pz) <= DBL_MAX && fabs(b->px) <= DBL_MAX);
 }
 
-/* Interpolate the four components of the grid's field to a particle. */
-AW_GPU_FN void aw_gpu_particles_interpolate(const aw_gpu_particles *c, const aw_particle *b,
-                                            double value[4])
+/* Interpolate four components of a field on the grid. */
+AW_GPU_FN void aw_gpu_particles_interpolate(const aw_gpu_particles *c, const aw_particle_nodes *at,
+                                            const double *field, double value[4])
 {
-    aw_particle_nodes at;
-    aw_particle_nodes_find(&c->grid, b->z, b->x, &at);
-    const double *from = c->field + 4 * ((size_t)at.j * (size_t)c->grid.ns + (size_t)at.i);
+    const double *from = field + 4 * ((size_t)at->j * (size_t)c->grid.ns + (size_t)at->i);
     for (int k = 0; k < 4; ++k) value[k] = 0.0;
     for (int q = 0; q < AW_SHAPE_NODES; ++q, from += 4 * (size_t)c->grid.ns)
         for (int p = 0; p < AW_SHAPE_NODES; ++p)
-            for (int k = 0; k < 4; ++k) value[k] += at.wv[q] * at.wu[p] * from[4 * p + k];
+            for (int k = 0; k < 4; ++k) value[k] += at->wv[q] * at->wu[p] * from[4 * p + k];
+}
+
+/* Force on a particle, with its vector potential if that is kept. */
+AW_GPU_FN aw_particle_force aw_gpu_particles_force(const aw_gpu_particles *c, const aw_particle *b)
+{
+    const size_t nodes = (size_t)c->grid.ns * (size_t)c->grid.nx;
+    double value[4], vector[8];
+    aw_particle_nodes at;
+    aw_particle_nodes_find(&c->grid, b->z, b->x, &at);
+    aw_gpu_particles_interpolate(c, &at, c->field, value);
+    for (size_t k = 0; c->vectors && k < 2; ++k)
+        aw_gpu_particles_interpolate(c, &at, c->field + 4 * (k + 1) * nodes, vector + 4 * k);
+    return aw_particle_force_of(value, c->vectors ? vector : NULL, b->pz, b->px, c->grid.beta);
+}
+
+/* Give particle i what it is due, and store its vector potential.
+ * @return 1: the momentum is not finite */
+AW_GPU_FN int aw_gpu_particles_settle(const aw_gpu_particles *c, size_t i,
+                                      const aw_particle_force *f, aw_particle *b)
+{
+    double due[2] = {0.0, 0.0};
+    for (int k = 0; k < 2; ++k) {
+        if (c->settles)
+            due[k] = aw_particle_due(&c->times, c->vector[k][i], c->vector[2 + k][i], f->A[k],
+                                     f->rate[k]);
+        c->vector[k][i] = f->A[k];
+        c->vector[2 + k][i] = f->rate[k];
+    }
+    b->pz += due[0] / AW_ME_EV;
+    b->px += due[1] / AW_ME_EV;
+    c->beam.pz[i] = b->pz;
+    c->beam.px[i] = b->px;
+    return !(fabs(b->pz) <= DBL_MAX && fabs(b->px) <= DBL_MAX);
 }
 
 typedef struct aw_gpu_particles_gather_shared {
@@ -245,9 +280,8 @@ AW_GPU_FN void aw_gpu_particles_gather_block(const aw_gpu_particles *c,
         AW_GPU_PARTICLES(c, i, block, t)
         {
             aw_particle b = aw_gpu_particle(c, i);
-            double value[4];
-            aw_gpu_particles_interpolate(c, &b, value);
-            const aw_particle_force f = aw_particle_force_of(value, b.pz, b.px, c->grid.beta);
+            const aw_particle_force f = aw_gpu_particles_force(c, &b);
+            int bad = 0;
             c->Fz[i] = f.z;
             c->Fx[i] = f.x;
             v[AW_GPU_SUM_S] += aw_gpu_weight(c, i) * f.s;
@@ -256,7 +290,9 @@ AW_GPU_FN void aw_gpu_particles_gather_block(const aw_gpu_particles *c,
             v[AW_GPU_MAX_S] = aw_gpu_larger(f.s, v[AW_GPU_MAX_S]);
             v[AW_GPU_MIN_N] = aw_gpu_larger(-f.n, v[AW_GPU_MIN_N]);
             v[AW_GPU_MAX_N] = aw_gpu_larger(f.n, v[AW_GPU_MAX_N]);
-            if (c->factor != 0.0 && aw_gpu_particles_kick(c, i, &b))
+            if (c->factor != 0.0) bad = aw_gpu_particles_kick(c, i, &b);
+            if (c->vectors) bad |= aw_gpu_particles_settle(c, i, &f, &b);
+            if (bad)
                 v[AW_GPU_KICK_LOST] = aw_gpu_larger(aw_gpu_from_end(c, i), v[AW_GPU_KICK_LOST]);
         }
         for (int k = 0; k < AW_GPU_GATHER; ++k) s->v[k][t] = v[k];
