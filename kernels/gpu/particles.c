@@ -35,7 +35,8 @@ void aw_gpu_particles_free(aw_gpu_state *g)
 }
 
 /* Allocate positions, momenta, forces, vector potentials and their rates, initial gammas, lattice
- * regions, and weights if the beam has some, as one buffer, of at most half the free memory: slices and workspaces need some as well. */
+ * regions, and weights if the beam has some, as one buffer, of at most half the free memory: slices
+ * and workspaces need some as well. */
 static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, size_t n, int weighted)
 {
     double **const array[] = {&r->call.beam.z,    &r->call.beam.x,      &r->call.beam.pz,

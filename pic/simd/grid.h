@@ -184,20 +184,16 @@ AW_SIMD_FN void interpolate(const aw_stencil *s, size_t n, const aw_particle_gri
     }
 }
 
-/* The vector potential, and its rates (aw_particle_force_of). */
-AW_SIMD_FN void gather_vectors(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,
-                               const double (*AW_RESTRICT field)[AW_BLOCK][4],
-                               const double *AW_RESTRICT ct, const double *AW_RESTRICT st,
-                               const aw_block_forces *out)
+/* The vector potential, and its rates (aw_particle_force_of), from the two quads of each particle
+ * and its velocity less the design one. */
+AW_SIMD_FN void find_vectors(size_t n, const double (*AW_RESTRICT field)[AW_BLOCK][4],
+                             const double (*AW_RESTRICT dv)[AW_BLOCK], double *const out[4])
 {
-    const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
-    double *AW_RESTRICT az = out->vector[0], *AW_RESTRICT ax = out->vector[1];
-    double *AW_RESTRICT rate_z = out->vector[2], *AW_RESTRICT rate_x = out->vector[3];
-    const double beta = g->beta;
+    double *AW_RESTRICT az = out[0], *AW_RESTRICT ax = out[1];
+    double *AW_RESTRICT rate_z = out[2], *AW_RESTRICT rate_x = out[3];
 #pragma omp simd
     for (size_t l = 0; l < n; ++l) {
-        const double pz = z[l], px = x[l], inverse = 1.0 / sqrt(1.0 + (pz * pz + px * px));
-        const double dz = pz * inverse - beta * ct[l], dx = px * inverse - beta * st[l];
+        const double dz = dv[0][l], dx = dv[1][l];
         az[l] = field[0][l][0];
         ax[l] = field[0][l][1];
         rate_z[l] = field[0][l][2] + dz * field[1][l][0] + dx * field[1][l][1];
@@ -213,6 +209,7 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
     const double *AW_RESTRICT z = p->pz + i, *AW_RESTRICT x = p->px + i;
     const double beta = g->beta, theta = g->theta;
     _Alignas(64) double field_at[AW_BLOCK][4], turn[AW_BLOCK], ct[AW_BLOCK], st[AW_BLOCK];
+    _Alignas(64) double dv[2][AW_BLOCK];
     aw_stencil s;
     find_nodes(p, i, n, g, 0, &s);
     interpolate(&s, n, g, field, field_at);
@@ -222,6 +219,8 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
     for (size_t l = 0; l < n; ++l) {
         const double pz = z[l], px = x[l], inverse = 1.0 / sqrt(1.0 + (pz * pz + px * px));
         const double dz = pz * inverse - beta * ct[l], dx = px * inverse - beta * st[l];
+        dv[0][l] = dz;
+        dv[1][l] = dx;
         const double fz = field_at[l][0] + dx * field_at[l][2],
                      fx = field_at[l][1] - dz * field_at[l][2];
         Fz[l] = fz;
@@ -233,7 +232,8 @@ AW_SIMD_FN void gather_some(const aw_particles *p, size_t i, size_t n, const aw_
     _Alignas(64) double vector[2][AW_BLOCK][4];
     const ptrdiff_t numbers = 4 * (ptrdiff_t)g->ns * g->nx;
     for (int k = 0; k < 2; ++k) interpolate(&s, n, g, field + (k + 1) * numbers, vector[k]);
-    gather_vectors(p, i, n, g, (const double(*)[AW_BLOCK][4])vector, ct, st, out);
+    find_vectors(n, (const double(*)[AW_BLOCK][4])vector, (const double(*)[AW_BLOCK])dv,
+                 out->vector);
 }
 
 static void gather(const aw_particles *p, size_t i, size_t n, const aw_particle_grid *g,

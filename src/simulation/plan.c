@@ -186,7 +186,7 @@ static aw_status check_particles(const aw_config *config)
     const double most = machine / (double)AW_PARTICLE_BYTES * aw_comm_size();
     if (!(machine > 0.0) || (double)config->beam.particles <= most) return AW_OK;
     return aw_config_error(config, AW_ERR_NOMEM, "beam.particles",
-                           "%zu particles need %.3g GiB, this machine has %.3g GiB (expected fewer "
+                           "%zu particles need %.4g GiB, this machine has %.4g GiB (expected fewer "
                            "than %.2g)",
                            config->beam.particles,
                            (double)config->beam.particles * AW_PARTICLE_BYTES / 1073741824.0,

@@ -16,14 +16,14 @@
  * half as long as the last. */
 #define AW_SHORTENING 0.5
 /* Largest relative change of the bunch's long rms axis in a step where the bunch is shortest, since
- * the error of the rates is of second order in it (0.15 costs 0.6 % of the emittance growth in
- * the Zeuthen chicane, 0.1 a fifth of that); where sigma_s is larger, and the force smaller as sigma_s^(-4/3),
- * as much more as makes the same error, up to the largest for both axes ... */
+ * the error of the rates is of second order in it (0.15 costs 0.6 % of the emittance growth in the
+ * Zeuthen chicane, 0.1 a fifth of that); where sigma_s is larger, and the force smaller as
+ * sigma_s^(-4/3), as much more as makes the same error, up to the largest for both axes ... */
 #define AW_LENGTH_CHANGE 0.08
 #define AW_MOST_CHANGE 0.25
 /* ... and turn of the bunch's long axis [rad], times 1 - 1/aspect^2, since the turn of a round
- * bunch changes nothing. The grid follows as far as pic/frame.h lets it. */
-#define AW_TURN 0.065
+ * bunch changes nothing. The grid follows by as much (pic/frame.h). */
+#define AW_TURN 0.05
 /* Steps in a magnet, in a drift, and in the lattice, at least. */
 #define AW_STEPS_PER_MAGNET 6.0
 #define AW_STEPS_PER_DRIFT 4.0

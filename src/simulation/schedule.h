@@ -12,7 +12,7 @@
 AW_BEGIN_DECLS
 
 /** Time steps in an overtaking length, at least, wherever forces in edges matter. */
-#define AW_STEPS_PER_OVERTAKING 20.0
+#define AW_STEPS_PER_OVERTAKING 22.0
 
 /** Steps of a run; the step from tick a to tick b lasts (b - a) tick/c. */
 typedef struct aw_schedule {

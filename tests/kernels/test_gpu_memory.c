@@ -324,7 +324,7 @@ static void a_device_with_wrong_results_is_refused(void **state)
  * frees all it has allocated. */
 static void particles_leave_memory_for_slices(void **state)
 {
-    enum { N = 1000, BYTES = N * (7 * sizeof(double) + sizeof(int32_t)) };
+    enum { N = 1000, BYTES = N * (11 * sizeof(double) + sizeof(int32_t)) };
     static double number[N];
     static int32_t element[N];
     const aw_particles_view beam = {N, number, number, number, number, number, element, NULL};

@@ -104,7 +104,7 @@ static void steps_change_by_a_factor_of_two_at_most_and_end_with_the_lattice(voi
     aw_config_free(config);
 }
 
-/* A twentieth of the overtaking length in bends, across their edges, and as far behind them. */
+/* The 22nd part of the overtaking length in bends, across their edges, and as far behind them. */
 static void steps_resolve_the_forces_of_edges(void **state)
 {
     aw_config *config = chicane(1);
@@ -283,8 +283,8 @@ static void a_run_on_a_ladder_has_the_energy_of_small_equal_steps(void **state)
     assert_close(fine.rebuilt, fine.potential, 0.03, 0.0);
     assert_close(ladder.rebuilt, ladder.potential, 0.03, 0.0);
     assert_true(fabs(fine.potential) > fabs(fine.mean)); /* no small part */
-    /* 18 mm before the end of the other, where it still grows by 0.3 of itself in a metre */
-    assert_close(ladder.rms, fine.rms, 0.01, 0.0);
+    /* They end at different places: it still grows by 0.3 of itself in a metre. */
+    assert_close(ladder.rms * (1.0 + 0.3 * (fine.S - ladder.S)), fine.rms, 0.01, 0.0);
 }
 
 /* Steps, and halvings of them, are decided by numbers that do not depend on the threads. */
@@ -300,8 +300,8 @@ static void a_run_that_halves_steps_has_the_same_bits_for_any_number_of_threads(
     assert_memory_equal(&one.mean, &two.mean, sizeof one.mean);
     assert_memory_equal(&one.rms, &two.rms, sizeof one.rms);
     assert_close(two.work + two.potential, two.mean, 0.035, 0.0);
-    /* both are near the answer (see above) */
-    assert_close(two.mean + two.F * (plain.S - two.S), plain.mean, 3e-3, 0.0);
+    /* Each is within 3e-3 of the answer (see above), and so both are within 4.3e-3 of each other. */
+    assert_close(two.mean + two.F * (plain.S - two.S), plain.mean, 4.3e-3, 0.0);
 }
 
 int main(void)
