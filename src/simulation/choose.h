@@ -52,7 +52,7 @@ typedef struct aw_choice {
  *  - step_m: auto, with step_scale (A/0.01)^(1/2), from 0.1 to 2.25: second order;
  *  - particles: 87 (0.01/A) a cell with a quiet start, at least 20; 250 (0.01/A)^2 with a random
  *    one, at least 50;
- *  - tolerance A/10, at most 0.003.
+ *  - tolerance 0.3 A, at most 0.003.
  *
  *  With forces: line: 6 (0.01/A)^(1/4) nodes per sigma_s, 100 particles a node or 400 (0.06/A)^2.
  *  A function of the input alone: not of the machine, and what it has chosen is given afterwards

@@ -338,11 +338,11 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
     int n = 0;
     if (is_too_long(config->step_m, plan->shortest.overtaking)) {
         const aw_plan_bend *bend = &plan->shortest;
-        aw_warn("step_m = %g m is more than 1/20 of the overtaking length %.3g m of the bunch in "
+        aw_warn("step_m = %g m is more than 1/%g of the overtaking length %.3g m of the bunch in "
                 "%s, where sigma_s is %.3g um at S = %.4g m: forces in edges will be smeared (use "
                 "%.2g m or less)",
-                config->step_m, bend->overtaking, bend->name, 1e6 * bend->sigma_s, bend->S,
-                longest_step(bend->overtaking));
+                config->step_m, AW_STEPS_PER_OVERTAKING, bend->overtaking, bend->name,
+                1e6 * bend->sigma_s, bend->S, longest_step(bend->overtaking));
         n++;
     }
     n += warn_upstream(config, plan);
@@ -400,9 +400,10 @@ void aw_plan_warn_broken(const aw_plan_bunch *bunch, int broken)
 {
     const double overtaking = overtaking_of(bunch), cells = aw_plan_cells(bunch);
     if (broken & AW_RULE_STEP)
-        aw_warn("S = %.4g m: sigma_s has become %.3g um, and step_m = %g m is more than 1/20 of "
+        aw_warn("S = %.4g m: sigma_s has become %.3g um, and step_m = %g m is more than 1/%g of "
                 "the overtaking length %.3g m: forces in edges are smeared (use %.2g m or less)",
-                bunch->S, 1e6 * bunch->sigma_s, bunch->step, overtaking, longest_step(overtaking));
+                bunch->S, 1e6 * bunch->sigma_s, bunch->step, AW_STEPS_PER_OVERTAKING, overtaking,
+                longest_step(overtaking));
     if (broken & AW_RULE_CELLS)
         aw_warn("S = %.4g m: %.1f grid cells per sigma_s, which has become %.3g um in a bunch with "
                 "long tails: forces are off by about %.0f %% (use a finer grid)",

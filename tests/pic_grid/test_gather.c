@@ -159,8 +159,9 @@ static void set_vectors(vector_case *c, double slopes, const double A[2], const 
     const double beta = beta_of(VECTOR_GAMMA);
     const double v[2] = {beta * cos(VECTOR_THETA), beta * sin(VECTOR_THETA)};
     for (int k = 0; k < NODES; ++k) {
+        const int column = k % NS, row = k / NS;
         double z, x;
-        lab(k % NS - 0.5 * (NS - 1), k / NS - 0.5 * (NX - 1), &z, &x);
+        lab(column - 0.5 * (NS - 1), row - 0.5 * (NX - 1), &z, &x);
         for (int a = 0; a < 2; ++a) {
             double *to = c->vector + 4 * k + a;
             const double slope[2] = {slopes * slope_of[a][0], slopes * slope_of[a][1]};

@@ -134,7 +134,8 @@ static void fill_forces(stage *s)
 static void fill_vectors(stage *s, int number)
 {
     for (int k = 0; k < NODES; ++k) {
-        const double u = (k % NS - 0.5 * (NS - 1)) / NS, w = (k / NS - 0.5 * (NX - 1)) / NX;
+        const int column = k % NS, row = k / NS;
+        const double u = (column - 0.5 * (NS - 1)) / NS, w = (row - 0.5 * (NX - 1)) / NX;
         for (int c = 0; c < 4; ++c) {
             s->vector[4 * k + c] = 1e6 * sin(3.0 * u + 2.0 * w + 0.3 * number + c);
             s->vector[4 * (NODES + k) + c] = 1e9 * cos(2.0 * u - w + c);
