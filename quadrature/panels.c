@@ -137,6 +137,18 @@ done:
     return status;
 }
 
+/* Largest spacing of nodes at r' [m]. A circle that has left a long bunch across its short axis still
+ * passes through what it has along the other. */
+static double largest_spacing(const aw_panels_options *options, double r)
+{
+    double least = HUGE_VAL;
+    for (int i = 0; i < 2; ++i) {
+        const double ratio = r / options->bunch[i];
+        least = fmin(least, options->spacing[i] * fmax(1.0, ratio * ratio));
+    }
+    return least;
+}
+
 aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_field_point *centre, double from, double to,
                         const aw_panels_options *options)
@@ -151,8 +163,7 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         return aw_error(AW_ERR_NOMEM, "out of memory for a rule of %d nodes", options->order);
     for (double a = from; a < to;) {
         const double edge = fmin(aw_next_edge(history, a), to);
-        const double slower = fmax(1.0, a * a / (options->bunch * options->bunch));
-        const double spaced = a + options->order * options->spacing * slower;
+        const double spaced = a + options->order * largest_spacing(options, a);
         double b = fmin(fmin(fmax(options->ratio * a, a + options->first), edge), spaced);
         /* Two panels of equal ratio rather than a short remainder. */
         if (b < edge && a > 0.0 && b * sqrt(options->ratio) > edge) b = sqrt(a * edge);

@@ -30,18 +30,19 @@ void aw_panel_caps_forget(aw_panel_caps *caps, double factor);
 
 /** Resolution of the panels. */
 typedef struct aw_panels_options {
-    int order;      /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
-    double ratio;   /* largest ratio of a panel's end to its beginning, > 1 */
-    double still;   /* the same where the circle hardly sweeps through the bunch, >= 0 */
-    double sweep;   /* largest fraction of the beam (its box, along the line of sight) through which
+    int order;    /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
+    double ratio; /* largest ratio of a panel's end to its beginning, > 1 */
+    double still; /* the same where the circle hardly sweeps through the bunch, >= 0 */
+    double sweep; /* largest fraction of the beam (its box, along the line of sight) through which
                      * the circle may sweep within a panel */
-    double first;   /* length that a panel may have whatever the ratio, near r' = 0 [m] */
-    double spacing; /* largest spacing of nodes on circles smaller than the bunch [m]; HUGE_VAL: no
-                     * limit */
-    double bunch;   /* size of the bunch: on larger circles the integrand varies more slowly, by
-                     * (r'/bunch)^2 [m] */
-    double density; /* of the inner rule (aw_common_node) */
-    int few_rates;  /* 1: rates are taken at three nodes of a panel only */
+    double first; /* length that a panel may have whatever the ratio, near r' = 0 [m] */
+    /* Along each axis of the grid: */
+    double spacing[2]; /* largest spacing of nodes on circles smaller than the bunch [m]; HUGE_VAL:
+                        * no limit */
+    double bunch[2];   /* size of the bunch: on larger circles the integrand varies more slowly, by
+                        * (r'/bunch)^2 [m] */
+    double density;    /* of the inner rule (aw_common_node) */
+    int few_rates;     /* 1: rates are taken at three nodes of a panel only */
     const aw_panel_caps *caps; /* borrowed, or NULL */
 } aw_panels_options;
 

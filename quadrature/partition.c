@@ -126,13 +126,14 @@ double aw_next_edge(const aw_history_view *h, double r)
 
 /* Step while the circle is smaller than the box [m]. If the box is much longer than wide, a circle
  * larger than its width crosses it in two short arcs that move along it; sums over these vary on
- * the scale of the coarser cells only. */
+ * the scale of the cells along it only. */
 static double near_step(const aw_history_view *h, double r, double cell)
 {
     const aw_slice *now = &h->slice[0];
-    double narrow = fmin(0.5 * h->ns * now->hs, 0.5 * h->nx * now->hx), ratio = AW_NEAR_RATIO;
-    if (r > 2.0 * narrow) {
-        cell = fmax(now->hs, now->hx);
+    const double half_s = 0.5 * h->ns * now->hs, half_x = 0.5 * h->nx * now->hx;
+    double ratio = AW_NEAR_RATIO;
+    if (r > 2.0 * fmin(half_s, half_x)) {
+        cell = half_s > half_x ? now->hs : now->hx;
         ratio = AW_LONG_RATIO;
     }
     return fmin(fmax(r / ratio, AW_FIRST_CELLS * cell), AW_NEAR_CELLS * cell);

@@ -49,6 +49,8 @@ void bench_open(bench *b, const bench_params *p)
                                  .quiet = p->quiet,
                                  .cutoff_sigma = CUTOFF,
                                  .sigma_s = p->sigma_s,
+                                 .modulation_wavelength = p->wavelength,
+                                 .modulation_depth = p->wavelength > 0.0 ? 0.2 : 0.0,
                                  .sigma_x = p->sigma_x,
                                  .beta_x = 1.0};
     const aw_history_params ring = {p->ns, p->nx, p->single, p->cdt, p->gamma, 1e4, 512};

@@ -204,6 +204,7 @@ enum { AW_BLOCKS_MAX = 64 };
 #define AW_BLOCK_PAD 0.5
 #define AW_BLOCK_PAD_MIXED 1.0
 #define AW_BLOCK_LEAST 1e-6
+#define AW_BLOCK_LEAST_CELLS 0.01
 
 /* Tolerance from which on the nodes of a convolution are further apart, as its cube root, and by
  * these factors at most in r' and in angle; and the same for the turn of a block. At 1e-3 three

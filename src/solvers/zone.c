@@ -98,6 +98,7 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     const int turns = lies_across(&now);
     const size_t most = turns ? AW_BLOCKS_MAX : 1;
     const double cells = AW_TURN_CELLS * fmin(wider_by(problem->tolerance), AW_TURN_WIDER);
+    const double least = AW_BLOCK_LEAST_CELLS * fmin(now.hs, now.hx);
     const double turn = turns ? cells : 0.5 * AW_IN_PLACE_CELLS;
     aw_blocks blocks = {.n = 0};
     double from = 0.0, to = 0.0; /* of the block that is being measured */
@@ -108,8 +109,9 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
         const double last = to;
         to = aw_convolution_end(h, last, fmin(limit, aw_next_edge(h, last)), turn);
         if (!(to > last)) break;
-        /* An edge and a slice may be next to each other, to rounding. */
-        if (to - from < AW_BLOCK_LEAST * to && to < limit) continue;
+        /* An edge and a slice may be next to each other, to rounding; the edge of the first magnet
+         * is next to the mean of a bunch that starts there, to its noise. */
+        if (to - from < fmax(AW_BLOCK_LEAST * to, least) && to < limit) continue;
         if (from >= border && !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
             break;
         if (!covers(h, from, to)) break;
@@ -128,8 +130,8 @@ static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
                                .ratio = AW_PANEL_RATIO,
                                .sweep = r->sweep,
                                .first = AW_FIRST_PANEL * size,
-                               .spacing = r->spacing * fmin(now.hs, now.hx),
-                               .bunch = AW_BUNCH_SIZE * size,
+                               .spacing = {r->spacing * now.hs, r->spacing * now.hx},
+                               .bunch = {AW_BUNCH_SIZE * now.half_s, AW_BUNCH_SIZE * now.half_x},
                                .density = r->density,
                                .few_rates = r->few_rates};
 }

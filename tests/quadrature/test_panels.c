@@ -35,8 +35,8 @@ static const aw_panels_options usual = {.order = 9,
                                         .ratio = 2.0,
                                         .sweep = 0.25,
                                         .first = 1e-4,
-                                        .spacing = HUGE_VAL,
-                                        .bunch = 1e-4,
+                                        .spacing = {HUGE_VAL, HUGE_VAL},
+                                        .bunch = {1e-4, 1e-4},
                                         .density = 1.0};
 
 static double sum_of(const aw_panels *p, double (*f)(double r), int rates)
@@ -143,11 +143,19 @@ static void panels_are_finer_where_the_circle_sweeps_through_the_beam(void **sta
     }
     /* The spacing is observed near the points, and grows away from them. */
     options = usual;
-    options.spacing = 1e-5;
+    options.spacing[0] = options.spacing[1] = 1e-5;
     p.n = 0;
     assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1e-3, &options));
     for (size_t i = 0; i + 1 < p.n && p.node[i + 1].r < 1e-4; ++i)
         assert_true(p.node[i + 1].r - p.node[i].r < 1.7e-5); /* Gauss's widest, over the mean */
+    /* In a bunch that is ten times as long, with cells three times as long, up to that length. */
+    options.spacing[1] = 3e-5;
+    options.bunch[1] = 1e-3;
+    p.n = 0;
+    assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.0, 1e-3, &options));
+    assert_true(p.n > 34);
+    for (size_t i = 0; i + 1 < p.n; ++i)
+        assert_true(p.node[i + 1].r - p.node[i].r < (p.node[i].r < 1e-4 ? 1.7e-5 : 5.1e-5));
     aw_panels_free(&p);
     aw_panels_free(&fine);
     slices_free(&g.s);

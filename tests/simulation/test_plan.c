@@ -43,7 +43,7 @@ static void the_step_is_judged_by_the_shortest_bunch(void **state)
                  0.0);
     config->step_m = 0.02;
     assert_int_equal(aw_plan_warn(config, &plan), 1);
-    config->step_m = 0.018;
+    config->step_m = 0.016; /* 1/22.8 of 0.364 m */
     assert_int_equal(aw_plan_warn(config, &plan), 0);
 
     /* not if the run ends before, and not if the bunch is rigid or has no chirp */

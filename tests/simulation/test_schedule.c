@@ -300,7 +300,7 @@ static void a_run_that_halves_steps_has_the_same_bits_for_any_number_of_threads(
     assert_memory_equal(&one.mean, &two.mean, sizeof one.mean);
     assert_memory_equal(&one.rms, &two.rms, sizeof one.rms);
     assert_close(two.work + two.potential, two.mean, 0.035, 0.0);
-    /* Each is within 3e-3 of the answer (see above), and so both are within 4.3e-3 of each other. */
+    /* Each is within 3e-3 of the answer (see above): both within 4.3e-3 of each other. */
     assert_close(two.mean + two.F * (plain.S - two.S), plain.mean, 4.3e-3, 0.0);
 }
 
