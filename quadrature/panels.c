@@ -137,8 +137,8 @@ done:
     return status;
 }
 
-/* Largest spacing of nodes at r' [m]. A circle that has left a long bunch across its short axis still
- * passes through what it has along the other. */
+/* Largest spacing of nodes at r' [m]. A circle that has left a long bunch across its short axis
+ * still passes through what it has along the other. */
 static double largest_spacing(const aw_panels_options *options, double r)
 {
     double least = HUGE_VAL;
