@@ -25,7 +25,8 @@
     CASE(line)           \
     CASE(line_zeuthen)   \
     CASE(referee)        \
-    CASE(referee_zeuthen)
+    CASE(referee_zeuthen) \
+    CASE(ridge)
 
 #define DECLARE(name) extern const aw_case aw_case_##name;
 CASES(DECLARE)
