@@ -8,10 +8,10 @@
 #include "src/base/units.h"
 #include "validation/track.h"
 
-#define REACH 6.0   /* of the Gaussians, in sigma */
-#define MARGIN 1.0  /* what second order may displace at that reach, in sigma */
-#define STEP 1e-4   /* of the differences in the map's tangent, in sigma */
-#define CLOSE 1e-5  /* last correction of the initial place, in sigma; the error is its square */
+#define REACH 6.0  /* of the Gaussians, in sigma */
+#define MARGIN 1.0 /* what second order may displace at that reach, in sigma */
+#define STEP 1e-4  /* of the differences in the map's tangent, in sigma */
+#define CLOSE 1e-5 /* last correction of the initial place, in sigma; the error is its square */
 #define CORRECTIONS 30
 #define FEWEST 16 /* nodes of a circle: one smaller than the bunch sees a gradient */
 
@@ -21,9 +21,9 @@
  * are relative to that of u = 0. */
 typedef struct fan {
     const aw_referee_beam *b;
-    double ct, slope;      /* retarded time; x' = slope where x = 0 */
-    double z, x;           /* of u = 0 */
-    double map[4], inv[4]; /* tangent of the map at u = 0, [m per sigma], and its inverse */
+    double ct, slope;        /* retarded time; x' = slope where x = 0 */
+    double z, x;             /* of u = 0 */
+    double map[4], inv[4];   /* tangent of the map at u = 0, [m per sigma], and its inverse */
     double widest, thinnest; /* rms of the bunch */
 } fan;
 
@@ -177,8 +177,8 @@ static double slowness(const aw_ridge *r, const aw_referee_event *e, const spot 
 
 /* Add the integral over the angle, by the midpoint rule: at the ends of an arc the density has
  * vanished, or the circle closes. */
-static void add_circle(const aw_ridge *r, const fan *f, const aw_referee_event *e, const double node[2],
-                       aw_referee_potential *sum)
+static void add_circle(const aw_ridge *r, const fan *f, const aw_referee_event *e,
+                       const double node[2], aw_referee_potential *sum)
 {
     const circle o = circle_of(f, e, node[0]);
     if (isnan(o.near)) sum->phi = NAN;
@@ -279,13 +279,16 @@ aw_referee_potential aw_ridge_potential(const aw_ridge *r, const aw_referee_even
     fan now = {.b = &r->beam};
     begin(&now, e->ct);
     const int n = breaks_of(r, e->ct, at);
-    double next = 0.5 * now.thinnest; /* the first panel */
+    double length = 0.5 * now.thinnest / r->growth;
     for (int k = 0; k < n;) {
+        length *= r->growth;
         ends[0] = ends[1];
-        ends[1] = fmin(next, at[k]);
+        ends[1] = fmin(ends[0] + length, at[k]);
         add_panel(r, &rule, e, ends, &sum);
-        if (ends[1] == at[k]) ++k;
-        next = fmax(next, ends[1] * r->growth);
+        if (ends[1] == at[k]) { /* slippage grows fast where the past enters a bend */
+            length = fmin(length, 0.1 * at[k]);
+            ++k;
+        }
     }
     return (aw_referee_potential){unit * sum.phi, 0.0, 0.0, unit * sum.psi};
 }
@@ -335,12 +338,12 @@ aw_ridge aw_ridge_default(const aw_referee_beam *beam, double cut)
 {
     return (aw_ridge){.beam = *beam,
                       .cut = cut,
-                      .growth = 1.5,
+                      .growth = 2.0,
                       .radii = 10,
-                      .arc = 0.9,
-                      .fans = beam->divergence > 0.0 ? 3 : 1,
+                      .arc = 1.1,
+                      .fans = beam->divergence > 0.0 ? 2 : 1,
                       .along = 2e-6,
-                      .path = 4e-3};
+                      .path = 1e-3};
 }
 
 void aw_ridge_electron(const aw_referee_beam *b, double ct, const double initial[2], double *z,

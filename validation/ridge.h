@@ -42,8 +42,8 @@ typedef struct aw_ridge_force {
 
 /** Place of the electron that was at (s, x) [m] at ct = 0, at the time ct [m], its divergence and
  *  energy being those of the middle of the beam there: lab coordinates. NaN: it misses a magnet */
-void aw_ridge_electron(const aw_referee_beam *beam, double ct, const double initial[2],
-                       double *z, double *x);
+void aw_ridge_electron(const aw_referee_beam *beam, double ct, const double initial[2], double *z,
+                       double *x);
 
 /** phi and psi [V] at an event:
  *  (phi, psi) = (1/4 pi eps0) int_0^cut dR int dangle rho (1, 1 - v.v'/c^2) (R, angle; ct - R).

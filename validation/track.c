@@ -12,7 +12,7 @@ aw_arc aw_arc_after(const aw_arc *a, double length)
 {
     const double half = 0.5 * a->kappa * length, chord = length * sinc(half);
     return (aw_arc){a->z + chord * cos(a->theta - half), a->x + chord * sin(a->theta - half),
-                 a->theta - 2.0 * half, a->kappa};
+                    a->theta - 2.0 * half, a->kappa};
 }
 
 aw_arc aw_track_orbit(const aw_referee_beam *b, double S)
@@ -108,7 +108,6 @@ int aw_track_trace(const aw_referee_beam *b, const aw_electron *e, aw_track *pat
     }
     return 1;
 }
-
 
 aw_arc aw_track_at(const aw_track *path, double ct)
 {
