@@ -8,12 +8,12 @@
 #include "src/base/units.h"
 #include "validation/track.h"
 
-#define REACH 6.0  /* of the Gaussians, in sigma */
-#define MARGIN 1.0 /* what second order may displace at that reach, in sigma */
-#define STEP 1e-4  /* of the differences in the map's tangent, in sigma */
-#define CLOSE 1e-5 /* last correction of the initial place, in sigma; the error is its square */
-#define CORRECTIONS 30
-#define FEWEST 16 /* nodes of a circle: one smaller than the bunch sees a gradient */
+#define REACH 6.0      /* of the Gaussians, in sigma */
+#define MARGIN 1.0     /* what second order may displace at that reach, in sigma */
+#define STEP 1e-4      /* of the differences in the map's tangent, in sigma */
+#define CLOSE 1e-5     /* last correction of an initial place, in sigma; the error is its square */
+#define CORRECTIONS 30 /* at most; three or four are usual */
+#define FEWEST 16      /* nodes of a circle: one much smaller than the bunch sees a gradient */
 
 /* -------------------------------------------------------------------------- the map of electrons */
 
