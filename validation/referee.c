@@ -10,138 +10,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
-
-/* ------------------------------------------------------------------------------------- lattice */
-
-/* A curve of constant curvature from (z, x) in the direction theta; d theta/d length = -kappa. */
-typedef struct arc {
-    double z, x, theta, kappa;
-} arc;
-
-static double sinc(double a) { return fabs(a) < 1e-4 ? 1.0 - a * a / 6.0 : sin(a) / a; }
-
-static arc arc_after(const arc *a, double length)
-{
-    const double half = 0.5 * a->kappa * length, chord = length * sinc(half);
-    return (arc){a->z + chord * cos(a->theta - half), a->x + chord * sin(a->theta - half),
-                 a->theta - 2.0 * half, a->kappa};
-}
-
-/* The design orbit at arc length S, and its curvature there. */
-static arc orbit_at(const aw_referee_beam *b, double S)
-{
-    arc a = {0.0, 0.0, 0.0, 0.0};
-    for (int k = 0; k < b->elements && S > 0.0; ++k) {
-        const aw_referee_element *e = &b->element[k];
-        a.kappa = e->angle / e->length;
-        if (S < e->length) return arc_after(&a, S);
-        a = arc_after(&a, e->length);
-        S -= e->length;
-        a.kappa = 0.0;
-    }
-    return arc_after(&a, S);
-}
-
-/* -------------------------------------------------------------------------------- one electron */
-
-/* A piece of an electron's path, from ct on. */
-typedef struct piece {
-    double ct;
-    arc from;
-    double cosine, sine;     /* of from.theta */
-    double beta, slow, rest; /* v/c; 1 - beta; 1/gamma^2 */
-} piece;
-
-typedef struct track {
-    piece piece[2 * AW_REFEREE_ELEMENTS + 2];
-    int n;
-    double last; /* length on an arc that was found for the event before: where to begin */
-} track;
-
-/* Speed without cancellation. */
-static void set_speed(piece *p, double gamma)
-{
-    p->rest = 1.0 / (gamma * gamma);
-    p->beta = sqrt(1.0 - p->rest);
-    p->slow = p->rest / (1.0 + p->beta);
-}
-
-static void add_piece(track *path, const piece *p)
-{
-    piece *q = &path->piece[path->n++];
-    *q = *p;
-    q->cosine = cos(p->from.theta);
-    q->sine = sin(p->from.theta);
-}
-
-/* Length along an arc to the plane through `at` whose normal has the direction theta. NaN: none */
-static double to_plane(const arc *a, const arc *at, double theta, double guess)
-{
-    const double c = cos(theta), s = sin(theta);
-    double length = guess;
-    for (int i = 0; i < 20; ++i) {
-        const arc end = arc_after(a, length);
-        const double step = ((at->z - end.z) * c + (at->x - end.x) * s) / cos(end.theta - theta);
-        length += step;
-        if (fabs(step) < 1e-9) return length; /* converges quadratically */
-    }
-    return NAN;
-}
-
-/* The coordinates of an electron at ct = 0. */
-typedef struct electron {
-    double s, x, slope, delta;
-} electron;
-
-/* Go `length` on; at the end the curvature is kappa. */
-static void go(track *path, piece *now, double length, double kappa)
-{
-    now->from = arc_after(&now->from, length);
-    now->from.kappa = kappa;
-    now->ct += length / now->beta;
-    if (now->ct > 0.0) {
-        add_piece(path, now);
-    } else { /* an electron that starts ahead of this edge */
-        piece begin = *now;
-        begin.from = arc_after(&now->from, -now->ct * now->beta);
-        begin.ct = 0.0;
-        path->n = 1;
-        add_piece(path, &begin);
-    }
-}
-
-/* @return 0: a plane is missed */
-static int trace(const aw_referee_beam *b, const electron *e, track *path)
-{
-    const double gamma = b->gamma * (1.0 + e->delta);
-    const double p_ratio =
-        sqrt((b->gamma - 1.0) * (b->gamma + 1.0)) / sqrt((gamma - 1.0) * (gamma + 1.0));
-    arc design = {0.0, 0.0, 0.0, 0.0};
-    piece now = {.from = {e->s, e->x, 0.0, 0.0}};
-    path->n = 0;
-    path->last = 0.0;
-    set_speed(&now, b->gamma);
-    now.ct = -INFINITY; /* rigidly along the straight line, until ct = 0 */
-    add_piece(path, &now);
-    now.ct = 0.0;
-    set_speed(&now, gamma);
-    now.from.theta = atan(e->slope);
-    add_piece(path, &now);
-    for (int k = 0; k < b->elements; ++k) {
-        const aw_referee_element *m = &b->element[k];
-        design.kappa = m->angle / m->length;
-        const arc end = arc_after(&design, m->length);
-        if (m->angle != 0.0) {
-            const double in = to_plane(&now.from, &design, design.theta - m->e1, 0.0);
-            go(path, &now, in, design.kappa * p_ratio);
-            const double out = to_plane(&now.from, &end, end.theta + m->e2, m->length);
-            go(path, &now, out, 0.0);
-            if (!isfinite(now.ct)) return 0;
-        }
-        design = end;
-    }
-    return 1;
-}
+#include "validation/track.h"
 
 /* ----------------------------------------------------------------------------------- potentials */
 
@@ -153,7 +22,7 @@ typedef struct seen {
 
 /* On a straight line, in closed form: r (1 - n.beta) = sqrt(X^2 + b^2/gamma^2), with X and b the
  * distances along and across the motion from where the line would have it now. */
-static seen see_line(const piece *p, const aw_referee_event *e, double height)
+static seen see_line(const aw_piece *p, const aw_referee_event *e, double height)
 {
     const double from = isfinite(p->ct) ? p->ct : 0.0, length = p->beta * (e->ct - from);
     const double dz = e->z - p->from.z, dx = e->x - p->from.x;
@@ -166,12 +35,12 @@ static seen see_line(const piece *p, const aw_referee_event *e, double height)
 /* On an arc, by Newton's method between bounds. The electron's distance less that of light grows
  * with the length on the arc, at the rate (1 - n.beta)/beta, which is formed without cancellation:
  * 1 - n.beta = (1 - beta) + beta sin^2/(1 + cos). */
-static seen see_arc(const piece *p, double ends[2], const aw_referee_event *e, double height)
+static seen see_arc(const aw_piece *p, double ends[2], const aw_referee_event *e, double height)
 {
     double low = 0.0, high = ends[0], length = ends[1] > 0.0 ? fmin(ends[1], high) : high;
     seen out = {0.0, 0.0};
     for (int i = 0; i < 80; ++i) {
-        const arc at = arc_after(&p->from, length);
+        const aw_arc at = aw_arc_after(&p->from, length);
         const double c = cos(at.theta), s = sin(at.theta);
         const double dz = e->z - at.z, dx = e->x - at.x;
         const double r = sqrt(dz * dz + dx * dx + height * height);
@@ -196,15 +65,15 @@ static seen see_arc(const piece *p, double ends[2], const aw_referee_event *e, d
     return out;
 }
 
-static seen see(track *path, const aw_referee_event *e, double height)
+static seen see(aw_track *path, const aw_referee_event *e, double height)
 {
     int k = path->n - 1;
     for (; k > 0; --k) {
-        const piece *p = &path->piece[k];
+        const aw_piece *p = &path->piece[k];
         const double dz = e->z - p->from.z, dx = e->x - p->from.x, t = e->ct - p->ct;
         if (t > 0.0 && dz * dz + dx * dx + height * height <= t * t) break;
     }
-    const piece *p = &path->piece[k];
+    const aw_piece *p = &path->piece[k];
     if (p->from.kappa == 0.0) return see_line(p, e, height);
     const double until = k + 1 < path->n ? fmin(path->piece[k + 1].ct, e->ct) : e->ct;
     double ends[2] = {p->beta * (until - p->ct), path->last};
@@ -214,12 +83,12 @@ static seen see(track *path, const aw_referee_event *e, double height)
 }
 
 /* Add those of an electron, in units of its charge over 4 pi eps0. */
-static void add(const aw_referee_beam *b, track *path, const aw_referee_event *e,
+static void add(const aw_referee_beam *b, aw_track *path, const aw_referee_event *e,
                 aw_referee_potential *out)
 {
-    piece v, own = path->piece[1];
+    aw_piece v, own = path->piece[1];
     const seen it = see(path, e, b->height);
-    set_speed(&v, b->gamma);
+    aw_piece_speed(&v, b->gamma);
     const double sine = sin(0.5 * (it.theta - e->theta));
     out->phi += it.weight;
     out->cAz += it.weight * own.beta * cos(it.theta);
@@ -239,9 +108,9 @@ static double deviate(double u, double cut)
     return gsl_cdf_ugaussian_Pinv(tail + body * u) / sqrt(1.0 - 2.0 * cut * peak / body);
 }
 
-static electron electron_of(const aw_referee_beam *b, const double u[DIMENSIONS])
+static aw_electron electron_of(const aw_referee_beam *b, const double u[DIMENSIONS])
 {
-    electron e;
+    aw_electron e;
     e.s = b->sigma_s * deviate(u[0], b->cutoff);
     e.x = b->sigma_x * deviate(u[1], b->cutoff);
     e.slope = b->slope * e.x + b->divergence * deviate(u[2], b->cutoff);
@@ -297,9 +166,9 @@ aw_status aw_referee_potentials(const aw_referee_beam *b, uint64_t seed,
     for (size_t chunk = 0; chunk < CHUNKS; ++chunk) {
         const size_t end = b->electrons * (chunk + 1) / CHUNKS;
         for (size_t i = b->electrons * chunk / CHUNKS; i < end; ++i) {
-            track way;
-            const electron one = electron_of(b, &u[i * DIMENSIONS]);
-            if (!trace(b, &one, &way)) {
+            aw_track way;
+            const aw_electron one = electron_of(b, &u[i * DIMENSIONS]);
+            if (!aw_track_trace(b, &one, &way)) {
                 ++missed;
                 continue;
             }
@@ -330,7 +199,7 @@ enum { STENCIL = 5 }; /* the point itself; then at four other times */
 static void stencil(const aw_referee_beam *b, const aw_referee_place *p, aw_referee_event *e)
 {
     static const double offset[STENCIL] = {0.0, -2.0, -1.0, 1.0, 2.0};
-    const arc on = orbit_at(b, p->S);
+    const aw_arc on = aw_track_orbit(b, p->S);
     const double c = cos(on.theta), s = sin(on.theta);
     for (int i = 0; i < STENCIL; ++i)
         e[i] = (aw_referee_event){p->ct + offset[i] * p->along, on.z - p->x * s, on.x + p->x * c,
@@ -340,8 +209,8 @@ static void stencil(const aw_referee_beam *b, const aw_referee_place *p, aw_refe
 static aw_referee_force difference(const aw_referee_beam *b, const aw_referee_place *p,
                                    const aw_referee_potential *q)
 {
-    piece v;
-    set_speed(&v, b->gamma);
+    aw_piece v;
+    aw_piece_speed(&v, b->gamma);
     const double rate = (8.0 * (q[3].psi - q[2].psi) - (q[4].psi - q[1].psi)) / (12.0 * p->along);
     return (aw_referee_force){q[0].phi, q[0].psi, rate / v.beta};
 }
