@@ -15,7 +15,7 @@
 #define CORRECTIONS 30 /* at most; three or four are usual */
 #define FEWEST 16      /* nodes of a circle: one much smaller than the bunch sees a gradient */
 
-/* -------------------------------------------------------------------------- the map of electrons */
+/* ------------------------------------------------------------------------- the map of electrons */
 
 /* Electrons of one fan at one time. Initial places u are in sigma_s and sigma_x; places in the lab
  * are relative to that of u = 0. */
