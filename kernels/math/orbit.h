@@ -36,6 +36,13 @@ AW_FN int aw_orbit_find(const aw_orbit_view *orbit, double S)
     return i;
 }
 
+/** Direction of the design orbit at arc length S [m], any S [rad]. */
+AW_FN double aw_orbit_direction(const aw_orbit_view *orbit, double S)
+{
+    const aw_orbit_piece *p = &orbit->piece[aw_orbit_find(orbit, S)];
+    return p->theta - p->kappa * (S - p->S);
+}
+
 /** Point of the design orbit at arc length S [m], any S. */
 AW_FN aw_orbit_point aw_orbit_at(const aw_orbit_view *orbit, double S)
 {

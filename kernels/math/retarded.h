@@ -26,7 +26,8 @@ AW_FN double aw_circle_radius(const aw_history_view *h, double r)
  *  Three slices are interpolated quadratically in time (m, m+1 and m+2 for delays from the age of m
  *  to that of m+1); in the rigid upstream one slice suffices. Centre and tilt are interpolated
  *  relative to the design orbit, whose closed form gives the lab frame (source: dissertation 3.1.2;
- *  interpolating lab positions would cost (c dt)^2/8R at magnet edges). */
+ *  interpolating lab positions would cost (c dt)^2/8R at magnet edges), the tilt across an edge
+ *  only if it is smooth there (aw_smooth_angles). */
 typedef struct aw_retarded {
     double delay;  /* c (t - t') [m] */
     double radius; /* of the circle on which the sources lie (aw_circle_radius) [m] */
@@ -87,6 +88,28 @@ AW_FN const aw_slice *aw_slice_at(const aw_history_view *h, int i)
     return &h->slice[i < h->n ? i : h->n - 1];
 }
 
+/** Angles of the grids of slices m .. m+2 that are smooth in time. Where the design tangent begins
+ *  or ceases to turn, a bunch that lies along it turns with it; one that lies across the motion
+ *  keeps its direction in the lab, and its tilt against the tangent has a kink, by which F_s behind
+ *  an exit was 3 % off (validation/ridge). The smaller second difference tells which.
+ *  @param[in] a, b    differences of the slices' ages, m+1 less m and m+2 less m+1 [m]
+ *  @param[out] angle  [3] to the design tangent, or in the lab [rad]
+ *  @return 1: in the lab */
+AW_FN int aw_smooth_angles(const aw_history_view *h, int m, double a, double b, double angle[3])
+{
+    double lab[3];
+    for (int i = 0; i < 3; ++i) angle[i] = aw_slice_at(h, m + i)->tilt;
+    const int now = aw_orbit_find(&h->orbit, aw_slice_S(h, m));
+    if (aw_orbit_find(&h->orbit, aw_slice_S(h, m + 2)) == now) return 0; /* no edge */
+    for (int i = 0; i < 3; ++i)
+        lab[i] = angle[i] + aw_orbit_direction(&h->orbit, aw_slice_S(h, m + i));
+    const double kink = (angle[2] - angle[1]) * a - (angle[1] - angle[0]) * b;
+    const double kink_lab = (lab[2] - lab[1]) * a - (lab[1] - lab[0]) * b;
+    if (fabs(kink) <= fabs(kink_lab)) return 0;
+    for (int i = 0; i < 3; ++i) angle[i] = lab[i];
+    return 1;
+}
+
 /** Frame and weights at r' = r [m], >= 0. */
 AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
 {
@@ -96,7 +119,8 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     const double middle = aw_slice_age(h, m + 1), a = middle - aw_slice_age(h, m);
     const double b = aw_slice_age(h, m + 2) - middle;
     const double xi = delay - middle; /* age relative to the middle slice: -a .. 0 */
-    double S, x, tilt, dS, dx = 0.0, dtilt = 0.0;
+    double S, x, turn, dS, dx = 0.0, dturn = 0.0;
+    int in_lab = 0;
 
     f.delay = delay;
     f.radius = aw_circle_radius(h, r);
@@ -114,21 +138,22 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     if (rigid) {
         S = h->slice[last].S - h->beta * (delay - aw_slice_age(h, last));
         x = h->slice[last].x;
-        tilt = h->slice[last].tilt;
+        turn = h->slice[last].tilt;
         dS = h->beta;
         f.w[0] = 1.0;
         f.w[1] = f.w[2] = f.wd[0] = f.wd[1] = f.wd[2] = 0.0;
     } else {
-        double S1 = aw_slice_S(h, m + 1);
+        double S1 = aw_slice_S(h, m + 1), angle[3];
         double d0 = aw_slice_S(h, m) - S1, d2 = aw_slice_S(h, m + 2) - S1;
         S = S1 + f.w[0] * d0 + f.w[2] * d2;
         dS = f.wd[0] * d0 + f.wd[2] * d2;
-        x = tilt = 0.0;
+        in_lab = aw_smooth_angles(h, m, a, b, angle);
+        x = turn = 0.0;
         for (int i = 0; i < 3; ++i) {
             x += f.w[i] * f.slice[i]->x;
             dx += f.wd[i] * f.slice[i]->x;
-            tilt += f.w[i] * f.slice[i]->tilt;
-            dtilt += f.wd[i] * f.slice[i]->tilt;
+            turn += f.w[i] * angle[i];
+            dturn += f.wd[i] * angle[i];
         }
     }
     aw_orbit_point at = aw_orbit_at(&h->orbit, S);
@@ -141,9 +166,9 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.ct = at.ct;
     f.st = at.st;
     f.dtheta = -at.kappa * dS;
-    f.cg = cos(at.theta + tilt);
-    f.sg = sin(at.theta + tilt);
-    f.dgrid = f.dtheta + dtilt;
+    f.cg = cos(in_lab ? turn : at.theta + turn);
+    f.sg = sin(in_lab ? turn : at.theta + turn);
+    f.dgrid = in_lab ? dturn : f.dtheta + dturn;
     f.hs = f.slice[0]->hs;
     f.hx = f.slice[0]->hx;
     f.half_s = f.half_x = 0.0;

@@ -76,11 +76,9 @@ static aw_status judge(aw_validation *v, const char *what, const aw_pairs *p, do
     return aw_check_add(v, quantity, sqrt(square), 0.0, largest, tolerance);
 }
 
-/* A place, and what the forces may be off by there. */
 typedef struct stop {
     double S;
-    int change;               /* 1: at the first step behind S where the grid has new spacings */
-    double tolerance[FORCES]; /* rms over the largest value */
+    int change; /* 1: at the first step behind S where the grid has new spacings */
 } stop;
 
 /* Go on to the first step behind S at which the spacings of the grid are not those of the step
@@ -104,6 +102,7 @@ static aw_status stop_at(aw_validation *v, aw_simulation *sim, const aw_ridge *r
                          const stop *at)
 {
     static const char *const name[FORCES] = {"F_s", "F_s_eff"};
+    static const double tolerance[FORCES] = {4e-3, 1e-3}; /* rms over the largest value */
     aw_status status = AW_OK;
     comparison c;
     char what[64];
@@ -113,7 +112,7 @@ static aw_status stop_at(aw_validation *v, aw_simulation *sim, const aw_ridge *r
         const aw_pairs pairs = {c.ours[k], c.reference[k], POINTS};
         snprintf(what, sizeof what, "%s at %.2f m%s", name[k], sim->S_ref,
                  at->change ? ", new spacing" : "");
-        AW_TRY(judge(v, what, &pairs, at->tolerance[k]));
+        AW_TRY(judge(v, what, &pairs, tolerance[k]));
     }
 done:
     return status;
@@ -155,13 +154,9 @@ static aw_status input_of(aw_validation *v, aw_config **config, aw_referee_beam 
 
 static aw_status run(aw_validation *v)
 {
-    /* The first step behind the exit, at 1.61 m, is where F_s misses the claim. */
-    static const stop stops[] = {
-        {0.50, 1, {4e-3, 1e-3}}, {0.60, 0, {4e-3, 1e-3}}, {0.70, 1, {4e-3, 1e-3}},
-        {0.85, 1, {4e-3, 1e-3}}, {1.05, 1, {4e-3, 1e-3}}, {1.20, 0, {4e-3, 1e-3}},
-        {1.40, 0, {4e-3, 1e-3}}, {1.60, 1, {4e-2, 1e-3}}, {1.70, 1, {4e-3, 1e-3}},
-        {1.80, 0, {4e-3, 1e-3}},
-    };
+    /* 1.61 m is the first step behind the exit. */
+    static const stop stops[] = {{0.50, 1}, {0.60, 0}, {0.70, 1}, {0.85, 1}, {1.05, 1},
+                                 {1.20, 0}, {1.40, 0}, {1.60, 1}, {1.70, 1}, {1.80, 0}};
     aw_status status = AW_OK;
     aw_config *config = NULL;
     aw_simulation *sim = NULL;

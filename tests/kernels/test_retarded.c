@@ -313,6 +313,30 @@ static void box_covers_all_contributing_slices(void **state)
     slices_free(&s);
 }
 
+/* Over the edges of an arc, grids that turn evenly in the lab, or against the tangent: the other
+ * angle has a kink. */
+static void grids_that_turn_evenly_over_an_edge_are_exact(void **state)
+{
+    (void)state;
+    for (int in_lab = 0; in_lab < 2; ++in_lab) {
+        aw_orbit_piece piece[3];
+        slices s;
+        aw_history_view h = history_of(&s, edges(piece), 0.12);
+        for (int i = 0; i < N; ++i) {
+            const double tangent = aw_orbit_direction(&h.orbit, s.slice[i].S);
+            s.slice[i].tilt = 0.2 + 0.7 * i * CDT - (in_lab ? tangent : 0.0);
+        }
+        for (int i = 0; i < 200; ++i) {
+            const double r = (N - 2) * CDT * (i + 0.5) / 200.0;
+            const aw_retarded f = aw_retarded_at(&h, r);
+            const double tangent = in_lab ? 0.0 : f.theta, turns = in_lab ? 0.0 : f.dtheta;
+            assert_close(atan2(f.sg, f.cg), 0.2 + 0.7 * r + tangent, 0.0, 1e-13);
+            assert_close(f.dgrid, -0.7 + turns, 0.0, 1e-11);
+        }
+        slices_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_delay_belongs_to_the_slice_before_it_whatever_the_spacings),
         cmocka_unit_test(unequal_slices_reproduce_quadratic_motion),
         cmocka_unit_test(a_change_of_the_step_keeps_the_order),
+        cmocka_unit_test(grids_that_turn_evenly_over_an_edge_are_exact),
         cmocka_unit_test(centre_is_on_the_orbit_where_it_was_at_the_retarded_time),
         cmocka_unit_test(upstream_is_the_first_slice_moved_along_the_orbit),
         cmocka_unit_test(velocity_is_the_rate_of_the_centre_in_straight_and_arc_and_across_edges),
