@@ -86,14 +86,12 @@ static seen see(aw_track *path, const aw_referee_event *e, double height)
 static void add(const aw_referee_beam *b, aw_track *path, const aw_referee_event *e,
                 aw_referee_potential *out)
 {
-    aw_piece v, own = path->piece[1];
+    const aw_piece own = path->piece[1];
     const seen it = see(path, e, b->height);
-    aw_piece_speed(&v, b->gamma);
-    const double sine = sin(0.5 * (it.theta - e->theta));
     out->phi += it.weight;
     out->cAz += it.weight * own.beta * cos(it.theta);
     out->cAx += it.weight * own.beta * sin(it.theta);
-    out->psi += it.weight * (v.slow + v.beta * own.slow + 2.0 * v.beta * own.beta * sine * sine);
+    out->psi += it.weight * aw_track_slowness(b, e->theta, own.beta, own.slow, it.theta);
 }
 
 /* ---------------------------------------------------------------------------------------- bunch */

@@ -166,15 +166,6 @@ static double crossing(const fan *f, const circle *o)
     return o->R * most;
 }
 
-/* 1 - v.v'/c^2 without cancellation, v the velocity of the mean energy in the event's direction. */
-static double slowness(const aw_ridge *r, const aw_referee_event *e, const spot *own)
-{
-    const double sine = sin(0.5 * (own->theta - e->theta));
-    aw_piece v;
-    aw_piece_speed(&v, r->beam.gamma);
-    return v.slow + v.beta * own->slow + 2.0 * v.beta * own->beta * sine * sine;
-}
-
 /* Add the integral over the angle, by the midpoint rule: at the ends of an arc the density has
  * vanished, or the circle closes. */
 static void add_circle(const aw_ridge *r, const fan *f, const aw_referee_event *e,
@@ -200,7 +191,8 @@ static void add_circle(const aw_ridge *r, const fan *f, const aw_referee_event *
         const double charge = node[1] * step * d.value;
         found = 1;
         sum->phi += charge;
-        sum->psi += charge * slowness(r, e, &d.at);
+        sum->psi +=
+            charge * aw_track_slowness(&r->beam, e->theta, d.at.beta, d.at.slow, d.at.theta);
     }
 }
 

@@ -38,6 +38,15 @@ void aw_piece_speed(aw_piece *p, double gamma)
     p->slow = p->rest / (1.0 + p->beta);
 }
 
+double aw_track_slowness(const aw_referee_beam *b, double theta, double beta, double slow,
+                         double own_theta)
+{
+    const double sine = sin(0.5 * (own_theta - theta));
+    aw_piece v;
+    aw_piece_speed(&v, b->gamma);
+    return v.slow + v.beta * slow + 2.0 * v.beta * beta * sine * sine;
+}
+
 static void add_piece(aw_track *path, const aw_piece *p)
 {
     aw_piece *q = &path->piece[path->n++];

@@ -41,6 +41,11 @@ aw_arc aw_track_orbit(const aw_referee_beam *beam, double S);
 /** Speed without cancellation: sets beta, slow and rest. */
 void aw_piece_speed(aw_piece *piece, double gamma);
 
+/** 1 - v.v'/c^2 without cancellation: v of the mean energy in the direction theta, v'/c = beta in
+ *  the direction own_theta; slow = 1 - beta. */
+double aw_track_slowness(const aw_referee_beam *beam, double theta, double beta, double slow,
+                         double own_theta);
+
 /** The path of one electron, which before ct = 0 came rigidly along the straight line.
  *  @return 0: it misses the plane of an edge */
 int aw_track_trace(const aw_referee_beam *beam, const aw_electron *electron, aw_track *path);

@@ -166,8 +166,9 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.ct = at.ct;
     f.st = at.st;
     f.dtheta = -at.kappa * dS;
-    f.cg = cos(in_lab ? turn : at.theta + turn);
-    f.sg = sin(in_lab ? turn : at.theta + turn);
+    const double direction = in_lab ? turn : at.theta + turn;
+    f.cg = cos(direction);
+    f.sg = sin(direction);
     f.dgrid = in_lab ? dturn : f.dtheta + dturn;
     f.hs = f.slice[0]->hs;
     f.hx = f.slice[0]->hx;

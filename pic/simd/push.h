@@ -35,14 +35,14 @@ AW_SIMD_FN int settle_some(aw_particles *p, size_t i, size_t n, const aw_kick_ti
 {
     double *const momentum[2] = {p->pz + i, p->px + i};
     double off = 0.0;
-    const double before = times->before, now = times->now;
+    const aw_kick_times acted = *times; /* a copy, which the momenta cannot alias */
     for (int k = 0; k < 2; ++k) {
         const double *AW_RESTRICT A_now = f->vector[k], *AW_RESTRICT rate_now = f->vector[2 + k];
         const double *AW_RESTRICT A = vector[k], *AW_RESTRICT rate = vector[2 + k];
         double *AW_RESTRICT to = momentum[k];
 #pragma omp simd reduction(+ : off)
         for (size_t l = 0; l < n; ++l) {
-            const double due = before * rate[l] + now * rate_now[l] - (A_now[l] - A[l]);
+            const double due = aw_particle_due(&acted, A[l], rate[l], A_now[l], rate_now[l]);
             to[l] += due * (1.0 / AW_ME_EV);
             off += fabs(to[l]) <= DBL_MAX ? 0.0 : 1.0;
         }

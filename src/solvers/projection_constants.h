@@ -198,8 +198,9 @@ enum { AW_SPIKE_ROUNDS = 6 };
 
 /* Most blocks of a convolution; largest part of the grid's nodes by which a lattice is larger at
  * either end of an axis, and the same for the few steps after a change of the spacings; and least
- * length of a block over its end. Between the middle bends of the Zeuthen chicane (48 x 48)
- * lattices twice as large made a step take five times as long as tiles do. */
+ * length of a block, over its end and in the finer cells (far above the noise of a bunch's mean).
+ * Between the middle bends of the Zeuthen chicane (48 x 48) lattices twice as large made a step
+ * take five times as long as tiles do. */
 enum { AW_BLOCKS_MAX = 64 };
 #define AW_BLOCK_PAD 0.5
 #define AW_BLOCK_PAD_MIXED 1.0
@@ -235,8 +236,8 @@ enum { AW_BLOCKS_MAX = 64 };
 /* Length of the first panel, over the shorter half side of the beam's box. Not measured. */
 #define AW_FIRST_PANEL 0.1
 
-/* Radius below which a rule's spacing limits the nodes, over the same length: the size of the
- * bunch, 2 sigma of a box of 5. Not measured. */
+/* Radius below which a rule's spacing limits the nodes, over the half side of the beam's box, along
+ * either axis with its own cells: the size of the bunch, 2 sigma of a box of 5. Not measured. */
 #define AW_BUNCH_SIZE 0.4
 
 /* ---- cost (zone.c, projection.c) */

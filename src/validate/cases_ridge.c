@@ -175,6 +175,6 @@ done:
 const aw_case aw_case_ridge = {
     .name = "ridge",
     .claim = "F_s and F_s_eff of a bunch that a bend compresses agree with an integral over paths",
-    .seconds = 45,
+    .seconds = 35,
     .run = run,
 };

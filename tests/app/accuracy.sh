@@ -87,7 +87,7 @@ program 0 run "$inputs/zeuthen_chicane.yaml" -o lags --set accuracy=null --set m
     --set 'numerics.grid=[48, 48]' --set beam.particles=5000 --set numerics.tolerance=1e-2 \
     --set numerics.step_scale=4 --set output.every=0 --set 'output.at_m=[]' \
     --set output.particles_every=0 --set beam.chirp_per_m=-40
-says 'grid cells per sigma_s, which has become' stderr
+says 'm: 1.7 grid cells per sigma_s, which has become 202 um' stderr
 
 # More memory than there is: said before the start, and the accuracy is a remedy.
 if [ "${AW_SANITIZED:-OFF}" != ON ]; then

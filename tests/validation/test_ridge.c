@@ -13,16 +13,23 @@
 /* A far upstream, so that the cut is nothing. */
 static const double cut = 1e6;
 
-static void straight_sheet_has_its_potentials(void **state)
+static const aw_sheet sheet = {1e-9, SIGMA, SIGMA, 100.0};
+
+/* The same sheet in a drift. */
+static aw_ridge ridge_of(const aw_sheet *of)
 {
-    const aw_sheet sheet = {1e-9, SIGMA, SIGMA, 100.0};
     const aw_referee_beam b = {.element = {{.length = 1.0}},
                                .elements = 1,
-                               .charge = sheet.charge,
-                               .gamma = sheet.gamma,
-                               .sigma_s = SIGMA,
-                               .sigma_x = SIGMA};
-    const aw_ridge ridge = aw_ridge_default(&b, cut);
+                               .charge = of->charge,
+                               .gamma = of->gamma,
+                               .sigma_s = of->sigma_s,
+                               .sigma_x = of->sigma_x};
+    return aw_ridge_default(&b, cut);
+}
+
+static void straight_sheet_has_its_potentials(void **state)
+{
+    const aw_ridge ridge = ridge_of(&sheet);
     const double beta = sqrt(1.0 - 1e-4);
     (void)state;
     for (int i = 0; i < 5; ++i) {
@@ -37,14 +44,7 @@ static void straight_sheet_has_its_potentials(void **state)
 /* Along straight lines the force is -q d psi/ds of the closed form. */
 static void straight_sheet_has_its_force(void **state)
 {
-    const aw_sheet sheet = {1e-9, SIGMA, SIGMA, 100.0};
-    const aw_referee_beam b = {.element = {{.length = 1.0}},
-                               .elements = 1,
-                               .charge = sheet.charge,
-                               .gamma = sheet.gamma,
-                               .sigma_s = SIGMA,
-                               .sigma_x = SIGMA};
-    const aw_ridge ridge = aw_ridge_default(&b, cut);
+    const aw_ridge ridge = ridge_of(&sheet);
     const double beta = sqrt(1.0 - 1e-4), d = 1e-3 * SIGMA;
     const aw_referee_place place = {0.5 / beta, 0.5 + SIGMA, 0.5 * SIGMA, 0.0};
     aw_ridge_force f;
