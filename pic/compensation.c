@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pic/compensation.h"
 
-/* Variance of the shape of a particle, and of the spline with which slices are read [cells^2]. A
- * filter 1 - v d^2/2 compensates for the variance v, as d^2 of a wave is -k^2 h^2. */
-#define AW_SHAPE_VARIANCE 0.25
-#define AW_MOMENTS_FILTER (0.5 * (AW_SHAPE_VARIANCE + AW_SHAPE_VARIANCE))
-#define AW_FIELD_FILTER (0.5 * AW_SHAPE_VARIANCE)
+#include <string.h>
+
+/* Coefficients a and b of the filter 1 - a d^2 + a b d^4. The quadratic B-spline multiplies a wave
+ * by sinc^3(kh/2); with s = sin^2(kh/2), which is -d^2/4 of the wave, 1/sinc^3 = 1 + s/2 +
+ * 37/120 s^2 .. (for a field that is gathered), and 1/sinc^6 = 1 + s + 13/15 s^2 .. (for moments,
+ * which are deposited and read). */
+typedef struct coefficients {
+    double a, b;
+} coefficients;
+static const coefficients for_moments = {1.0 / 4.0, 13.0 / 60.0};
+static const coefficients for_field = {1.0 / 8.0, 37.0 / 240.0};
 
 typedef double quad __attribute__((vector_size(AW_QUAD * sizeof(double)), may_alias));
 
@@ -25,53 +31,80 @@ static three field_nodes(int i, int n)
     return (three){middle - 1, middle, middle + 1};
 }
 
-/* 1 - c d^2 along both axes, s first. */
-static void filter(const aw_quad_grid *g, quad *field, quad *scratch, double c,
-                   three (*nodes)(int i, int n))
+/* to -= c d^2 from along an axis, whose neighbours are `step` apart in memory. */
+static void subtract(const aw_quad_grid *g, const quad *from, quad *to, double c, int along_x,
+                     three (*nodes)(int i, int n))
 {
+    const ptrdiff_t step = along_x ? g->row : 1;
+    const int n = along_x ? g->nx : g->ns;
 #pragma omp parallel for schedule(static)
     for (int j = 0; j < g->nx; ++j)
         for (int i = 0; i < g->ns; ++i) {
-            const three k = nodes(i, g->ns);
-            const quad *at = field + j * g->row + i;
-            const quad d = (at[k.below] - at[k.middle]) + (at[k.above] - at[k.middle]);
-            scratch[j * g->row + i] = at[0] - c * d;
+            const three k = nodes(along_x ? j : i, n);
+            const quad *at = from + j * g->row + i, *middle = at + k.middle * step;
+            const quad d = (at[k.below * step] - *middle) + (at[k.above * step] - *middle);
+            to[j * g->row + i] -= c * d;
         }
-#pragma omp parallel for schedule(static)
-    for (int j = 0; j < g->nx; ++j) {
-        const three k = nodes(j, g->nx);
-        for (int i = 0; i < g->ns; ++i) {
-            const quad *at = scratch + j * g->row + i, *middle = at + k.middle * g->row;
-            const quad d = (at[k.below * g->row] - *middle) + (at[k.above * g->row] - *middle);
-            field[j * g->row + i] = at[0] - c * d;
-        }
+}
+
+/* The filter along both axes, s first. */
+static void filter(const aw_quad_grid *g, quad *field, quad *scratch, const coefficients *c,
+                   three (*nodes)(int i, int n))
+{
+    for (int along_x = 0; along_x < 2; ++along_x) {
+        for (int j = 0; j < g->nx; ++j)
+            memcpy(scratch + j * g->row, field + j * g->row, (size_t)g->ns * sizeof *field);
+        subtract(g, field, scratch, c->b, along_x, nodes);
+        subtract(g, scratch, field, c->a, along_x, nodes);
     }
 }
 
 void aw_compensate_moments(const aw_quad_grid *grid, double *cells, double *scratch)
 {
-    filter(grid, (quad *)cells, (quad *)scratch, AW_MOMENTS_FILTER, kept_nodes);
+    filter(grid, (quad *)cells, (quad *)scratch, &for_moments, kept_nodes);
 }
 
 void aw_compensate_field(const aw_quad_grid *grid, double *field, double *scratch)
 {
-    filter(grid, (quad *)field, (quad *)scratch, AW_FIELD_FILTER, field_nodes);
+    filter(grid, (quad *)field, (quad *)scratch, &for_field, field_nodes);
 }
 
-/* The filter along s alone. */
-static double along_s(const double *row, int i, int ns)
+/* Weights of the nodes i - REACH .. i + REACH of n in the filtered field at node i. */
+enum { REACH = 3 };
+typedef struct weights {
+    double of[2 * REACH + 1];
+} weights;
+
+static void add_second_difference(weights *w, int i, int at, int n, double c)
 {
-    const three k = field_nodes(i, ns);
-    const double *at = row + i;
-    return *at - AW_FIELD_FILTER * ((at[k.below] - at[k.middle]) + (at[k.above] - at[k.middle]));
+    const three k = field_nodes(at, n);
+    double *to = &w->of[at - i + REACH];
+    to[k.below] += c;
+    to[k.middle] -= 2.0 * c;
+    to[k.above] += c;
+}
+
+static weights weights_at(int i, int n)
+{
+    weights w = {{[REACH] = 1.0}};
+    const three k = field_nodes(i, n);
+    const ptrdiff_t node[3] = {k.below, k.middle, k.above};
+    for (int m = 0; m < 3; ++m) {
+        const double outer = -for_field.a * (m == 1 ? -2.0 : 1.0);
+        w.of[node[m] + REACH] += outer;
+        add_second_difference(&w, i, i + (int)node[m], n, -for_field.b * outer);
+    }
+    return w;
 }
 
 double aw_compensated_at(const double *field, int ns, int nx, int i, int j)
 {
-    const three k = field_nodes(j, nx);
-    const double *row = field + (ptrdiff_t)j * ns;
-    const double middle = along_s(row + k.middle * ns, i, ns);
-    const double below = along_s(row + k.below * ns, i, ns) - middle;
-    const double above = along_s(row + k.above * ns, i, ns) - middle;
-    return along_s(row, i, ns) - AW_FIELD_FILTER * (below + above);
+    const weights ws = weights_at(i, ns), wx = weights_at(j, nx);
+    double sum = 0.0;
+    for (int q = -REACH; q <= REACH; ++q)
+        for (int p = -REACH; p <= REACH; ++p) {
+            const double w = wx.of[q + REACH] * ws.of[p + REACH];
+            if (w != 0.0) sum += w * field[(ptrdiff_t)(j + q) * ns + i + p];
+        }
+    return sum;
 }

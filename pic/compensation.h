@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compensation of the smoothing by B-splines, so that the error of the grid is of fourth order. */
+/* Compensation of the smoothing by B-splines, so that the error of the grid is of sixth order. */
 #ifndef AW_PIC_COMPENSATION_H
 #define AW_PIC_COMPENSATION_H
 #include <stddef.h>
@@ -10,24 +10,25 @@ AW_BEGIN_DECLS
 
 /** Nodes with AW_QUAD numbers each, in rows, s fastest. */
 typedef struct aw_quad_grid {
-    int ns, nx;    /* nodes of a row, and rows; >= 3 */
+    int ns, nx;    /* nodes of a row, and rows; >= 4 */
     ptrdiff_t row; /* from a node to the same one of the next row, in nodes; >= ns */
 } aw_quad_grid;
 
 enum { AW_QUAD = 4 };
 
 /** Compensate deposited moments for the smoothing by the deposit and by the reading of the slice:
- *  each is a convolution with the quadratic B-spline, whose variance is h^2/4, and multiplies a
- *  wave k by 1 - k^2 h^2/8 + O(h^4). The filter (1 - d^2/4), with d^2 the second difference along
- *  either axis, multiplies it by 1 + k^2 h^2/4 + O(h^4). Sums are kept: nothing flows over the
- *  edges. Source: compensating filters of Birdsall and Langdon, Plasma Physics via Computer
- *  Simulation, app. C; differs: compensates for the shape of the particles.
+ *  each is a convolution with the quadratic B-spline, and multiplies a wave k by sinc^3(k h/2).
+ *  The filter 1 - d^2/4 + 13/240 d^4, with d^2 the second difference along either axis, multiplies
+ *  it by 1/sinc^6 (k h/2) up to O(k^6 h^6). Sums are kept: nothing flows over the edges. Source:
+ *  compensating filters of Birdsall and Langdon, Plasma Physics via Computer Simulation, app. C;
+ *  differs: compensates for the shape of the particles, to sixth order.
  *  @param[in,out] cells    of node (0, 0), 32-byte aligned
  *  @param         scratch  as large, overwritten */
 void aw_compensate_moments(const aw_quad_grid *grid, double *cells, double *scratch);
 
-/** Compensate a field on the nodes for the smoothing by the gather alone: 1 - d^2/8. At the edges
- *  d^2 is that of the next node inward. Arguments as of aw_compensate_moments. */
+/** Compensate a field on the nodes for the smoothing by the gather alone: 1 - d^2/8 + 37/1920 d^4,
+ *  1/sinc^3 (k h/2) up to O(k^6 h^6). At the edges d^2 is that of the next node inward. Arguments
+ *  as of aw_compensate_moments. */
 void aw_compensate_field(const aw_quad_grid *grid, double *field, double *scratch);
 
 /** aw_compensate_field of an array of one number per node ([nx][ns]), at node (i, j) alone. */

@@ -16,6 +16,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/input/resolved.h"
 #include "src/io/directory.h"
 #include "src/io/file.h"
 #include "src/output/progress.h"
@@ -25,7 +26,6 @@
 #include "src/simulation/force_error.h"
 #include "src/simulation/plan_memory.h"
 #include "src/simulation/ranks.h"
-#include "src/simulation/resolved.h"
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 
@@ -105,6 +105,7 @@ static void watch_bunch(run *r, const aw_monitor_row *row)
                                  .kappa = aw_orbit_at(&r->config->lattice->orbit, sim->S_ref).kappa,
                                  .sigma_s = row->sigma_s,
                                  .step = aw_simulation_cdt(sim),
+                                 .spike = row->current_peak_width,
                                  .h_s = spacing_along(grid)};
     const int now = aw_plan_broken(r->config, &sim->plan, &bunch), broken = now & ~r->broken;
     if (broken & AW_RULE_CELLS) r->cells = aw_plan_cells(&bunch);

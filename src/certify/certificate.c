@@ -14,10 +14,6 @@
  * how near the next places are to be that it looks at anyway. */
 #define WINDOW 0.03
 #define NEXT 0.1
-/* Scatter of a bunch's rms values falls with N^-1/2 or faster: measured, quiet starts have an
- * exponent of 0.6 to 1.1. That of forces and energies was not seen to fall (docs/certify.md). */
-#define SHRINK_SIZES 0.5
-#define SHRINK_FORCES 1.0
 
 enum { CHANGES_ENERGY = 1, CHANGES_EMITTANCE = 2, ALWAYS = 4 };
 
@@ -26,19 +22,18 @@ static const struct quantity {
     const char *name, *unit;
     int kind; /* which motions have it */
     int peak; /* 1: the result is the largest of the run, not that of the last step */
-    double shrink;
 } known[] = {
-    {"energy_change_mean_eV", "eV", CHANGES_ENERGY, 0, SHRINK_FORCES},
-    {"energy_change_rms_eV", "eV", CHANGES_ENERGY, 0, SHRINK_FORCES},
-    {"emittance_x_m", "m", CHANGES_EMITTANCE, 0, SHRINK_SIZES},
-    {"emittance_x_dispersion_free_m", "m", CHANGES_EMITTANCE, 0, SHRINK_SIZES},
-    {"sigma_s_m", "m", ALWAYS, 0, SHRINK_SIZES},
-    {"sigma_x_m", "m", ALWAYS, 0, SHRINK_SIZES},
-    {"current_peak_A", "A", ALWAYS, 0, SHRINK_FORCES},
-    {"F_s_mean_eV_per_m", "eV/m", ALWAYS, 0, SHRINK_FORCES},
-    {"F_x_mean_eV_per_m", "eV/m", ALWAYS, 0, SHRINK_FORCES},
-    {"F_s_peak_eV_per_m", "eV/m", ALWAYS, 1, SHRINK_FORCES},
-    {"F_x_peak_eV_per_m", "eV/m", ALWAYS, 1, SHRINK_FORCES},
+    {"energy_change_mean_eV", "eV", CHANGES_ENERGY, 0},
+    {"energy_change_rms_eV", "eV", CHANGES_ENERGY, 0},
+    {"emittance_x_m", "m", CHANGES_EMITTANCE, 0},
+    {"emittance_x_dispersion_free_m", "m", CHANGES_EMITTANCE, 0},
+    {"sigma_s_m", "m", ALWAYS, 0},
+    {"sigma_x_m", "m", ALWAYS, 0},
+    {"current_peak_A", "A", ALWAYS, 0},
+    {"F_s_mean_eV_per_m", "eV/m", ALWAYS, 0},
+    {"F_x_mean_eV_per_m", "eV/m", ALWAYS, 0},
+    {"F_s_peak_eV_per_m", "eV/m", ALWAYS, 1},
+    {"F_x_peak_eV_per_m", "eV/m", ALWAYS, 1},
 };
 enum { KNOWN = sizeof known / sizeof known[0] };
 _Static_assert((int)KNOWN <= (int)AW_CERTIFIED_MAX, "a certificate has room for all quantities");
@@ -51,6 +46,12 @@ static int kinds_of(aw_motion motion)
     case AW_MOTION_EXTERNAL: return ALWAYS | CHANGES_EMITTANCE;
     default: return ALWAYS | CHANGES_EMITTANCE | CHANGES_ENERGY;
     }
+}
+
+static double shrink_of(const aw_config *c)
+{
+    if (!c->beam.quiet) return AW_SHRINK_RANDOM;
+    return kinds_of(c->motion) & CHANGES_ENERGY ? AW_SHRINK_MOVED : AW_SHRINK_QUIET;
 }
 
 /* --------------------------------------------------------------------------------- one quantity */
@@ -66,7 +67,7 @@ typedef struct material {
     double *at[AW_NEIGHBOURS_MAX]; /* [n], owned: at the places of the case; NaN beyond the end */
     double *value;                 /* [n], owned: of the case, with its sign */
     size_t n;
-    double scale;
+    double scale, shrink; /* of aw_samples */
 } material;
 
 static void material_free(material *m)
@@ -120,7 +121,7 @@ static aw_estimate estimate(const material *m, aw_source source, size_t begin, s
     double *const *value = m->at;
     aw_levels levels = {.rows = rows, .at = at, .scale = m->scale};
     aw_samples samples = {
-        .main = value[0] + begin, .rows = rows, .shrink = m->q->shrink, .scale = m->scale};
+        .main = value[0] + begin, .rows = rows, .shrink = m->shrink, .scale = m->scale};
     levels.order = source == AW_SOURCE_GRID ? AW_ORDER_GRID : AW_ORDER_STEP;
     levels.f[0] = samples.main;
     levels.h[0] = 1.0;
@@ -230,7 +231,7 @@ aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config
     memset(out, 0, sizeof *out);
     AW_TRY(read_runs(list, series, out));
     for (int i = 0; i < KNOWN; ++i) {
-        material m = {.list = list, .q = &known[i]};
+        material m = {.list = list, .q = &known[i], .shrink = shrink_of(config)};
         if (!(known[i].kind & kinds)) continue;
         status = material_make(&m, series);
         if (status == AW_OK && m.scale > 0.0) {

@@ -12,10 +12,10 @@
 #include "src/base/timer.h"
 #include "src/certify/certificate.h"
 #include "src/certify/process.h"
+#include "src/input/resolved.h"
 #include "src/io/lock.h"
 #include "src/output/report.h"
 #include "src/simulation/choose.h"
-#include "src/simulation/resolved.h"
 
 static const char *const certificate[] = {"certificate.json", "certificate.csv"};
 

@@ -6,10 +6,8 @@
 #define ORDER_LEAST 0.5 /* orders that are credible: from here to the formal one and a half more */
 #define ORDER_MORE 0.5
 #define ORDER_LARGEST 12.0
-/* The order that is trusted where none is observed, at most: a fourth order shows only with cells
- * that are small enough, and noise has none. Of 121 known quantities 118 were within their bars
- * with this, 113 with 4; with 2 the median of U over the error was 5.3 (`arcwake validate
- * certificates`). */
+/* The order that is trusted where none is observed, at most: a sixth order shows only with cells
+ * that are small enough, and noise has none (`arcwake validate certificates`: docs/certify.md). */
 #define ORDER_UNSEEN 2.5
 
 /* (h3^p - h2^p)/(h2^p - h1^p), which grows with p. */

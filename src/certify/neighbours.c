@@ -12,8 +12,8 @@
 #include "kernels/math/spline.h"
 #include "src/base/log.h"
 #include "src/certify/series.h"
+#include "src/input/resolved.h"
 #include "src/simulation/choose.h"
-#include "src/simulation/resolved.h"
 #include "src/simulation/schedule.h"
 
 enum { PLACES_MAX = 2000 }; /* a word of a command line has at most 128 KiB */

@@ -32,7 +32,8 @@ const char *aw_part_name(aw_part part);
  *  - error_sampled: the worst of the points that the solver recomputed, where it does that
  *  - fell_back: 1: the solver left the step to another one; 0: it did not
  *  - F_s_error, F_x_error: estimated largest errors of the forces, where they are measured
- *  - current_peak: the largest current of the deposited bunch (src/simulation/current.h)
+ *  - current_peak: the largest current of the deposited bunch, and how wide its peak is
+ *    (src/simulation/current.h)
  *  - F_s_eff_mean: of the effective force, over the deposited bunch; none of the line model */
 #define AW_MONITOR_COLUMNS(X)                                       \
     X(time, "time_s")                                               \
@@ -55,6 +56,7 @@ const char *aw_part_name(aw_part part);
     X(F_s_error, "F_s_error_eV_per_m")                              \
     X(F_x_error, "F_x_error_eV_per_m")                              \
     X(current_peak, "current_peak_A")                               \
+    X(current_peak_width, "current_peak_width_m")                   \
     X(F_s_eff_mean, "F_s_eff_mean_eV_per_m")
 
 #define AW_MONITOR_MEMBER_(member, name) double member;

@@ -22,8 +22,8 @@
 #define FEWEST_ACROSS 0.6
 /* Nodes a side over those of the base, at most. */
 #define MOST_NODES 3.0
-/* A given grid with fewer cells over those needed is said to be too coarse: the error, of fourth
- * order, is then 2.4 times as large, which is what the choice leaves. */
+/* A given grid with fewer cells over those needed is said to be too coarse: the error is then three
+ * times as large, which is what the choice leaves. */
 #define COARSE 0.8
 /* Particles a cell. */
 #define QUIET_PER_CELL 87.0
@@ -50,8 +50,9 @@ enum { GRID_LEAST = 8, GRID_MOST = 4096 };
 
 static int is_given(const aw_config *config, int key) { return (config->given & key) != 0; }
 
-/* Cells over those of the reference: the error is of fourth order. */
-static double finer(const aw_config *config) { return pow(REFERENCE / config->accuracy, 0.25); }
+/* Cells over those of the reference: the error is of sixth order with small cells, and falls with
+ * the fifth power at those that are chosen. */
+static double finer(const aw_config *config) { return pow(REFERENCE / config->accuracy, 0.2); }
 
 /* The next multiple of 4, so that a side has nodes on both sides of its axis. */
 static int rounded_nodes(double nodes)
@@ -177,7 +178,9 @@ static aw_status choose_grid(const aw_config *config, aw_choice *c)
 /* The nodes of a line, from the first particle to the last; the rest of the grid is for meshes. */
 static void choose_line_grid(const aw_config *config, aw_choice *c)
 {
-    const double extent = 2.0 * config->beam.cutoff_sigma, wanted = LINE_NODES * finer(config);
+    const double extent = 2.0 * config->beam.cutoff_sigma;
+    /* the line's force is of fourth order */
+    const double wanted = LINE_NODES * pow(REFERENCE / config->accuracy, 0.25);
     int nodes = GRID_LEAST;
     while (nodes + 4 <= GRID_MOST && aw_line_resolution(nodes, extent) < wanted) nodes += 4;
     c->most = GRID_MOST;

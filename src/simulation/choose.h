@@ -44,11 +44,11 @@ typedef struct aw_choice {
 
 /** Choose for config->accuracy what the input does not give (config->given):
  *
- *  - nodes a side: 4 + 2 c 4.4 (A/0.01)^(-1/4), to the next multiple of 4, with c = cutoff_sigma:
- *    the grid's error is of fourth order. More along an axis on which the bunch, as the optics
- *    predict it without self-force, has too few cells per sigma at some place: 2.5 where that axis
- *    decides on the length of the bunch, 0.6 across a thin tilted one, over (A/0.01)^(1/4); three
- *    times the base at most;
+ *  - nodes a side: 4 + 2 c 4.4 (A/0.01)^(-1/5), to the next multiple of 4, with c = cutoff_sigma:
+ *    the grid's error falls with the fifth power of such cells. More along an axis on which the
+ *    bunch, as the optics predict it without self-force, has too few cells per sigma at some place:
+ *    2.5 where that axis decides on the length of the bunch, 0.6 across a thin tilted one, over
+ *    (A/0.01)^(1/5); three times the base at most;
  *  - step_m: auto, with step_scale (A/0.01)^(1/2), from 0.1 to 2.25: second order;
  *  - particles: 87 (0.01/A) a cell with a quiet start, at least 20; 250 (0.01/A)^2 with a random
  *    one, at least 50;

@@ -20,22 +20,41 @@ static double density(const aw_history_view *view, int i, int j)
                         : ((const double *)view->slice[0].cells)[at];
 }
 
-/* Largest of the bins, by the parabola through it and its neighbours. */
-static double top_of(const double *bin, size_t n)
+/* Largest of the bins, by the parabola through it and its neighbours; width in bins. */
+static aw_current_top top_of(const double *bin, size_t n)
 {
     size_t k = 1;
     for (size_t i = 1; i + 1 < n; ++i)
         if (bin[i] > bin[k]) k = i;
     const double slope = 0.5 * (bin[k + 1] - bin[k - 1]);
     const double bend = bin[k + 1] - 2.0 * bin[k] + bin[k - 1];
-    return bend < 0.0 && fabs(slope) <= -bend ? bin[k] - 0.5 * slope * slope / bend : bin[k];
+    aw_current_top top = {.peak = bin[k], .width = NAN};
+    if (!(bend < 0.0)) return top;
+    if (fabs(slope) <= -bend) top.peak -= 0.5 * slope * slope / bend;
+    top.width = sqrt(-top.peak / bend);
+    return top;
 }
 
-double aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
-                       const aw_field_point *point, double *bin)
+/* Add a variance to what the bins hold [bins^2]. */
+static void widen(double *bin, size_t n, double variance)
+{
+    double last = bin[0];
+    for (size_t k = 1; k + 1 < n; ++k) {
+        const double here = bin[k];
+        bin[k] += 0.5 * variance * ((last - here) + (bin[k + 1] - here));
+        last = here;
+    }
+}
+
+aw_current_top aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
+                               const aw_field_point *point, double *bin)
 {
     const size_t n = aw_current_bins(grid->ns, grid->nx), ns = (size_t)grid->ns;
-    const double width = fmax(grid->hs * fabs(cos(grid->tilt)), grid->hx * fabs(sin(grid->tilt)));
+    const double along = grid->hs * cos(grid->tilt), across = grid->hx * sin(grid->tilt);
+    const double width = fmax(fabs(along), fabs(across));
+    /* of the spline of a node, projected on the orbit, and of what the sharing puts in its place */
+    const double spline = 0.25 * (along * along + across * across) / (width * width);
+    double shared = 0.0, sum = 0.0;
     const double middle = point[(size_t)(grid->nx / 2) * ns + ns / 2].S;
     memset(bin, 0, n * sizeof *bin);
     for (int j = 0; j < grid->nx; ++j)
@@ -44,12 +63,33 @@ double aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
             if (charge == 0.0) continue;
             const double s = (point[(size_t)j * ns + (size_t)i].S - middle) / width;
             const double at = s + 0.5 * (double)n;
-            if (!(at >= 1.0 && at < (double)n - 2.0)) return NAN;
+            if (!(at >= 1.0 && at < (double)n - 2.0)) return (aw_current_top){NAN, NAN};
             const size_t k = (size_t)at;
-            bin[k] += charge * ((double)(k + 1) - at);
-            bin[k + 1] += charge * (at - (double)k);
+            const double above = at - (double)k, below = 1.0 - above;
+            bin[k] += charge * below;
+            bin[k + 1] += charge * above;
+            shared += charge * above * below;
+            sum += charge;
         }
-    return top_of(bin, n) * grid->hs * grid->hx / width * point[0].beta * AW_C;
+    if (sum > 0.0) widen(bin, n, spline - shared / sum);
+    aw_current_top top = top_of(bin, n);
+    top.peak *= grid->hs * grid->hx / width * point[0].beta * AW_C;
+    top.width *= width;
+    return top;
+}
+
+/* Mean of a field over the spline of a node, but for nodes off the grid, where no charge is. */
+static double over_spline(const aw_history_view *view, const double *field, int i, int j)
+{
+    static const double weight[3] = {0.125, 0.75, 0.125}; /* its values at nodes */
+    double sum = 0.0, all = 0.0;
+    for (int q = j > 0 ? -1 : 0; q <= 1 && j + q < view->nx; ++q)
+        for (int p = i > 0 ? -1 : 0; p <= 1 && i + p < view->ns; ++p) {
+            const double w = weight[q + 1] * weight[p + 1];
+            sum += w * field[(size_t)(j + q) * (size_t)view->ns + (size_t)(i + p)];
+            all += w;
+        }
+    return sum / all;
 }
 
 double aw_charge_mean(const aw_history_view *view, const double *field)
@@ -58,8 +98,9 @@ double aw_charge_mean(const aw_history_view *view, const double *field)
     for (int j = 0; j < view->nx; ++j)
         for (int i = 0; i < view->ns; ++i) {
             const double here = density(view, i, j);
+            if (here == 0.0) continue;
             charge += here;
-            sum += here * field[(size_t)j * (size_t)view->ns + (size_t)i];
+            sum += here * over_spline(view, field, i, j);
         }
     return charge > 0.0 ? sum / charge : NAN;
 }

@@ -11,22 +11,28 @@ AW_BEGIN_DECLS
 /** Bins that aw_current_peak needs for a grid of ns x nx nodes. */
 size_t aw_current_bins(int ns, int nx);
 
+/** The peak of a current. */
+typedef struct aw_current_top {
+    double peak;  /* beta c times the line charge density [A] */
+    double width; /* rms of the Gaussian that is as curved at its top [m]; NaN: it has no top */
+} aw_current_top;
+
 /** Largest current of a slice: the charge of its nodes over the arc length, in bins of the larger
  *  of the projections of both spacings on the orbit, shared linearly by the two nearest bins; from
- *  the parabola through the largest bin and its neighbours. Bins lie on the nodes of a grid without
- *  tilt, where nothing is smoothed beyond the deposit: the error falls with the square of the
- *  spacing (the peak of a Gaussian is low by spacing^2/(8 sigma^2)).
+ *  the parabola through the largest bin and its neighbours. The moments are coefficients of splines
+ *  (docs/theory.md, "Moments"): bins get the variance that the projected splines have and the
+ *  sharing has not, so that the error falls with the fourth power of the spacing.
  *  @param[in] view   its newest slice is the one
  *  @param[in] grid   of that slice
  *  @param[in] point  [nx][ns]: the nodes (aw_frame_points)
  *  @param[out] bin   [aw_current_bins]: workspace
- *  @return beta c times the line charge density [A]; NaN if a node's place is not finite */
-double aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
-                       const aw_field_point *point, double *bin);
+ *  @return NaN if a node's place is not finite */
+aw_current_top aw_current_peak(const aw_history_view *view, const aw_grid_view *grid,
+                               const aw_field_point *point, double *bin);
 
-/** Mean of a field over the charge of the newest slice: the sum of density times field over the
- *  sum of the density, in a fixed order. The density is the compensated one (docs/theory.md,
- *  "Moments"), so that nothing is smoothed.
+/** Mean of a field over the charge of the newest slice: the sum of the nodes' charge times the mean
+ *  of the field over their splines (docs/theory.md, "Moments"), over the sum of the charge, in a
+ *  fixed order. Of fourth order in the spacing: 1e-5 of a wave of 28 nodes.
  *  @param[in] field  [nx][ns], at its nodes
  *  @return in units of the field; NaN without charge */
 double aw_charge_mean(const aw_history_view *view, const double *field);

@@ -17,10 +17,13 @@
 #include "src/simulation/upstream.h"
 #include "src/solvers/solver.h"
 
-/* Error of the forces by the grid, times the fourth power of the cells per sigma_s, and the cells
+/* Error of the forces by the grid, times the fifth power of the cells per sigma_s, and the cells
  * below which it exceeds 1 % (docs/theory.md, "Accuracy"). */
-#define AW_GRID_ERROR 0.37
-#define AW_FEWEST_CELLS 2.5
+#define AW_GRID_ERROR 0.3
+#define AW_FEWEST_CELLS 2.0
+/* Cells in the rms width of the peak of the current below which a run warns: waves that make such a
+ * peak lose 1 % (docs/theory.md, "Moments"). */
+#define AW_FEWEST_IN_SPIKE 1.2
 /* Nodes of a line per sigma_s below which a run warns. */
 #define AW_FEWEST_NODES 3.0
 /* Slices of a history, at least. */
@@ -393,6 +396,8 @@ int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_b
     const double scale = config->step_m == AW_STEP_AUTO ? fmax(config->step_scale, 1.0) : 1.0;
     if (!expected && is_too_long(bunch->step / scale, overtaking_of(bunch))) broken |= AW_RULE_STEP;
     if (!config->line && aw_plan_cells(bunch) < fewest) broken |= AW_RULE_CELLS;
+    if (!config->line && bunch->spike < fmin(AW_FEWEST_IN_SPIKE, fewest) * bunch->h_s)
+        broken |= AW_RULE_SPIKE;
     return broken;
 }
 
@@ -408,5 +413,10 @@ void aw_plan_warn_broken(const aw_plan_bunch *bunch, int broken)
         aw_warn("S = %.4g m: %.1f grid cells per sigma_s, which has become %.3g um in a bunch with "
                 "long tails: forces are off by about %.0f %% (use a finer grid)",
                 bunch->S, cells, 1e6 * bunch->sigma_s,
-                fmin(100.0 * AW_GRID_ERROR / pow(cells, 4.0), 100.0));
+                fmin(100.0 * AW_GRID_ERROR / pow(cells, 5.0), 100.0));
+    if (broken & AW_RULE_SPIKE)
+        aw_warn("S = %.4g m: the peak of the current is %.3g um wide (rms), %.1f grid cells: its "
+                "height, and the forces about it, are limited by the grid (use a finer grid, and "
+                "certify)",
+                bunch->S, 1e6 * bunch->spike, bunch->spike / bunch->h_s);
 }

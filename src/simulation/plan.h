@@ -60,13 +60,14 @@ aw_status aw_plan_check(const aw_config *config, const aw_plan *plan);
 int aw_plan_warn(const aw_config *config, const aw_plan *plan);
 
 /** Rules that a bunch may break while a run goes on. */
-enum { AW_RULE_STEP = 1, AW_RULE_CELLS = 2 };
+enum { AW_RULE_STEP = 1, AW_RULE_CELLS = 2, AW_RULE_SPIKE = 4 };
 
 /** The bunch at a step. */
 typedef struct aw_plan_bunch {
     double S, kappa; /* of the design orbit [m], [1/m] */
     double sigma_s;  /* rms length [m] */
     double step;     /* c dt of the last step [m] */
+    double spike;    /* rms width of the peak of the current [m]; NaN: not known */
     double h_s;      /* spacing of the grid along s [m]; 0: not known */
 } aw_plan_bunch;
 
@@ -74,7 +75,8 @@ typedef struct aw_plan_bunch {
 double aw_plan_cells(const aw_plan_bunch *bunch);
 
 /** Rules that the bunch breaks: it has become too short for the time step (unless aw_plan_warn has
- *  said so), or for the grid. @return a sum of AW_RULE_.. */
+ *  said so), or for the grid, or its current has a spike of which the grid limits the height.
+ *  @return a sum of AW_RULE_.. */
 int aw_plan_broken(const aw_config *config, const aw_plan *plan, const aw_plan_bunch *bunch);
 
 /** Warn, in one line each, of broken rules. */

@@ -451,7 +451,9 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
         row->F_s_error = sim->force_error.s;
         row->F_x_error = sim->force_error.x;
     }
-    row->current_peak = aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin);
+    const aw_current_top top = aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin);
+    row->current_peak = top.peak;
+    row->current_peak_width = top.width;
     if (sim->line) return AW_OK; /* no solver worked */
     row->F_s_eff_mean = aw_charge_mean(sim->view, sim->forces.Fs_eff);
     row->evaluations = (double)sim->report.work.evaluations;

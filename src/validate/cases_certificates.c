@@ -15,7 +15,7 @@
 #include "src/validate/cases.h"
 #include "validation/analytic.h"
 
-enum { TRUTHS_MAX = 128, RUNS = AW_NEIGHBOURS_MAX, BEAMS = 10 };
+enum { TRUTHS_MAX = 256, RUNS = AW_NEIGHBOURS_MAX, BEAMS = 25 };
 
 /* The runs of a certificate, in the order of aw_neighbours. */
 enum { CASE_ITSELF, GRID, STEP = GRID + 2, NOISE = STEP + 2, QUADRATURE = NOISE + AW_SEEDS };
@@ -24,7 +24,7 @@ enum { CASE_ITSELF, GRID, STEP = GRID + 2, NOISE = STEP + 2, QUADRATURE = NOISE 
 typedef struct truth {
     char name[64];
     double known, value[RUNS];
-    double shrink;   /* as in src/certify/certificate.c: 1/2 for rms sizes, 1 for forces */
+    double shrink;   /* of aw_samples */
     double scale;    /* largest value of its curve */
     int noise_alone; /* 1: nothing else changes it */
 } truth;
@@ -72,13 +72,16 @@ static void vary(aw_config *c, int run, truths *t)
 static const aw_line_bunch line = {.charge = 1e-9, .sigma = AW_LCLS_SIGMA};
 #define BEND_END (AW_LCLS_RADIUS * AW_LCLS_ANGLE)
 #define NARROW 10e-6 /* sigma_x [m]: near a line; 50 um change F_s by 0.2 % behind an edge */
+/* The longitudinal space charge, which the closed forms leave out, falls with 1/gamma^2: at 1e4 it
+ * is 0.04 % of the peak, as large as the errors here. */
+#define FAST 1e5
 
 /* The known forces at a place of the bend, and behind it. */
 static void forces_at(truths *t, int *next, int run, const aw_simulation *sim)
 {
     const double S = sim->S_ref, peak = aw_steady_force(&line, AW_LCLS_RADIUS, -0.38 * line.sigma);
     const int steady = S > 2.5 && S < BEND_END;
-    truth e = {.shrink = 1.0, .scale = fabs(peak)};
+    truth e = {.shrink = AW_SHRINK_QUIET, .scale = fabs(peak)};
     for (int k = -2; k <= 2; ++k) {
         const double s = k * line.sigma;
         snprintf(e.name, sizeof e.name, "F_s, S = %.2f m, s = %d sigma", S, k);
@@ -95,7 +98,8 @@ static void forces_at(truths *t, int *next, int run, const aw_simulation *sim)
     if (steady) {
         snprintf(e.name, sizeof e.name, "peak current, S = %.2f m", S);
         e.known = e.scale = line.charge * AW_C / (sqrt(2.0 * AW_PI) * line.sigma);
-        note(t, next, run, &e, aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin));
+        note(t, next, run, &e,
+             aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin).peak);
         e.scale = fabs(peak);
     }
     if (S > BEND_END) return;
@@ -114,6 +118,7 @@ static aw_status rigid_run(aw_validation *v, truths *t, int first, int run)
     aw_simulation *sim = NULL;
     AW_TRY(aw_case_lcls(v, AW_UPSTREAM_DRIFT, &config));
     config->beam.sigma_x = NARROW;
+    config->beam.gamma = FAST;
     config->beam.particles = 100000;
     config->grid[0] = config->grid[1] = 48;
     config->tolerance = 1e-4;
@@ -188,7 +193,7 @@ static aw_status sizes_at(truths *t, int *next, int run, const aw_simulation *si
     const char *sampling = c->beam.quiet ? "quiet" : "random";
     aw_beam_stats now;
     aw_status status = AW_OK;
-    truth e = {.shrink = 0.5, .noise_alone = 1};
+    truth e = {.shrink = c->beam.quiet ? AW_SHRINK_QUIET : AW_SHRINK_RANDOM, .noise_alone = 1};
     AW_TRY(aw_simulation_stats(sim, &now));
     e.known = e.scale = p->sigma_x;
     snprintf(e.name, sizeof e.name, "sigma_x, S = %.2f m, %s", p->S, sampling);
@@ -255,10 +260,21 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static aw_status judge(aw_validation *v, const truths *t)
+/* U over the true error, median of the quantities from `first` to `end`. */
+static aw_status judge_size(aw_validation *v, const truths *t, int first, int end, const char *of)
+{
+    double ratio[TRUTHS_MAX];
+    char name[96];
+    for (int i = first; i < end; ++i)
+        ratio[i - first] = bar_of(t, &t->of[i]) / fabs(t->of[i].value[0] - t->of[i].known);
+    qsort(ratio, (size_t)(end - first), sizeof ratio[0], ascending);
+    snprintf(name, sizeof name, "U over the true error of %s, median of %d", of, end - first);
+    return aw_check_add(v, name, ratio[(end - first) / 2], 0.0, 1.0, 5.0);
+}
+
+static aw_status judge(aw_validation *v, const truths *t, int forces)
 {
     aw_status status = AW_OK;
-    double ratio[TRUTHS_MAX];
     int covered = 0;
     for (int i = 0; i < t->n; ++i) {
         const truth *q = &t->of[i];
@@ -267,13 +283,12 @@ static aw_status judge(aw_validation *v, const truths *t)
         aw_info("  %-36s %12.5g, known %12.5g, off by %8.2g, U = %8.2g%s", q->name, q->value[0],
                 q->known, error, U, inside ? "" : "  OUTSIDE");
         covered += inside;
-        ratio[i] = U / error;
     }
-    qsort(ratio, (size_t)t->n, sizeof ratio[0], ascending);
     AW_TRY(aw_check_note(v, "quantities with a known value", t->n, t->n));
     AW_TRY(aw_check_add(v, "share of them within their bars, of at least 0.95", covered, t->n, t->n,
                         0.05));
-    AW_TRY(aw_check_add(v, "U over the true error, median", ratio[t->n / 2], 0.0, 1.0, 5.0));
+    AW_TRY(judge_size(v, t, 0, forces, "forces"));
+    AW_TRY(judge_size(v, t, forces, t->n, "sizes"));
 done:
     return status;
 }
@@ -284,6 +299,7 @@ static aw_status certificates(aw_validation *v)
     truths *t = calloc(1, sizeof *t);
     if (!t) return aw_error(AW_ERR_NOMEM, "out of memory");
     for (int run = 0; run < RUNS; ++run) AW_TRY(rigid_run(v, t, 0, run));
+    const int forces = t->n;
     for (int i = 0; i < 2 * BEAMS; ++i) {
         const beam_start start = {.quiet = i < BEAMS, .seed = 1 + 10 * (uint64_t)(i % BEAMS)};
         const int first = t->n;
@@ -291,7 +307,7 @@ static aw_status certificates(aw_validation *v)
         for (int run = NOISE; run < QUADRATURE; ++run)
             AW_TRY(external_run(v, t, first, run, &start));
     }
-    status = judge(v, t);
+    AW_TRY(judge(v, t, forces));
 done:
     free(t);
     return status;

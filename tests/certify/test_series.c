@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "src/certify/series.h"
-#include "src/simulation/resolved.h"
+#include "src/input/resolved.h"
 #include "tests/assert_close.h"
 
 /* A file with this text. */

@@ -116,8 +116,8 @@ static void deposit_of_a_particle_has_its_mean_and_less_variance_by_a_quarter_ce
     (void)state;
     assert_ok(aw_particles_new(1, CHARGE, &p));
     for (int i = 0; i < 200; ++i) {
-        double u = uniform(&random, -7.9, 7.9) * f.grid.hs,
-               w = uniform(&random, -4.9, 4.9) * f.grid.hx;
+        double u = uniform(&random, -6.9, 6.9) * f.grid.hs,
+               w = uniform(&random, -3.9, 3.9) * f.grid.hx;
         double hs = f.grid.hs, hx = f.grid.hx;
         put(p, 0, &f, u, w);
         set_momentum(p, 0, &f, 50.0, 0.0);

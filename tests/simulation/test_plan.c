@@ -68,8 +68,16 @@ static void a_bunch_that_becomes_too_short_is_noticed(void **state)
     config->step_m = 0.02;
     assert_ok(aw_plan_make(config, &plan));
     assert_int_equal(aw_plan_warn(config, &plan), 0);
-    aw_plan_bunch bunch = {
-        .S = 7.0, .kappa = -1.0 / ZEUTHEN_RHO, .sigma_s = 100e-6, .step = 0.02, .h_s = 10e-6};
+    aw_plan_bunch bunch = {.S = 7.0,
+                           .kappa = -1.0 / ZEUTHEN_RHO,
+                           .sigma_s = 100e-6,
+                           .step = 0.02,
+                           .spike = 13e-6,
+                           .h_s = 10e-6};
+    assert_int_equal(aw_plan_broken(config, &plan, &bunch), 0);
+    bunch.spike = 11e-6; /* 1.1 cells */
+    assert_int_equal(aw_plan_broken(config, &plan, &bunch), AW_RULE_SPIKE);
+    bunch.spike = NAN; /* the current has no top */
     assert_int_equal(aw_plan_broken(config, &plan, &bunch), 0);
     bunch.sigma_s = 15e-6; /* 1.5 cells; overtaking length 0.34 m */
     assert_int_equal(aw_plan_broken(config, &plan, &bunch), AW_RULE_STEP | AW_RULE_CELLS);

@@ -75,9 +75,12 @@ static void projection_meets_the_tolerance_on_a_quiet_beam(void **state)
     check_agreement(*state, &params, 0.4);
 }
 
+/* 40 particles a node and more: with 20, of which a run warns, columns of nodes that the sample did
+ * not meet were 1.003 tolerances off. */
 static void projection_meets_the_tolerance_on_a_random_beam(void **state)
 {
-    const bench_params params = params_for(*state, 0);
+    bench_params params = params_for(*state, 0);
+    params.particles = 40 * (size_t)(params.ns * params.nx);
     check_agreement(*state, &params, 0.4);
 }
 

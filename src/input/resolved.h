@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The text of resolved.yaml: the input of a run and what made it. */
-#ifndef AW_SIMULATION_RESOLVED_H
-#define AW_SIMULATION_RESOLVED_H
+#ifndef AW_INPUT_RESOLVED_H
+#define AW_INPUT_RESOLVED_H
 #include "src/input/config.h"
 
 AW_BEGIN_DECLS

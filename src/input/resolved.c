@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/resolved.h"
+#include "src/input/resolved.h"
 
 #include <stdio.h>
 #include <stdlib.h>
