@@ -20,6 +20,8 @@
 /* Planes of one region must not meet nearer to the orbit than this [m], a generous beam pipe. */
 #define AW_CLEARANCE 0.01
 #define AW_EDGE_MAX 1.0
+/* Arc lengths that are summed differently agree to this [m]. */
+#define AW_SAME_PLACE 1e-9
 
 /* A stretch of one field: adjacent elements merged, those of zero length left out. */
 typedef struct aw_span {
@@ -134,21 +136,39 @@ static aw_status append(aw_span *span, size_t *n, const aw_span *s, aw_lattice_p
     return AW_OK;
 }
 
+/* What of an element that ends at `end` is ahead of the start of the bunch. *length: of that, 0 if
+ * nothing is */
+static aw_status cut_at(const aw_element *e, size_t i, double begin, double end, double *length,
+                        aw_lattice_problem *problem)
+{
+    *length = end - begin <= AW_SAME_PLACE ? 0.0 : fmin(e->length, end - begin);
+    if (e->length - *length <= AW_SAME_PLACE && *length > 0.0) *length = e->length;
+    if (*length == 0.0 || *length == e->length) return AW_OK;
+    if (!kinds[e->kind].acts || !kinds[e->kind].acts(e)) return AW_OK;
+    return refuse(problem, i,
+                  "the beam starts within it, at S = %g m (expected in a drift, or at most %g m or "
+                  "from %g m on)",
+                  begin, end - e->length, end);
+}
+
 /* Merge the elements into spans, with a drift upstream (unless steady) and downstream; fill S. */
-static aw_status make_spans(const aw_element *element, size_t n, aw_upstream upstream,
+static aw_status make_spans(const aw_element *element, size_t n, const aw_lattice_start *start,
                             aw_span *span, size_t *count, aw_lattice_problem *problem)
 {
     aw_status status = AW_OK;
     const aw_span drift = {.e = {.kind = AW_DRIFT, .name = "the outside"}, .first = n};
-    double S = 0.0;
-    size_t first = upstream == AW_UPSTREAM_STEADY ? 0 : 1;
+    double S = start->S, end = 0.0, length = 0.0;
+    size_t first = start->upstream == AW_UPSTREAM_STEADY ? 0 : 1;
     *count = 0;
     if (first) span[(*count)++] = drift;
     for (size_t i = 0; i < n; ++i) {
         AW_TRY(check_element(&element[i], i, problem));
-        if (element[i].length == 0.0) continue;
+        end += element[i].length;
+        AW_TRY(cut_at(&element[i], i, start->S, end, &length, problem));
+        if (length == 0.0) continue;
         aw_span s = span_of(&element[i]);
         s.first = i;
+        s.e.length = length;
         AW_TRY(append(span, count, &s, problem));
     }
     if (!first && (*count == 0 || span[0].e.kind != AW_BEND))
@@ -160,7 +180,10 @@ static aw_status make_spans(const aw_element *element, size_t n, aw_upstream ups
         span[i].S = S;
         S += span[i].e.length;
     }
-    if (!(S > 0.0)) return refuse(problem, n, "no element has a length");
+    if (!(end > 0.0)) return refuse(problem, n, "no element has a length");
+    if (!(S > start->S))
+        return refuse(problem, n, "the beam starts at S = %g m, its end (expected less than %g m)",
+                      start->S, end);
 done:
     return status;
 }
@@ -289,7 +312,8 @@ static aw_status make_arrays(aw_lattice *lat, size_t n, const aw_span *span, siz
 }
 
 aw_status aw_lattice_try(const aw_element *element, size_t n, double gamma_ref,
-                         aw_upstream upstream, aw_lattice_problem *problem, aw_lattice **out)
+                         const aw_lattice_start *start, aw_lattice_problem *problem,
+                         aw_lattice **out)
 {
     aw_status status = AW_OK;
     aw_lattice *lat = NULL;
@@ -305,12 +329,13 @@ aw_status aw_lattice_try(const aw_element *element, size_t n, double gamma_ref,
         status = aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
         goto done;
     }
-    AW_TRY(make_spans(element, n, upstream, span, &count, problem));
+    AW_TRY(make_spans(element, n, start, span, &count, problem));
     AW_TRY(make_arrays(lat, n, span, count));
     memcpy(lat->element, element, n * sizeof *element);
     lat->n = n;
     lat->gamma_ref = gamma_ref;
     lat->p_ref = sqrt((gamma_ref - 1.0) * (gamma_ref + 1.0));
+    lat->begin = start->S;
     lat->length = span[count - 1].S + span[count - 1].e.length;
     make_pieces(span, count, lat);
     make_regions(span, count, lat);
@@ -327,7 +352,8 @@ aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
                          aw_upstream upstream, aw_lattice **out)
 {
     aw_lattice_problem problem = {0};
-    aw_status status = aw_lattice_try(element, n, gamma_ref, upstream, &problem, out);
+    const aw_lattice_start start = {0.0, upstream};
+    aw_status status = aw_lattice_try(element, n, gamma_ref, &start, &problem, out);
     if (status != AW_ERR_ARG) return status;
     if (problem.element == n) return aw_error(AW_ERR_ARG, "lattice: %s", problem.text);
     return aw_error(AW_ERR_ARG, "lattice element %zu (%s): %s", problem.element,

@@ -17,7 +17,9 @@ typedef struct aw_lattice {
     aw_element *element;
     double gamma_ref; /* reference energy: sets the fields */
     double p_ref;     /* gamma beta of the reference particle */
-    double length;    /* of the design orbit [m] */
+    double begin;     /* arc length at which the bunch starts [m]: ahead of it the elements act, and
+                       * the orbit behind it is straight, through (0, 0) along +z there */
+    double length;    /* of the design orbit, of all elements [m] */
     int regions;
     aw_field_region *region;
     aw_orbit_piece *piece;
@@ -27,13 +29,20 @@ typedef struct aw_lattice {
 /** Path of the bunch upstream of the lattice: straight, or the circle of the first bend. */
 typedef enum aw_upstream { AW_UPSTREAM_DRIFT, AW_UPSTREAM_STEADY } aw_upstream;
 
+/** Where the bunch starts [m], and its path upstream of that. */
+typedef struct aw_lattice_start {
+    double S;
+    aw_upstream upstream;
+} aw_lattice_start;
+
 /** Why a lattice is refused. */
 typedef struct aw_lattice_problem {
     size_t element; /* index of the element to blame; n: the lattice as a whole */
     char text[400];
 } aw_lattice_problem;
 
-/** Build the orbit and the regions; S = 0 at the first element's entrance, heading along +z.
+/** Build the orbit and the regions; S = 0 at the first element's entrance, where the bunch starts,
+ *  heading along +z.
  *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend
  *  (markers aside). Elements are copied. An element cut in two gives the same lattice.
  *  @return AW_OK; AW_ERR_NOMEM; AW_ERR_ARG (printed): no length, a number that is not finite,
@@ -41,11 +50,19 @@ typedef struct aw_lattice_problem {
 aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
                          aw_upstream upstream, aw_lattice **out);
 
-/** The same, but the reason of AW_ERR_ARG goes to `problem` and is not printed: for a reader that
- *  knows the place of each element in a file. */
+/** The same, but the bunch starts at any S that is in a drift or between elements, and the reason
+ *  of AW_ERR_ARG goes to `problem` and is not printed: for a reader that knows the place of each
+ *  element in a file. */
 aw_status aw_lattice_try(const aw_element *element, size_t n, double gamma_ref,
-                         aw_upstream upstream, aw_lattice_problem *problem, aw_lattice **out);
+                         const aw_lattice_start *start, aw_lattice_problem *problem,
+                         aw_lattice **out);
 void aw_lattice_free(aw_lattice *lattice);
+
+/** Way of the bunch from its start to the end [m]. */
+static inline double aw_lattice_way(const aw_lattice *lattice)
+{
+    return lattice->length - lattice->begin;
+}
 
 /** Its regions, borrowed. */
 static inline aw_fields_view aw_lattice_fields(const aw_lattice *lattice)

@@ -18,12 +18,14 @@ static double mib(size_t bytes) { return (double)bytes / 1048576.0; }
 
 void aw_summary_plan(const aw_config *config, const aw_plan *plan)
 {
+    char from[40] = "";
+    if (config->start_m > 0.0) snprintf(from, sizeof from, " from S = %.6g m on", config->start_m);
     if (config->step_m > 0.0)
-        aw_info("lattice      %.6g m, %s motion, %ld steps of %g m", config->lattice->length,
-                motion_name[config->motion], plan->steps, config->step_m);
+        aw_info("lattice      %.6g m%s, %s motion, %ld steps of %g m", config->lattice->length,
+                from, motion_name[config->motion], plan->steps, config->step_m);
     else
-        aw_info("lattice      %.6g m, %s motion, %ld steps of %.3g to %.3g m",
-                config->lattice->length, motion_name[config->motion], plan->steps,
+        aw_info("lattice      %.6g m%s, %s motion, %ld steps of %.3g to %.3g m",
+                config->lattice->length, from, motion_name[config->motion], plan->steps,
                 plan->shortest_step, plan->longest_step);
     aw_info("beam         %.4g nC, gamma %.6g, %zu macro-particles (%.3g per cell), %s",
             1e9 * config->beam.charge, config->beam.gamma, config->beam.particles, plan->per_cell,

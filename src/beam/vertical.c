@@ -36,21 +36,22 @@ static void quadrupole(double k1, double length, double m[4])
 
 void aw_vertical_map(const aw_lattice *lattice, double S, double m[4])
 {
-    double left = S;
+    double at = lattice->begin, begin = 0.0;
     const double unity[4] = {1.0, 0.0, 0.0, 1.0};
     memcpy(m, unity, sizeof unity);
-    for (size_t i = 0; i < lattice->n && left > 0.0; ++i) {
+    for (size_t i = 0; i < lattice->n && at < S; begin += lattice->element[i++].length) {
         const aw_element *e = &lattice->element[i];
-        const double length = fmin(left, e->length);
+        const double end = begin + e->length, length = fmin(S, end) - at;
         const int bend = e->kind == AW_BEND && e->length > 0.0;
         const double kappa = bend ? e->angle / e->length : 0.0;
+        if (!(length > 0.0)) continue; /* behind the start, but for rounding */
         if (bend) kick(kappa * tan(e->e1), m);
         if (e->kind == AW_QUADRUPOLE)
             quadrupole(e->k1, length, m);
         else
             drift(length, m);
-        if (bend && left >= e->length) kick(kappa * tan(e->e2), m);
-        left -= e->length;
+        if (bend && S >= end) kick(kappa * tan(e->e2), m);
+        at = fmin(S, end);
     }
-    if (left != 0.0 && (left > 0.0 || S < 0.0)) drift(left, m);
+    if (at != S) drift(S - at, m);
 }

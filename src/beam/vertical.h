@@ -6,9 +6,9 @@
 
 AW_BEGIN_DECLS
 
-/** Map of (y, y') from S = 0 to S [m]: y = m[0] y0 + m[1] y0', y' = m[2] y0 + m[3] y0'. Hard edges
- *  of a bend of curvature k kick by -k tan(e) y, a quadrupole by +k1 y per metre; outside the
- *  lattice there are drifts. */
+/** Map of (y, y') from the start of the bunch to S [m]: y = m[0] y0 + m[1] y0', y' = m[2] y0 + m[3]
+ *  y0'. Hard edges of a bend of curvature k kick by -k tan(e) y, a quadrupole by +k1 y per metre;
+ *  outside the lattice there are drifts. */
 void aw_vertical_map(const aw_lattice *lattice, double S, double m[4]);
 
 AW_END_DECLS

@@ -197,6 +197,13 @@ static void check_upstream(reader *r, const aw_element *element, size_t n)
     size_t i = 0;
     const aw_yaml_node *node = node_of(r, "numerics.upstream");
     if (r->config->upstream != AW_UPSTREAM_STEADY || !node) return;
+    if (r->config->start_m > 0.0) {
+        aw_yaml_error(&r->errors, node,
+                      "'steady' continues the first bend backwards, and beam.start_m = %g m is "
+                      "behind it (expected drift)",
+                      r->config->start_m);
+        return;
+    }
     while (i < n && element[i].kind == AW_MARKER) ++i;
     if (i < n && element[i].kind == AW_BEND) return;
     aw_yaml_error(&r->errors, node,
@@ -252,15 +259,27 @@ static double total_length(const aw_lattice_input *input)
     return sum;
 }
 
+/* @return 1: the beam starts within the lattice */
+static int check_start(reader *r, double length)
+{
+    const aw_yaml_node *node = node_of(r, "beam.start_m");
+    char shown[AW_YAML_SHOW];
+    if (!node || r->config->start_m < length) return 1;
+    aw_yaml_error(&r->errors, node, "%s is outside the lattice (expected less than %.10g m)",
+                  aw_yaml_show(node, shown), length);
+    return 0;
+}
+
 /* At least one step must end within the lattice, as it does with `auto`. */
 static void check_step(reader *r, double length, double gamma_ref)
 {
     const aw_field *field = aw_field_find("numerics.step_m");
     const aw_yaml_node *node = aw_field_node(r->root, field);
     const double given = r->config->beam.gamma, gamma = given > 1.0 ? given : gamma_ref;
-    const double most = length / sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    const double way = length - r->config->start_m;
+    const double most = way / sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
     const double step = r->config->step_m;
-    if (!node || step <= most * (1.0 + 1e-9)) return;
+    if (!node || !(way > 0.0) || step <= most * (1.0 + 1e-9)) return;
     aw_yaml_error(&r->errors, node,
                   "a step of %g m ends beyond the lattice (expected at most %.6g m)", step, most);
 }
@@ -309,9 +328,10 @@ static aw_status read_lattice(reader *r, aw_lattice_input *input, int *have)
 static aw_status make_machine(reader *r, const aw_lattice_input *input)
 {
     aw_config *config = r->config;
+    const aw_lattice_start start = {config->start_m, config->upstream};
     aw_lattice_problem problem = {0};
-    aw_status status = aw_lattice_try(input->element, input->n, input->gamma_ref, config->upstream,
-                                      &problem, &config->lattice);
+    aw_status status = aw_lattice_try(input->element, input->n, input->gamma_ref, &start, &problem,
+                                      &config->lattice);
     if (status != AW_ERR_ARG) return status;
     size_t i = problem.element;
     if (i < input->n)
@@ -332,6 +352,7 @@ static aw_status read_machine(reader *r)
     AW_TRY(read_lattice(r, &input, &have));
     const double length = have ? total_length(&input) : -1.0;
     if (have) {
+        have = check_start(r, length);
         check_upstream(r, input.element, input.n);
         check_step(r, length, input.gamma_ref);
         check_energy(r, &input);

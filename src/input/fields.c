@@ -44,6 +44,8 @@ static const aw_field table[] = {
     {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a path beside this file, of openPMD or text, e.g. beam.h5"},
     {"beam.iteration", AW_FIELD_SPECIAL, 0, NULL, ANY, "last, or a whole number"},
+    {"beam.start_m", AW_FIELD_NUMBER, AT(start_m), "0.0", 0.0, DBL_MAX, 0, NULL,
+     "an arc length in a drift of the lattice, in m"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, CHARGE,
      "a magnitude in C, e.g. 1.0e-9"},
     {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, GAMMA_MAX, 1, NULL,
@@ -139,7 +141,6 @@ static const struct {
 } reserved[] = {
     {"wakes", "leave it out"},
     {"beam.resample", "leave it out: it belongs to beam.file"},
-    {"beam.start_m", "leave it out: the beam starts at the entrance of the lattice"},
     {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
     {"beam.emittance_y_m", "leave it out: the bunch is a sheet"},
     {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
@@ -192,6 +193,7 @@ int aw_field_from_file(const aw_yaml_node *root, const aw_field *field)
 {
     return strncmp(field->key, "beam.", strlen("beam.")) == 0 &&
            strcmp(field->key, "beam.file") != 0 && strcmp(field->key, "beam.iteration") != 0 &&
+           strcmp(field->key, "beam.start_m") != 0 &&
            aw_field_node(root, aw_field_find("beam.file")) != NULL;
 }
 

@@ -121,8 +121,10 @@ static aw_status find_narrow(const aw_config *config, aw_choice_narrow narrow[2]
     aw_optics_point *point = aw_alloc(n, sizeof *point);
     double *S = aw_alloc(n, sizeof *S), begin = 0.0, tilt = 0.0;
     AW_TRY(point && S ? AW_OK : AW_ERR_NOMEM);
+    S[0] = lattice->begin;
     for (size_t i = 0, k = 1; i < lattice->n; begin += lattice->element[i++].length)
-        for (int j = 1; j <= PLACES; ++j) S[k++] = begin + lattice->element[i].length * j / PLACES;
+        for (int j = 1; j <= PLACES; ++j)
+            S[k++] = fmax(begin + lattice->element[i].length * j / PLACES, lattice->begin);
     status = aw_optics_at(lattice, &config->beam, 0, S, n, point);
     for (size_t i = 0; i < n && status == AW_OK; ++i) {
         const aw_optics_shape b = aw_optics_shape_of(&config->beam, &point[i]);

@@ -112,8 +112,9 @@ static int cross_region(walk *w)
     return reached;
 }
 
-/* Where the straight line of a particle meets the plane perpendicular to the orbit at `plane`. */
-static void observe(const probe *p, const aw_orbit_point *plane, double c[COORDINATES])
+/* Where the straight line of a particle meets the plane perpendicular to the orbit at `plane`.
+ * @param[in] way  from the start [m] */
+static void observe(const probe *p, const aw_orbit_point *plane, double way, double c[COORDINATES])
 {
     const double along = p->at.uz * plane->ct + p->at.ux * plane->st;
     const double across = p->at.ux * plane->ct - p->at.uz * plane->st;
@@ -121,7 +122,7 @@ static void observe(const probe *p, const aw_orbit_point *plane, double c[COORDI
     const double path = -(dz * plane->ct + dx * plane->st) / along;
     c[C_X] = dx * plane->ct - dz * plane->st + path * across;
     c[C_SLOPE] = across / along;
-    c[C_BEHIND] = p->excess + path - plane->S * p->faster;
+    c[C_BEHIND] = p->excess + path - way * p->faster;
 }
 
 /* Point of the design orbit; S never falls from call to call. */
@@ -152,7 +153,7 @@ static int observe_all(walk *w, double S, double c[PROBES][COORDINATES])
     for (int i = 0; i < PROBES; ++i) {
         probe p = w->probe[i];
         if (inside) p.excess += to_exit(&cut, lat->p_ref, &p.at) - (S - cut.S);
-        observe(&p, &plane, c[i]);
+        observe(&p, &plane, S - lat->begin, c[i]);
         if (!isfinite(c[i][C_BEHIND]) || !isfinite(c[i][C_X])) return 0;
     }
     return 1;
@@ -262,21 +263,21 @@ static int walk_elements(walk *w)
 {
     const aw_lattice *lat = w->lattice;
     double begin = 0.0;
-    if (!add_point(w, &(aw_optics_point){.S = 0.0})) return 0;
+    if (!add_point(w, &(aw_optics_point){.S = lat->begin})) return 0;
     for (size_t i = 0; i < lat->n; ++i) {
         const aw_element *e = &lat->element[i];
         const int parts = parts_of(e);
         const size_t entrance = w->out->n - 1;
-        if (!(e->length > 0.0)) continue;
+        begin += e->length;
+        if (!(e->length > 0.0) || begin <= lat->begin + SAME_S) continue;
         for (int k = 1; k <= parts; ++k) {
             const aw_optics_point where = {.element = i,
                                            .end = k == parts,
-                                           .S = begin + e->length * k / parts,
+                                           .S = begin - e->length * (parts - k) / parts,
                                            .kappa = parts > 1 ? e->angle / e->length : 0.0};
             if (!add_point(w, &where)) return 0;
         }
         if (parts > 1) find_shortest(w->out, entrance);
-        begin += e->length;
     }
     return 1;
 }

@@ -253,7 +253,7 @@ static aw_upstream_case upstream_case(const aw_config *config, const aw_plan *pl
                               .cutoff = beam->cutoff_sigma,
                               .radius = plan->radius,
                               .transients = config->upstream == AW_UPSTREAM_DRIFT ||
-                                            config->upstream_m < config->lattice->length};
+                                            config->upstream_m < aw_lattice_way(config->lattice)};
 }
 
 static aw_status check_upstream(const aw_config *config, const aw_plan *plan)

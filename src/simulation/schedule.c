@@ -62,7 +62,7 @@ double aw_schedule_ct(const aw_schedule *s, int64_t tick) { return (double)tick 
 
 double aw_schedule_S(const aw_schedule *s, int64_t tick)
 {
-    return (double)tick * s->beta * s->tick;
+    return s->begin + (double)tick * s->beta * s->tick;
 }
 
 void aw_schedule_free(aw_schedule *schedule)
@@ -79,7 +79,7 @@ static aw_status find_sections(planner *p)
     if (!p->section) return AW_ERR_NOMEM;
     for (int i = 0; i < lat->regions; ++i) {
         const aw_field_region *r = &lat->region[i];
-        const double begin = fmax(r->S, 0.0);
+        const double begin = fmax(r->S, lat->begin);
         const double end = i + 1 < lat->regions ? lat->region[i + 1].S : lat->length;
         section *last = p->sections ? &p->section[p->sections - 1] : NULL;
         if (!(end > begin)) continue;
@@ -160,7 +160,7 @@ static double limit_at(const planner *p, size_t i, int j)
     const section *s = &p->section[i];
     const bunch *a = &p->bunch[i * (PLACES + 1) + (size_t)j], *b = a + 1;
     const double length = (s->end - s->begin) / PLACES;
-    const double most = p->config->lattice->length / AW_STEPS_PER_LATTICE;
+    const double most = aw_lattice_way(p->config->lattice) / AW_STEPS_PER_LATTICE;
     const int drift = s->kind == AW_DRIFT;
     double limit = fmin(most, PLACES * length / (drift ? AW_STEPS_PER_DRIFT : AW_STEPS_PER_MAGNET));
     limit = fmin(limit, limit_by_bunch(a, b, length, p->shortest));
@@ -241,8 +241,8 @@ static void fill_cells(const planner *p, const aw_schedule *s, double cell, doub
     for (size_t i = 0; i < s->cells; ++i) limit[i] = HUGE_VAL;
     for (size_t i = 0; i < p->sections * PLACES; ++i) {
         const section *at = &p->section[i / PLACES];
-        const double from = place_of(at, (int)(i % PLACES)) / cell;
-        const double to = place_of(at, (int)(i % PLACES) + 1) / cell;
+        const double from = (place_of(at, (int)(i % PLACES)) - s->begin) / cell;
+        const double to = (place_of(at, (int)(i % PLACES) + 1) - s->begin) / cell;
         for (size_t k = (size_t)(from + 1e-9); k < s->cells && (double)k < to - 1e-9; ++k)
             limit[k] = fmin(limit[k], p->limit[i]);
     }
@@ -250,7 +250,7 @@ static void fill_cells(const planner *p, const aw_schedule *s, double cell, doub
         double overtaking = 0.0;
         const double behind = behind_edge(p, i, 0, &overtaking);
         if (behind != 0.0) continue; /* the field changes, but not the curvature */
-        const double step = edge_step(p, overtaking), edge = p->section[i].begin;
+        const double step = edge_step(p, overtaking), edge = p->section[i].begin - s->begin;
         const size_t from = (size_t)fmax((edge - 2.0 * step) / cell, 0.0);
         for (size_t k = from; k < s->cells && (double)k * cell < edge + 2.0 * step; ++k)
             limit[k] = fmin(limit[k], step);
@@ -315,7 +315,7 @@ static void count_steps(aw_schedule *s)
 /* Set up a ladder whose shortest step is `base` [m]. */
 static aw_status make_ladder(const planner *p, double base, aw_schedule *s)
 {
-    const double length = p->config->lattice->length;
+    const double length = aw_lattice_way(p->config->lattice);
     aw_status status = AW_OK;
     double *limit = NULL;
     s->tick = base / AW_CELL_TICKS;
@@ -347,10 +347,10 @@ static aw_status choose_ladder(planner *p, aw_schedule *best)
         double overtaking = 0.0;
         if (behind_edge(p, i, 0, &overtaking) == 0.0) most = fmin(most, edge_step(p, overtaking));
     }
-    most = fmax(most, p->config->lattice->length / AW_CELLS);
+    most = fmax(most, aw_lattice_way(p->config->lattice) / AW_CELLS);
     const double energy = expected_energy(p);
     for (int i = 0; i < TRIALS; ++i) {
-        aw_schedule trial = {.beta = best->beta, .energy = energy};
+        aw_schedule trial = {.begin = best->begin, .beta = best->beta, .energy = energy};
         const double base = cut(most * exp2(-(double)i / TRIALS));
         if (base == last) continue;
         last = base;
@@ -376,12 +376,13 @@ aw_status aw_schedule_new(const aw_config *config, aw_schedule **out)
     *out = NULL;
     AW_TRY(s ? AW_OK : AW_ERR_NOMEM);
     s->beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
+    s->begin = config->lattice->begin;
     if (config->step_m > 0.0) {
         s->tick = config->step_m;
         s->shortest = s->longest = 1;
         /* A step that ends at the end of the lattice to rounding counts. */
         s->end = s->steps =
-            (long)floor(config->lattice->length / (s->beta * config->step_m) + 1e-9);
+            (long)floor(aw_lattice_way(config->lattice) / (s->beta * config->step_m) + 1e-9);
     } else {
         AW_TRY(choose_ladder(&p, s));
     }

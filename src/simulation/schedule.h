@@ -16,6 +16,7 @@ AW_BEGIN_DECLS
 
 /** Steps of a run; the step from tick a to tick b lasts (b - a) tick/c. */
 typedef struct aw_schedule {
+    double begin;              /* arc length of the start [m] */
     double tick;               /* c times a tick [m] */
     double beta;               /* of the beam's mean energy */
     int64_t end;               /* tick of the last step */

@@ -46,7 +46,7 @@ static aw_status allocate_arrays(aw_simulation *sim)
     return sim->point && sim->result && sim->error && sim->axis && sim->bin ? AW_OK : AW_ERR_NOMEM;
 }
 
-/* Draw the beam, or take that of a file, and place it on the design orbit at S = 0. */
+/* Draw the beam, or take that of a file, and place it on the design orbit at its start. */
 static aw_status place_beam(aw_simulation *sim, int distributed)
 {
     const aw_config *config = sim->config;
@@ -57,7 +57,7 @@ static aw_status place_beam(aw_simulation *sim, int distributed)
         AW_TRY(distributed ? aw_particles_draw_part(&config->beam, &sim->particles)
                            : aw_particles_draw(&config->beam, &sim->particles));
     if (config->motion == AW_MOTION_RIGID)
-        AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, 0.0));
+        AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, sim->S_ref));
     else
         AW_TRY(aw_push_place(config->lattice, sim->particles));
 done:
@@ -83,6 +83,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     *out = NULL;
     if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
     sim->config = config;
+    sim->S_ref = config->lattice->begin;
     sim->reach = config->beam_at ? config->beam.cutoff_sigma : aw_beam_reach(&config->beam);
     if (config->threads > 0) omp_set_num_threads(config->threads);
     aw_device_params device = {.variant = variant,

@@ -38,22 +38,29 @@ lattice:
 numerics: {grid: [24, 24], step_m: 0.05, tolerance: 1.0e-3}
 output: {every: 0, particles_at_m: [0.0]}
 """
+REST = """\
+            - p: {kind: Quadrupole, length: 0.1, MagneticMultipoleP: {Kn1: -3.0}}
+            - c: {kind: Bend, BendP: {radius_ref: -2.0, angle_ref: -0.1, e1: -0.02, e2: 0.0}}
+            - f: {kind: Drift, length: 0.3}
+"""
+LAST = "            - e: {kind: Drift, length: 0.1}\n"
+LONGER = RUN.replace(LAST, LAST.replace("0.1", "0.4") + REST)
 DRAWN = """\
 beam: {charge_C: 1.0e-10, gamma: 978.5, particles: 4000, sigma_s_m: 5.0e-5, emittance_x_m: 1.0e-9,
        beta_x_m: 3.0, alpha_x: 0.5}
 """
 
 
-def program(name, beam, *arguments):
-    (DIRECTORY / f"{name}.yaml").write_text(beam + RUN, encoding="utf-8")
+def program(name, beam, *arguments, text=RUN):
+    (DIRECTORY / f"{name}.yaml").write_text(beam + text, encoding="utf-8")
     environment = {**os.environ, "ARCWAKE_TUNING": "none", "AW_PYTHON": "/bin/false"}
     return subprocess.run([ARCWAKE, "run", f"{name}.yaml", "-o", name, "--force", *arguments],
                           cwd=DIRECTORY, env=environment, check=False, capture_output=True,
                           text=True)
 
 
-def run(name, beam, *arguments):
-    done = program(name, beam, *arguments)
+def run(name, beam, *arguments, **more):
+    done = program(name, beam, *arguments, **more)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -268,6 +275,31 @@ class BeamFile(unittest.TestCase):
         self.near(last["y"], m[0, 0] * first["y"] + m[0, 1] * slope, 1e-16)
         self.near(last["py"] / momentum, m[1, 0] * first["y"] + m[1, 1] * slope, 1e-16)
 
+    def test_a_run_goes_on_from_the_particles_of_another(self):
+        write_plain("way.h5", bunch())
+        external = ("--set", "motion=external", "--set", "output.particles_every=7")
+        run("whole", "beam: {file: way.h5}\n", *external, text=LONGER)
+        s = monitor("whole", "s_ref_m")
+        source = f"file: whole/diag/arcwake_00000014.h5, start_m: {s[14]}"
+        run("rest", f"beam: {{{source}}}\n", *external, text=LONGER)
+        np.testing.assert_allclose(monitor("rest", "s_ref_m"), s[14:], rtol=1e-14)
+        a, b = particles("whole", len(s) - 1), particles("rest", len(s) - 15)
+        for key in ("x", "y", "z"):  # places in the laboratory are good to 1e-16 m a step
+            self.near(b[key], a[key], 1e-14)
+        for key in ("px", "py", "pz"):
+            self.near(b[key], a[key], 1e-12 * a["pz"].max())
+
+    def test_a_beam_that_starts_within_has_the_forces_of_the_rest(self):
+        short = RUN[:RUN.index("            - d:")] + LAST.replace("0.1", "0.2") + REST + \
+            RUN[RUN.index("      - ring"):]
+        run("cut", DRAWN, text=short)
+        run("start", DRAWN.replace("{", "{start_m: 0.7, ", 1), text=LONGER)
+        np.testing.assert_allclose(monitor("start", "s_ref_m"), 0.7 + monitor("cut", "s_ref_m"),
+                                   rtol=1e-14)
+        for column in ("F_s_peak_eV_per_m", "F_s_mean_eV_per_m", "sigma_s_m"):
+            one, two = monitor("cut", column), monitor("start", column)
+            self.near(two, one, 1e-6 * np.abs(one).max())  # rounding, and what it makes of rules
+
     def test_the_resolved_input_runs_again_with_the_same_bits(self):
         write_plain("again.h5", bunch())
         run("again", "beam: {file: again.h5}\n", "--steps", "3")
@@ -317,12 +349,12 @@ class BeamFile(unittest.TestCase):
         (DIRECTORY / "back.txt").write_text("0 1\n-1 1\n", encoding="utf-8")
         self.refused(beam.replace("current", "back"), "line 2", "does not rise")
 
-    def refused(self, beam, *words):
+    def refused(self, beam, *words, line=1):
         done = program("bad", f"beam: {{{beam}}}\n", "--steps", "1")
         lines = [line for line in done.stderr.splitlines() if "error" in line]
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(lines), 1, done.stderr)
-        for word in ("bad.yaml:1:", "expected", *words):
+        for word in (f"bad.yaml:{line}:", "expected", *words):
             self.assertIn(word, lines[0])
 
     def test_what_is_wrong_is_said_in_one_line(self):
@@ -331,6 +363,10 @@ class BeamFile(unittest.TestCase):
         self.refused("file: nowhere.h5", "beam.file", "nowhere.h5")
         self.refused("file: good.h5, sigma_s_m: 1.0e-5", "beam.sigma_s_m", "beam.file")
         self.refused("file: good.h5, gamma: 1.0e3", "beam.gamma", "beam.file")
+        self.refused("file: good.h5, start_m: -1.0", "beam.start_m")
+        self.refused("file: good.h5, start_m: 0.6", "beam.start_m", "less than 0.6 m")
+        self.refused("file: good.h5, start_m: 0.25", "q: the beam starts within it", "0.3 m on",
+                     line=10)
         self.refused("file: good.h5, iteration: 3", "iteration")
         self.refused("file: good.h5, iteration: -3", "beam.iteration", "last")
         for key in ("x", "pz", "charge"):

@@ -289,9 +289,6 @@ static void reserved_keys_are_not_built_yet(void **state)
         {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
         {"  seed: 7", "  resample: 7",
          "7:3: beam.resample: is not built yet (leave it out: it belongs to beam.file)"},
-        {"  seed: 7", "  start_m: 7",
-         "7:3: beam.start_m: is not built yet (leave it out: the beam starts at the "
-         "entrance of the lattice)"},
         {"  seed: 7", "  sigma_y_m: 7",
          "7:3: beam.sigma_y_m: is not built yet (leave it out: the bunch is a sheet)"},
         {"  seed: 7", "  emittance_y_m: 7",

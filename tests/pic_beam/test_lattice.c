@@ -179,6 +179,47 @@ static void refuse(const aw_element *element, size_t n, double gamma, aw_upstrea
     assert_null(lat);
 }
 
+/* drift, bend, drift, bend: S = 0, 1, 2, 4, 5 m */
+static aw_status start_at(double S, aw_lattice **out)
+{
+    const aw_element e[] = {drift_of(1.0), bend_of(1.0, 0.1, 0.0, 0.0), drift_of(2.0),
+                            bend_of(1.0, -0.2, 0.0, 0.0)};
+    const aw_lattice_start start = {S, AW_UPSTREAM_DRIFT};
+    aw_lattice_problem problem = {0};
+    const aw_status status = aw_lattice_try(e, 4, 100.0, &start, &problem, out);
+    if (status != AW_OK) assert_true(problem.text[0] != '\0');
+    return status;
+}
+
+/* Behind the start there is a straight line, ahead of it the elements at their places. */
+static void a_bunch_may_start_in_a_drift(void **state)
+{
+    aw_lattice *lat = NULL;
+    (void)state;
+    assert_ok(start_at(2.5, &lat));
+    assert_close(lat->length, 5.0, 1e-15, 0.0);
+    assert_close(aw_lattice_way(lat), 2.5, 1e-15, 0.0);
+    assert_int_equal(lat->n, 4);
+    assert_int_equal(lat->orbit.n, 3);
+    const aw_orbit_point behind = aw_orbit_at(&lat->orbit, 1.0), at = aw_orbit_at(&lat->orbit, 2.5);
+    const aw_orbit_point bend = aw_orbit_at(&lat->orbit, 4.0), end = aw_orbit_at(&lat->orbit, 5.0);
+    assert_close(at.z, 0.0, 0.0, 1e-15);
+    assert_close(behind.z, -1.5, 1e-15, 0.0);
+    assert_close(behind.x, 0.0, 0.0, 0.0);
+    assert_close(bend.z, 1.5, 1e-15, 0.0);
+    assert_close(end.theta, 0.2, 1e-14, 0.0);
+    aw_lattice_free(lat);
+
+    assert_ok(start_at(4.0 + 1e-12, &lat)); /* between elements, but for rounding */
+    assert_close(aw_orbit_at(&lat->orbit, 5.0).theta, 0.2, 1e-11, 0.0);
+    aw_lattice_free(lat);
+    assert_ok(start_at(1.0 - 1e-12, &lat));
+    aw_lattice_free(lat);
+    assert_status(start_at(1.5, &lat), AW_ERR_ARG); /* within a bend */
+    assert_status(start_at(5.0, &lat), AW_ERR_ARG);
+    assert_status(start_at(7.0, &lat), AW_ERR_ARG);
+}
+
 static void impossible_lattices_are_refused(void **state)
 {
     const aw_element good[] = {drift_of(1.0), bend_of(1.0, 0.1, 0.0, 0.0)};
@@ -216,6 +257,7 @@ int main(void)
         cmocka_unit_test(splitting_an_element_changes_nothing),
         cmocka_unit_test(projection_finds_the_foot_point),
         cmocka_unit_test(steady_upstream_is_the_first_circle),
+        cmocka_unit_test(a_bunch_may_start_in_a_drift),
         cmocka_unit_test(impossible_lattices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
