@@ -13,8 +13,8 @@
 #include "src/input/beam_source.h"
 #include "src/input/config_set.h"
 #include "src/input/fields.h"
-#include "src/input/lattice_file.h"
 #include "src/input/place.h"
+#include "src/pals/lattice_file.h"
 
 #define AT_MAX 100000
 

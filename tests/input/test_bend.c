@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/input/lattice_file.h"
+#include "src/pals/lattice_file.h"
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lattice file: lines, repeat, inherit, use, quadrupoles, extensions, and every refusal. */
-#include "src/input/lattice_file.h"
+#include "src/pals/lattice_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/input/element_file.h"
+#include "src/pals/element_file.h"
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 

@@ -36,7 +36,8 @@ BEGIN {
     sees["src/io"] = "src/base"
     sees["src/yaml"] = "src/base"
     sees["src/beam"] = "pic src/io " device
-    sees["src/input"] = "src/beam pic src/io src/yaml " device
+    sees["src/pals"] = "pic src/yaml " device
+    sees["src/input"] = "src/pals src/beam pic src/io src/yaml " device
     sees["src/output"] = "src/io kernels/math src/base"
     sees["validation"] = "quadrature/rules src/base"
     sees["src/simulation"] = "src/input src/beam src/yaml src/output src/io src/solvers pic " \

@@ -16,9 +16,9 @@ write() {
 clean_tree() {
     rm -rf "$tree"
     mkdir -p "$tree"
-    for folder in src/base src/io src/input src/output src/solvers src/simulation src/bench \
-        src/app kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle quadrature \
-        quadrature/rules predictor; do
+    for folder in src/base src/io src/pals src/input src/output src/solvers src/simulation \
+        src/bench src/app kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle \
+        quadrature quadrature/rules predictor; do
         guard=$(echo "$folder" | tr 'a-z/' 'A-Z_')
         write "$folder/a.h" \
             "$spdx\n/* Part of the tree. */\n#ifndef $guard\n#define $guard\n#endif\n"
@@ -75,6 +75,7 @@ arrow predictor src/solvers
 arrow src/solvers pic
 arrow src/io src/output
 arrow src/input quadrature
+arrow src/pals src/input
 arrow src/output src/solvers
 arrow src/output src/input
 arrow src/simulation src/bench

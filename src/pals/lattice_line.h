@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of a lattice file: names looked up, items read once, `repeat` and sublines expanded. */
-#ifndef AW_INPUT_LATTICE_LINE_H
-#define AW_INPUT_LATTICE_LINE_H
-#include "src/input/element_file.h"
-#include "src/input/lattice_file.h"
+#ifndef AW_PALS_LATTICE_LINE_H
+#define AW_PALS_LATTICE_LINE_H
+#include "src/pals/element_file.h"
+#include "src/pals/lattice_file.h"
 
 AW_BEGIN_DECLS
 

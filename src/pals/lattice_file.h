@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A lattice in the PALS subset of docs/input.md becomes a list of elements. */
-#ifndef AW_INPUT_LATTICE_FILE_H
-#define AW_INPUT_LATTICE_FILE_H
+#ifndef AW_PALS_LATTICE_FILE_H
+#define AW_PALS_LATTICE_FILE_H
 #include <stddef.h>
 
 #include "pic/lattice.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/multipole_file.h"
+#include "src/pals/multipole_file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/bend_file.h"
+#include "src/pals/bend_file.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/input/multipole_file.h"
+#include "src/pals/multipole_file.h"
 
 #define FACE_MAX 1.0 /* beyond, the field region is no longer thin in S: pic/lattice.c */
 #define AGREE 1e-6   /* numbers in lattice files are often rounded to 7 digits */

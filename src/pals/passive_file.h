@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parts of a lattice element that this program does not model and accepts where they do nothing. */
-#ifndef AW_INPUT_PASSIVE_FILE_H
-#define AW_INPUT_PASSIVE_FILE_H
-#include "src/input/element_file.h"
+#ifndef AW_PALS_PASSIVE_FILE_H
+#define AW_PALS_PASSIVE_FILE_H
+#include "src/pals/element_file.h"
 
 AW_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One element of a lattice file: its parameters, checked and turned into an aw_element. */
-#ifndef AW_INPUT_ELEMENT_FILE_H
-#define AW_INPUT_ELEMENT_FILE_H
+#ifndef AW_PALS_ELEMENT_FILE_H
+#define AW_PALS_ELEMENT_FILE_H
 #include "pic/lattice.h"
 #include "src/yaml/yaml.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MagneticMultipoleP of a lattice element: the one normal component that its kind may have. */
-#ifndef AW_INPUT_MULTIPOLE_FILE_H
-#define AW_INPUT_MULTIPOLE_FILE_H
-#include "src/input/element_file.h"
+#ifndef AW_PALS_MULTIPOLE_FILE_H
+#define AW_PALS_MULTIPOLE_FILE_H
+#include "src/pals/element_file.h"
 
 AW_BEGIN_DECLS
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/lattice_line.h"
+#include "src/pals/lattice_line.h"
 
 #include <stdint.h>
 #include <stdio.h>

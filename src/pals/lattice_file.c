@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/lattice_file.h"
+#include "src/pals/lattice_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/input/lattice_line.h"
+#include "src/pals/lattice_line.h"
 
 typedef struct lattice_reader {
     aw_lattice_reader line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/element_file.h"
+#include "src/pals/element_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "src/base/units.h"
-#include "src/input/bend_file.h"
-#include "src/input/multipole_file.h"
-#include "src/input/passive_file.h"
+#include "src/pals/bend_file.h"
+#include "src/pals/multipole_file.h"
+#include "src/pals/passive_file.h"
 
 #define COUNT(words) (sizeof(words) / sizeof(words)[0])
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The geometry of a bend from any two of curvature, length and angle, as PALS defines them. */
-#ifndef AW_INPUT_BEND_FILE_H
-#define AW_INPUT_BEND_FILE_H
-#include "src/input/element_file.h"
+#ifndef AW_PALS_BEND_FILE_H
+#define AW_PALS_BEND_FILE_H
+#include "src/pals/element_file.h"
 
 AW_BEGIN_DECLS
 

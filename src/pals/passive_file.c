@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/input/passive_file.h"
+#include "src/pals/passive_file.h"
 
 #include <string.h>
 
