@@ -17,6 +17,12 @@ aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, size_t 
         AW_TRY(aw_text_file_read(source->path, source->iteration, &columns));
     else
         AW_TRY(aw_species_file_read(source->path, source->iteration, &columns));
+    if (source->keep > columns.n)
+        AW_TRY(aw_columns_refuse(&columns,
+                                 "has %zu particles, fewer than the %zu of beam.resample "
+                                 "(expected at most as many)",
+                                 columns.n, source->keep));
+    if (source->keep > 0) aw_columns_thin(&columns, source->keep, source->seed);
     AW_TRY(aw_columns_particles(&columns, source->charge, out));
 done:
     *dead = columns.dead;

@@ -14,9 +14,11 @@ typedef struct aw_beam_source {
     const char *path;
     long iteration; /* AW_ITERATION_LAST, or its number; text files have none */
     double charge;  /* total to which the charges are scaled [C]; 0: as they are */
+    size_t keep;    /* so many of them, drawn by chance with this seed; 0: all */
+    uint64_t seed;
 } aw_beam_source;
 
-/** Read all particles of a file, on a straight line at one time (docs/input.md). The columns y, py
+/** Read the particles of a file, on a straight line at one time (docs/input.md). The columns y, py
  *  and id are kept where the file has them; weights, where the charges differ.
  *  @param[out] dead  particles that the file marks as lost, which are left out
  *  @param[out] why   [AW_WHY_MAX] what is wrong, for AW_ERR_INPUT, which is not printed

@@ -5,11 +5,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "pic/philox.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 
 /* Spread of z, or of c t, over the larger of the two, below which it counts as none. */
 #define SAME 1e-6
+/* Stream of random numbers; a drawn beam has 0 and 1 (pic/particles.c). */
+#define AW_THIN_STREAM 64
 
 aw_status aw_columns_new(size_t n, aw_columns *columns)
 {
@@ -61,6 +64,27 @@ static aw_status check_numbers(aw_columns *c)
                                      i + 1, c->column[AW_COLUMN_CHARGE][i]);
     }
     return AW_OK;
+}
+
+/* Numbers of particle `from` to the place of particle `to`. */
+static void move_row(aw_columns *c, size_t from, size_t to)
+{
+    for (int k = 0; k < AW_COLUMNS; ++k) c->column[k][to] = c->column[k][from];
+    if (c->id) c->id[to] = c->id[from];
+}
+
+void aw_columns_thin(aw_columns *c, size_t keep, uint64_t seed)
+{
+    double *charge = c->column[AW_COLUMN_CHARGE], all = 0.0, kept = 0.0, u[4];
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; ++i) all += charge[i];
+    for (size_t i = 0; i < c->n && n < keep; ++i) {
+        aw_philox_units(seed, i, AW_THIN_STREAM, u);
+        if (u[0] * (double)(c->n - i) < (double)(keep - n)) move_row(c, i, n++);
+    }
+    c->n = n;
+    for (size_t i = 0; i < n; ++i) kept += charge[i];
+    for (size_t i = 0; i < n && kept > 0.0; ++i) charge[i] *= all / kept;
 }
 
 /* Mean over the charge. */

@@ -43,6 +43,11 @@ void aw_columns_free(aw_columns *columns);
 aw_status aw_columns_refuse(aw_columns *columns, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Keep so many of the particles, at most c->n, drawn by chance and in their order, and scale their
+ *  charges to the sum of all. Source: D. E. Knuth, The Art of Computer Programming 2, algorithm
+ *  3.4.2 S. The same for the same seed. */
+void aw_columns_thin(aw_columns *columns, size_t keep, uint64_t seed);
+
 /** The particles at one time, on a straight line: those that are all at one place (rms of z below
  *  1e-6 of the way that the spread of the times stands for) are drifted to their mean time; z then
  *  counts from their mean, or from the reference. Exact in a straight.

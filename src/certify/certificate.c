@@ -50,7 +50,7 @@ static int kinds_of(aw_motion motion)
 
 static double shrink_of(const aw_config *c)
 {
-    if (!c->beam.quiet) return AW_SHRINK_RANDOM;
+    if (c->beam_at || !c->beam.quiet) return AW_SHRINK_RANDOM;
     return kinds_of(c->motion) & CHANGES_ENERGY ? AW_SHRINK_MOVED : AW_SHRINK_QUIET;
 }
 

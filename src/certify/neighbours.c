@@ -177,8 +177,9 @@ static int coarsen_step(aw_neighbour *run, const aw_config *c, const aw_plan *pl
 
 static int change_noise(aw_neighbour *run, const aw_config *c, aw_status *status)
 {
-    if (c->beam_at || c->beam.particles < 2 * AW_FEWER_PARTICLES) return 0;
-    *status = add_set(run, "beam.particles=%zu", c->beam.particles / AW_FEWER_PARTICLES);
+    if (c->beam.particles < 2 * AW_FEWER_PARTICLES) return 0;
+    *status = add_set(run, c->beam_at ? "beam.resample=%zu" : "beam.particles=%zu",
+                      c->beam.particles / AW_FEWER_PARTICLES);
     if (*status == AW_OK)
         *status = add_set(run, "beam.seed=%" PRIu64, c->beam.seed + (uint64_t)run->level);
     return 1;

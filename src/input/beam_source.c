@@ -129,9 +129,13 @@ aw_status aw_beam_shape_read(aw_input_errors *errors, const aw_yaml_node *root, 
 
 aw_status aw_beam_source_absent(aw_input_errors *errors, const aw_yaml_node *root)
 {
-    const aw_yaml_node *node = node_of(root, "beam.iteration");
-    if (node)
-        aw_yaml_key_error(errors, node, "has no meaning without file (expected both or neither)");
+    static const char *const key[] = {"beam.iteration", "beam.resample"};
+    for (size_t i = 0; i < sizeof key / sizeof key[0]; ++i) {
+        const aw_yaml_node *node = node_of(root, key[i]);
+        if (node)
+            aw_yaml_key_error(errors, node,
+                              "has no meaning without file (expected both or neither)");
+    }
     return AW_OK;
 }
 
@@ -162,6 +166,15 @@ static long read_iteration(aw_input_errors *errors, const aw_yaml_node *root)
                                                                               : AW_ITERATION_LAST;
 }
 
+static size_t read_resample(aw_input_errors *errors, const aw_yaml_node *root)
+{
+    const aw_field *field = aw_field_find("beam.resample");
+    const aw_yaml_node *node = aw_field_node(root, field);
+    uint64_t number = 0;
+    if (node) aw_yaml_whole(errors, node, field->expected, 1, (uint64_t)1e10, &number);
+    return (size_t)number;
+}
+
 static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,
                         const aw_beam_params *beam)
 {
@@ -180,6 +193,7 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
     const char *text = aw_yaml_text(errors, node, field->expected);
     char why[AW_WHY_MAX];
     config->beam_iteration = read_iteration(errors, root);
+    config->beam_keep = read_resample(errors, root);
     config->beam_scaled = node_of(root, "beam.charge_C") != NULL;
     refuse_drawn(errors, root);
     if (!text) return AW_OK;
@@ -191,7 +205,9 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
     if (!config->beam_file) return AW_ERR_NOMEM;
     const aw_beam_source source = {.path = config->beam_file,
                                    .iteration = config->beam_iteration,
-                                   .charge = config->beam_scaled ? config->beam.charge : 0.0};
+                                   .charge = config->beam_scaled ? config->beam.charge : 0.0,
+                                   .keep = config->beam_keep,
+                                   .seed = config->beam.seed};
     const aw_status status = aw_beam_read(&source, &config->beam_at, &config->beam_dead, why);
     if (status == AW_ERR_NOMEM) return status;
     if (status != AW_OK) {

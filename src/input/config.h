@@ -40,6 +40,7 @@ typedef struct aw_config {
     aw_beam_params beam; /* with a file: the moments of its particles (aw_beam_moments) */
     char *beam_file;     /* path of the file of particles, absolute; NULL: the beam is drawn */
     long beam_iteration; /* of the file; AW_ITERATION_LAST */
+    size_t beam_keep;    /* particles of the file that are taken, by beam.seed; 0: all */
     double start_m;      /* arc length at which the beam starts: lattice->begin */
     int beam_scaled;     /* 1: beam.charge_C is given, too */
     size_t beam_dead;    /* particles that the file marks as lost and that were left out */

@@ -214,7 +214,10 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
         fputc('\n', out);
     } else if (strcmp(leaf, "iteration") == 0)
         put_iteration(out, field, config->beam_iteration);
-    else if (strcmp(leaf, "modulation") == 0 && beam->modulation_depth > 0.0)
+    else if (strcmp(leaf, "resample") == 0 && config->beam_keep > 0) {
+        put_key(out, field);
+        fprintf(out, "%zu\n", config->beam_keep);
+    } else if (strcmp(leaf, "modulation") == 0 && beam->modulation_depth > 0.0)
         put_modulation(out, field, beam);
     else if (strcmp(leaf, "gamma") == 0)
         put_number(out, field, beam->gamma);
@@ -295,10 +298,13 @@ static int is_refused(const aw_field *field, const aw_config *config)
     if (!config->line && strncmp(field->key, "line.", strlen("line.")) == 0) return 1;
     if (strncmp(field->key, "beam.", strlen("beam.")) != 0) return 0;
     if (strcmp(field->key, "beam.start_m") == 0) return 0;
-    const int of_file =
-        strcmp(field->key, "beam.file") == 0 || strcmp(field->key, "beam.iteration") == 0;
+    const int of_file = strcmp(field->key, "beam.file") == 0 ||
+                        strcmp(field->key, "beam.iteration") == 0 ||
+                        strcmp(field->key, "beam.resample") == 0;
     if (!config->beam_file) return of_file || aw_beam_shape_unused(field->key, &config->beam);
-    return !of_file && !(config->beam_scaled && strcmp(field->key, "beam.charge_C") == 0);
+    if (strcmp(field->key, "beam.charge_C") == 0) return !config->beam_scaled;
+    if (strcmp(field->key, "beam.seed") == 0) return config->beam_keep == 0;
+    return !of_file;
 }
 
 char *aw_config_text(const aw_config *config)

@@ -44,6 +44,8 @@ static const aw_field table[] = {
     {"beam.file", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a path beside this file, of openPMD or text, e.g. beam.h5"},
     {"beam.iteration", AW_FIELD_SPECIAL, 0, NULL, ANY, "last, or a whole number"},
+    {"beam.resample", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a number of the file's particles, at most all of them"},
     {"beam.start_m", AW_FIELD_NUMBER, AT(start_m), "0.0", 0.0, DBL_MAX, 0, NULL,
      "an arc length in a drift of the lattice, in m"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, CHARGE,
@@ -140,7 +142,6 @@ static const struct {
     const char *key, *instead;
 } reserved[] = {
     {"wakes", "leave it out"},
-    {"beam.resample", "leave it out: it belongs to beam.file"},
     {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
     {"beam.emittance_y_m", "leave it out: the bunch is a sheet"},
     {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
@@ -191,10 +192,14 @@ const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *fiel
 
 int aw_field_from_file(const aw_yaml_node *root, const aw_field *field)
 {
-    return strncmp(field->key, "beam.", strlen("beam.")) == 0 &&
-           strcmp(field->key, "beam.file") != 0 && strcmp(field->key, "beam.iteration") != 0 &&
-           strcmp(field->key, "beam.start_m") != 0 &&
-           aw_field_node(root, aw_field_find("beam.file")) != NULL;
+    static const char *const also[] = {"beam.file", "beam.iteration", "beam.resample",
+                                       "beam.start_m"};
+    if (strncmp(field->key, "beam.", strlen("beam.")) != 0) return 0;
+    if (!aw_field_node(root, aw_field_find("beam.file"))) return 0;
+    for (size_t i = 0; i < sizeof also / sizeof also[0]; ++i)
+        if (strcmp(field->key, also[i]) == 0) return 0;
+    return strcmp(field->key, "beam.seed") != 0 ||
+           !aw_field_node(root, aw_field_find("beam.resample"));
 }
 
 static int in_range(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,

@@ -4,6 +4,7 @@
 usage: test_beam_file.py DIRECTORY   (of python.c, an empty one; AW_ARCWAKE is the program)
 """
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -243,6 +244,47 @@ class BeamFile(unittest.TestCase):
         np.testing.assert_allclose(particles("scaled")["charge"],
                                    p["charge"] * (3.0e-10 / p["charge"].sum()), rtol=1e-14)
 
+    def test_resample_draws_some_and_keeps_the_charge(self):
+        p = bunch()
+        write_plain("many.h5", p)
+        drawn = []
+        for name, seed in (("some", 3), ("same", 3), ("other", 4)):
+            run(name, f"beam: {{file: many.h5, resample: 1000, seed: {seed}}}\n", "--steps", "1")
+            drawn.append(particles(name))
+        one, same, other = drawn
+        self.assertEqual(len(one["x"]), 1000)
+        self.assertTrue(np.array_equal(one["id"], same["id"]))
+        self.assertTrue(np.array_equal(one["x"], same["x"]))
+        self.assertFalse(np.array_equal(one["id"], other["id"]))
+        np.testing.assert_allclose(one["total"], p["charge"].sum(), rtol=1e-12)
+        place = {number: k for k, number in enumerate(p["id"])}
+        rows = np.array([place[number] for number in one["id"]])
+        self.assertTrue(np.all(np.diff(rows) > 0))  # each once, in their order
+        self.assertTrue(np.array_equal(one["x"], p["x"][rows]))
+        ratio = one["charge"] / p["charge"][rows]
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+        # a third of all: each part of the file gives its share, within 5 standard deviations
+        count = np.histogram(rows, bins=3, range=(0, 3000))[0]
+        self.near(count, 1000 / 3, 5 * np.sqrt(1000 * 2 / 9 * 2 / 3))
+        run("some2", "beam: {file: many.h5, resample: 3000}\n", "--steps", "1")
+        self.assertTrue(np.array_equal(particles("some2")["id"], p["id"]))
+
+    def test_certify_has_bars_of_the_noise(self):
+        write_plain("bars.h5", bunch())
+        (DIRECTORY / "bars.yaml").write_text("beam: {file: bars.h5}\n" + RUN, encoding="utf-8")
+        done = subprocess.run([ARCWAKE, "certify", "bars.yaml", "-o", "bars", "--force"],
+                              cwd=DIRECTORY, check=False, capture_output=True, text=True,
+                              env={**os.environ, "ARCWAKE_TUNING": "none",
+                                   "AW_PYTHON": "/bin/false"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        bars = {q["quantity"]: q for q in json.loads((DIRECTORY / "bars" / "certificate.json")
+                                                     .read_text(encoding="utf-8"))}
+        for name in ("energy_change_rms_eV", "emittance_x_m", "sigma_s_m"):
+            self.assertGreater(bars[name]["U_noise"], 0.0)
+            self.assertGreater(bars[name]["U"], bars[name]["U_noise"])
+        # 3000 particles: the rms length is good to 1/sqrt(6000), times 3.2 for 95 % of few samples
+        self.assertLess(bars["sigma_s_m"]["U_noise"], 0.15 * bars["sigma_s_m"]["value"])
+
     def test_text_of_six_and_of_seven_columns(self):
         p = bunch()
         rows = np.column_stack([p[key] for key in ("x", "y", "z", "px", "py", "pz", "charge")])
@@ -364,6 +406,9 @@ class BeamFile(unittest.TestCase):
         self.refused("file: good.h5, sigma_s_m: 1.0e-5", "beam.sigma_s_m", "beam.file")
         self.refused("file: good.h5, gamma: 1.0e3", "beam.gamma", "beam.file")
         self.refused("file: good.h5, start_m: -1.0", "beam.start_m")
+        self.refused("file: good.h5, resample: 3001", "has 3000 particles", "beam.resample")
+        self.refused("file: good.h5, resample: 0", "beam.resample")
+        self.refused("file: good.h5, seed: 3", "beam.seed", "beam.file")
         self.refused("file: good.h5, start_m: 0.6", "beam.start_m", "less than 0.6 m")
         self.refused("file: good.h5, start_m: 0.25", "q: the beam starts within it", "0.3 m on",
                      line=10)

@@ -288,7 +288,7 @@ static void reserved_keys_are_not_built_yet(void **state)
     } row[] = {
         {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
         {"  seed: 7", "  resample: 7",
-         "7:3: beam.resample: is not built yet (leave it out: it belongs to beam.file)"},
+         "7:3: beam.resample: has no meaning without file (expected both or neither)"},
         {"  seed: 7", "  sigma_y_m: 7",
          "7:3: beam.sigma_y_m: is not built yet (leave it out: the bunch is a sheet)"},
         {"  seed: 7", "  emittance_y_m: 7",
