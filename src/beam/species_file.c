@@ -17,6 +17,7 @@ enum { PATH = 2 * AW_HDF5_NAME };
 typedef struct reader {
     aw_columns *c;
     hid_t species;
+    int by_place;   /* 1: at one place, relative to a reference particle, as ImpactX writes them */
     size_t n;       /* particles in the file, the dead ones too */
     double *column; /* [n] */
 } reader;
@@ -151,7 +152,8 @@ static aw_status check_species(aw_columns *c, hid_t species)
 
 static aw_status count_particles(reader *r)
 {
-    static const char *const axis[] = {"position/z", "position/x", "position/y"};
+    const char *const axis[] = {r->by_place ? "position/t" : "position/z", "position/x",
+                                "position/y"};
     int constant = 1;
     for (int k = 0; k < 3 && constant; ++k) {
         const hid_t one = aw_hdf5_object(r->species, axis[k]);
@@ -277,10 +279,56 @@ done:
     return status;
 }
 
-static aw_status read_records(reader *r)
+/* Gamma and gamma beta of the reference particle of ImpactX, which must be an electron. */
+static aw_status read_reference(const reader *r, double *gamma, double *momentum)
+{
+    static const char *const name[] = {"px_ref", "py_ref",     "pz_ref",
+                                       "pt_ref", "charge_ref", "mass_ref"};
+    double v[sizeof name / sizeof name[0]];
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; ++i)
+        if (!aw_hdf5_number(r->species, name[i], &v[i]))
+            return aw_columns_refuse(r->c,
+                                     "has position/t instead of position/z, but no attribute %s "
+                                     "(expected a BeamMonitor of ImpactX)",
+                                     name[i]);
+    if (!(fabs(v[4] + AW_E) <= 1e-6 * AW_E && fabs(v[5] - AW_ME) <= 1e-6 * AW_ME))
+        return aw_columns_refuse(r->c,
+                                 "has a reference particle of %g C and %g kg (expected an "
+                                 "electron)",
+                                 v[4], v[5]);
+    *momentum = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    *gamma = -v[3];
+    return AW_OK;
+}
+
+/* Coordinates of ImpactX: x, y and c t [m] of particles at one place, and p_x, p_y and -gamma less
+ * those of the reference particle, over its gamma beta. */
+static aw_status read_by_place(reader *r)
+{
+    double *const *v = r->c->column, gamma = 0.0, momentum = 0.0;
+    aw_status status = AW_OK;
+    AW_TRY(read_reference(r, &gamma, &momentum));
+    AW_TRY(read_sum(r, "position", "x", AW_COLUMN_X));
+    AW_TRY(read_sum(r, "position", "y", AW_COLUMN_Y));
+    AW_TRY(read_sum(r, "position", "t", AW_COLUMN_T));
+    AW_TRY(read_sum(r, "momentum", "x", AW_COLUMN_PX));
+    AW_TRY(read_sum(r, "momentum", "y", AW_COLUMN_PY));
+    AW_TRY(read_sum(r, "momentum", "t", AW_COLUMN_PZ));
+    for (size_t i = 0; i < r->n; ++i) {
+        const double px = v[AW_COLUMN_PX][i] *= momentum, py = v[AW_COLUMN_PY][i] *= momentum;
+        const double own = gamma - momentum * v[AW_COLUMN_PZ][i];
+        v[AW_COLUMN_PZ][i] = sqrt((own - 1.0) * (own + 1.0) - px * px - py * py);
+        v[AW_COLUMN_T][i] /= AW_C;
+        v[AW_COLUMN_Z][i] = 0.0;
+    }
+done:
+    return status;
+}
+
+static aw_status read_coordinates(reader *r)
 {
     static const char *const axis[] = {"x", "y", "z"};
-    double *const *v = r->c->column, number;
+    double *const *v = r->c->column;
     aw_status status = AW_OK;
     for (int k = 0; k < 3; ++k) {
         AW_TRY(read_sum(r, "position", axis[k], AW_COLUMN_X + k));
@@ -288,10 +336,19 @@ static aw_status read_records(reader *r)
         for (size_t i = 0; i < r->n; ++i) v[AW_COLUMN_PX + k][i] /= AW_ME * AW_C;
     }
     AW_TRY(read_sum(r, "time", "", AW_COLUMN_T));
+done:
+    return status;
+}
+
+static aw_status read_records(reader *r)
+{
+    double number;
+    aw_status status = AW_OK;
+    AW_TRY(r->by_place ? read_by_place(r) : read_coordinates(r));
     AW_TRY(read_charges(r));
     AW_TRY(read_ids(r));
     AW_TRY(leave_out_dead(r));
-    r->c->from_reference = aw_hdf5_number(r->species, "s_ref", &number);
+    r->c->from_reference = !r->by_place && aw_hdf5_number(r->species, "s_ref", &number);
 done:
     return status;
 }
@@ -306,6 +363,7 @@ aw_status aw_species_file_read(const char *path, long iteration, aw_columns *c)
                                     "BeamPhysics, or text: x y z px py pz)");
     AW_TRY(open_species(c, file, iteration, &r.species));
     AW_TRY(check_species(c, r.species));
+    r.by_place = aw_hdf5_has(r.species, "position/t") && !aw_hdf5_has(r.species, "position/z");
     AW_TRY(count_particles(&r));
     AW_TRY(aw_columns_new(r.n, c));
     r.column = aw_alloc(r.n, sizeof *r.column);

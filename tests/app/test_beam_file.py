@@ -224,6 +224,45 @@ class BeamFile(unittest.TestCase):
         self.near(a["y"], p["y"] + p["py"] * way, 3e-15)
         np.testing.assert_allclose(a["charge"], 1e-10 / n, rtol=4 * ULP)
 
+    def test_a_beam_monitor_of_impactx(self):
+        p = bunch()
+        time = p["z"] / C
+        plane = {**p, "z": 0.0}
+        w = Writer("plane.h5", totalCharge=p["charge"].sum()).coordinates(plane, time)
+        w.put("weight", p["charge"]).put("id", p["id"]).done()
+        run("plane", "beam: {file: plane.h5}\n", "--steps", "1")
+        gamma = 1000.0
+        momentum = np.sqrt(gamma ** 2 - 1.0)
+        reference = {"px_ref": 0.6 * momentum, "py_ref": 0.0, "pz_ref": 0.8 * momentum,
+                     "pt_ref": -gamma, "t_ref": 3.0, "s_ref": 3.0,
+                     "charge_ref": -1.602176634e-19, "mass_ref": 9.1093837015e-31}
+
+        def monitor_file(name, **changed):
+            w = Writer(name, base="/data/%T/", folder="particles/",
+                       species="data/3/particles/beam", **{**reference, **changed})
+            del w.group.attrs["speciesType"]
+            px, py, pz = (p["p" + axis] / ME_EV for axis in "xyz")
+            own = np.sqrt(1.0 + px ** 2 + py ** 2 + pz ** 2)
+            for key, value in (("position/x", p["x"]), ("position/y", p["y"]),
+                               ("position/t", C * time), ("momentum/x", px / momentum),
+                               ("momentum/y", py / momentum),
+                               ("momentum/t", (gamma - own) / momentum),
+                               ("weighting", p["charge"] / 1.602176634e-19), ("id", p["id"])):
+                w.put(key, value)
+            w.done()
+
+        monitor_file("monitor.h5")
+        run("monitor", "beam: {file: monitor.h5}\n", "--steps", "1")
+        a, b = particles("plane"), particles("monitor")
+        self.assertTrue(np.array_equal(a["id"], b["id"]))
+        np.testing.assert_allclose(b["charge"], a["charge"], rtol=1e-14)
+        for key in ("x", "y", "z"):
+            self.near(b[key], a[key], 1e-15)
+        for key in ("px", "py", "pz"):  # rounding of gamma; the electron's mass in eV
+            self.near(b[key], a[key], 1e-9 * np.abs(a[key]).max())
+        monitor_file("positrons.h5", charge_ref=1.602176634e-19)
+        self.refused("file: positrons.h5", "reference particle", "electron")
+
     def test_the_dead_are_left_out_and_counted(self):
         p = bunch()
         n = len(p["x"])

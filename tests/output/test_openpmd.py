@@ -237,12 +237,16 @@ class Run(unittest.TestCase):
                 charge = density.sum(axis=1 - axis) / density.sum()
                 # Quadratic B-splines are exact in the mean and add h^2/4 to the variance. The
                 # compensation takes off h^2/2, for them and for the reading; sums over nodes err as
-                # rounding.
+                # rounding, but for the outermost of 20000 particles: its filter meets the edge,
+                # where 13/240 of a node's charge stays a node from where it belongs, 6 from the
+                # mean.
+                edge = 13 / 240 / 20000
                 mean = (charge * place).sum()
                 self.assertAlmostEqual(mean / spacing[axis], along.mean() / spacing[axis],
-                                       delta=1e-6)
+                                       delta=edge)
                 variance = (charge * (place - mean)**2).sum() / spacing[axis]**2
-                self.assertAlmostEqual(variance, along.var() / spacing[axis]**2 - 0.25, delta=1e-6)
+                self.assertAlmostEqual(variance, along.var() / spacing[axis]**2 - 0.25,
+                                       delta=2 * 6 * edge)
 
     def test_the_last_step_and_the_listed_places_have_particles(self):
         found = {}
