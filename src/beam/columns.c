@@ -66,8 +66,7 @@ static aw_status check_numbers(aw_columns *c)
     return AW_OK;
 }
 
-/* Numbers of particle `from` to the place of particle `to`. */
-static void move_row(aw_columns *c, size_t from, size_t to)
+void aw_columns_move(aw_columns *c, size_t from, size_t to)
 {
     for (int k = 0; k < AW_COLUMNS; ++k) c->column[k][to] = c->column[k][from];
     if (c->id) c->id[to] = c->id[from];
@@ -80,7 +79,7 @@ void aw_columns_thin(aw_columns *c, size_t keep, uint64_t seed)
     for (size_t i = 0; i < c->n; ++i) all += charge[i];
     for (size_t i = 0; i < c->n && n < keep; ++i) {
         aw_philox_units(seed, i, AW_THIN_STREAM, u);
-        if (u[0] * (double)(c->n - i) < (double)(keep - n)) move_row(c, i, n++);
+        if (u[0] * (double)(c->n - i) < (double)(keep - n)) aw_columns_move(c, i, n++);
     }
     c->n = n;
     for (size_t i = 0; i < n; ++i) kept += charge[i];

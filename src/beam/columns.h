@@ -43,6 +43,9 @@ void aw_columns_free(aw_columns *columns);
 aw_status aw_columns_refuse(aw_columns *columns, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Put the numbers of particle `from` in the place of particle `to`. */
+void aw_columns_move(aw_columns *columns, size_t from, size_t to);
+
 /** Keep so many of the particles, at most c->n, drawn by chance and in their order, and scale their
  *  charges to the sum of all. Source: D. E. Knuth, The Art of Computer Programming 2, algorithm
  *  3.4.2 S. The same for the same seed. */

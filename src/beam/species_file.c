@@ -266,12 +266,8 @@ static aw_status leave_out_dead(reader *r)
     size_t n = 0;
     aw_status status = AW_OK;
     AW_TRY(read_one(r, "particleStatus", r->column, &there));
-    for (size_t i = 0; there && i < r->n; ++i) {
-        if (r->column[i] != 1.0) continue;
-        for (int k = 0; k < AW_COLUMNS; ++k) c->column[k][n] = c->column[k][i];
-        if (c->id) c->id[n] = c->id[i];
-        ++n;
-    }
+    for (size_t i = 0; there && i < r->n; ++i)
+        if (r->column[i] == 1.0) aw_columns_move(c, i, n++);
     if (!there) goto done;
     c->n = n;
     c->dead = r->n - n;
