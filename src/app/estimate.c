@@ -9,9 +9,9 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/plan/plan_memory.h"
+#include "src/plan/schedule.h"
 #include "src/simulation/force_error.h"
-#include "src/simulation/plan_memory.h"
-#include "src/simulation/schedule.h"
 #include "src/simulation/simulation.h"
 
 /* Places at 48 x 48 nodes; fewer where a solve takes longer, as nodes^(3/2), but no fewer than

@@ -3,7 +3,7 @@
  * steps. */
 #ifndef AW_APP_ESTIMATE_H
 #define AW_APP_ESTIMATE_H
-#include "src/simulation/plan.h"
+#include "src/plan/plan.h"
 
 AW_BEGIN_DECLS
 

@@ -12,9 +12,9 @@
 #include "src/app/summary.h"
 #include "src/base/command.h"
 #include "src/base/log.h"
-#include "src/simulation/choose.h"
-#include "src/simulation/optics.h"
-#include "src/simulation/plan_memory.h"
+#include "src/plan/choose.h"
+#include "src/plan/optics.h"
+#include "src/plan/plan_memory.h"
 #include "src/simulation/simulation.h"
 #include "src/tune/file.h"
 

@@ -8,7 +8,7 @@
 
 #include "src/base/command.h"
 #include "src/base/log.h"
-#include "src/simulation/choose.h"
+#include "src/plan/choose.h"
 #include "src/yaml/quote.h"
 
 enum {

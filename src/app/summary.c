@@ -8,8 +8,8 @@
 #include "pic/stats.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
-#include "src/simulation/choose.h"
-#include "src/simulation/optics.h"
+#include "src/plan/choose.h"
+#include "src/plan/optics.h"
 #include "validation/analytic.h"
 
 static const char *const motion_name[] = {"self-consistent", "rigid", "external"};

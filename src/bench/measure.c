@@ -7,7 +7,7 @@
 #include "src/base/memory.h"
 #include "src/bench/bench.h"
 #include "src/bench/case.h"
-#include "src/simulation/plan_memory.h"
+#include "src/plan/plan_memory.h"
 #include "src/simulation/verify.h"
 
 /* Points at which the work of the adaptive strategy is counted. */

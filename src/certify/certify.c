@@ -15,7 +15,7 @@
 #include "src/input/resolved.h"
 #include "src/io/lock.h"
 #include "src/output/report.h"
-#include "src/simulation/choose.h"
+#include "src/plan/choose.h"
 
 static const char *const certificate[] = {"certificate.json", "certificate.csv"};
 

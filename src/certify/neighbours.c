@@ -13,8 +13,8 @@
 #include "src/base/log.h"
 #include "src/certify/series.h"
 #include "src/input/resolved.h"
-#include "src/simulation/choose.h"
-#include "src/simulation/schedule.h"
+#include "src/plan/choose.h"
+#include "src/plan/schedule.h"
 
 enum { PLACES_MAX = 2000 }; /* a word of a command line has at most 128 KiB */
 enum {

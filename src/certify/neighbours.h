@@ -2,7 +2,7 @@
 /* The runs of a certificate: the case itself, and cheaper neighbours that differ in one number. */
 #ifndef AW_CERTIFY_NEIGHBOURS_H
 #define AW_CERTIFY_NEIGHBOURS_H
-#include "src/simulation/plan.h"
+#include "src/plan/plan.h"
 
 AW_BEGIN_DECLS
 

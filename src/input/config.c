@@ -112,7 +112,7 @@ static void read_grid(reader *r)
 }
 
 /* What stands in place of grid, step, particles and tolerance; the optics are needed to choose them
- * (src/simulation/choose.h). */
+ * (src/plan/choose.h). */
 static void read_accuracy(reader *r)
 {
     static const struct {

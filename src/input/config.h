@@ -18,7 +18,7 @@ typedef enum aw_motion { AW_MOTION_SELF_CONSISTENT, AW_MOTION_RIGID, AW_MOTION_E
 #define AW_STEP_AUTO 0.0
 /* step_scale, at least. */
 #define AW_STEP_SCALE_LEAST 0.1
-/* Keys that `accuracy` stands for where they are not given (src/simulation/choose.h). */
+/* Keys that `accuracy` stands for where they are not given (src/plan/choose.h). */
 enum {
     AW_GIVEN_GRID = 1,
     AW_GIVEN_STEP = 2,
@@ -54,7 +54,7 @@ typedef struct aw_config {
     int given;         /* the keys of AW_GIVEN_.. that the input has: with accuracy, the others are
                         * defaults until aw_choose_apply */
     int grid[2];       /* points along s, x */
-    double step_m;     /* c dt [m]; AW_STEP_AUTO: a ladder (src/simulation/schedule.h), */
+    double step_m;     /* c dt [m]; AW_STEP_AUTO: a ladder (src/plan/schedule.h), */
     double step_scale; /* all steps of which are this many times as long */
     double tolerance;
     char solver[AW_NAME_MAX];

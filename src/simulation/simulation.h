@@ -11,8 +11,8 @@
 #include "pic/stats.h"
 #include "src/input/config.h"
 #include "src/output/monitor.h"
-#include "src/simulation/plan.h"
-#include "src/simulation/schedule.h"
+#include "src/plan/plan.h"
+#include "src/plan/schedule.h"
 #include "src/simulation/step_check.h"
 #include "src/solvers/solver.h"
 

@@ -10,8 +10,8 @@
 #include "src/certify/estimate.h"
 #include "src/certify/neighbours.h"
 #include "src/input/lcls.h"
+#include "src/plan/optics.h"
 #include "src/simulation/current.h"
-#include "src/simulation/optics.h"
 #include "src/validate/cases.h"
 #include "validation/analytic.h"
 

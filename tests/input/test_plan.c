@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the plan of a run refuses or warns of, by place; the estimate of the upstream's error. */
-#include "src/simulation/plan.h"
+#include "src/plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/simulation/upstream.h"
+#include "src/plan/upstream.h"
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 

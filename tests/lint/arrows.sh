@@ -40,8 +40,9 @@ BEGIN {
     sees["src/input"] = "src/pals src/beam pic src/io src/yaml " device
     sees["src/output"] = "src/io kernels/math src/base"
     sees["validation"] = "quadrature/rules src/base"
-    sees["src/simulation"] = "src/input src/beam src/yaml src/output src/io src/solvers pic " \
-                             "kernels/cpu kernels/multi " device
+    sees["src/plan"] = "src/input src/beam src/yaml src/solvers pic kernels/cpu kernels/multi " \
+                       device
+    sees["src/simulation"] = "src/plan src/output src/io " sees["src/plan"]
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]

@@ -16,9 +16,9 @@ write() {
 clean_tree() {
     rm -rf "$tree"
     mkdir -p "$tree"
-    for folder in src/base src/io src/pals src/input src/output src/solvers src/simulation \
-        src/bench src/app kernels/math kernels/device kernels/cpu kernels/multi pic pic/particle \
-        quadrature quadrature/rules predictor; do
+    for folder in src/base src/io src/pals src/input src/output src/solvers src/plan \
+        src/simulation src/bench src/app kernels/math kernels/device kernels/cpu kernels/multi pic \
+        pic/particle quadrature quadrature/rules predictor; do
         guard=$(echo "$folder" | tr 'a-z/' 'A-Z_')
         write "$folder/a.h" \
             "$spdx\n/* Part of the tree. */\n#ifndef $guard\n#define $guard\n#endif\n"
@@ -78,6 +78,7 @@ arrow src/input quadrature
 arrow src/pals src/input
 arrow src/output src/solvers
 arrow src/output src/input
+arrow src/plan src/simulation
 arrow src/simulation src/bench
 for folder in src/base kernels/math kernels/device pic quadrature predictor src/solvers src/input \
     src/output src/simulation src/bench; do

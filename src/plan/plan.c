@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/plan.h"
+#include "src/plan/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/place.h"
-#include "src/simulation/optics.h"
-#include "src/simulation/plan_memory.h"
-#include "src/simulation/schedule.h"
-#include "src/simulation/upstream.h"
+#include "src/plan/optics.h"
+#include "src/plan/plan_memory.h"
+#include "src/plan/schedule.h"
+#include "src/plan/upstream.h"
 #include "src/solvers/solver.h"
 
 /* Error of the forces by the grid, times the fifth power of the cells per sigma_s, and the cells

@@ -2,8 +2,8 @@
 /* The time steps of a run: equal ones, or on a ladder of 1, 1.5, 2, 3, 4, 6 .. chosen from lattice
  * and bunch before the run (docs/theory.md, "Steps"). Times are whole numbers of ticks, so that
  * every step and place is exact and the same on all ranks. */
-#ifndef AW_SIMULATION_SCHEDULE_H
-#define AW_SIMULATION_SCHEDULE_H
+#ifndef AW_PLAN_SCHEDULE_H
+#define AW_PLAN_SCHEDULE_H
 #include <stdint.h>
 
 #include "src/base/status.h"

@@ -6,8 +6,8 @@
 #include "src/base/log.h"
 #include "src/base/units.h"
 #include "src/input/lcls.h"
-#include "src/simulation/optics.h"
-#include "src/simulation/plan.h"
+#include "src/plan/optics.h"
+#include "src/plan/plan.h"
 #include "tests/assert_close.h"
 #include "tests/pic_beam/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Optics of a lattice, and the sizes of the bunch that follow from them without self-force. */
-#ifndef AW_SIMULATION_OPTICS_H
-#define AW_SIMULATION_OPTICS_H
+#ifndef AW_PLAN_OPTICS_H
+#define AW_PLAN_OPTICS_H
 #include <stddef.h>
 
 #include "pic/lattice.h"

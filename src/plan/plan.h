@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps, memory and resolution of a run, known before it starts. */
-#ifndef AW_SIMULATION_PLAN_H
-#define AW_SIMULATION_PLAN_H
+#ifndef AW_PLAN_PLAN_H
+#define AW_PLAN_PLAN_H
 #include <stddef.h>
 
 #include "src/base/status.h"
@@ -10,7 +10,7 @@
 AW_BEGIN_DECLS
 
 /** The bend in which the overtaking length is smallest, with the bunch that the optics predict
- *  without self-force (src/simulation/optics.h). */
+ *  without self-force (src/plan/optics.h). */
 typedef struct aw_plan_bend {
     char name[64];
     double S;          /* where sigma_s is smallest in it [m] */

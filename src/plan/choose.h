@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Grid, steps, particles and tolerance from the wanted accuracy of the results and the case
  * (docs/accuracy.md has the measurements behind the rules). */
-#ifndef AW_SIMULATION_CHOOSE_H
-#define AW_SIMULATION_CHOOSE_H
+#ifndef AW_PLAN_CHOOSE_H
+#define AW_PLAN_CHOOSE_H
 #include "src/base/status.h"
 #include "src/input/config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The error of the forces that a cut of the past at a distance r' makes. */
-#ifndef AW_SIMULATION_UPSTREAM_H
-#define AW_SIMULATION_UPSTREAM_H
+#ifndef AW_PLAN_UPSTREAM_H
+#define AW_PLAN_UPSTREAM_H
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS

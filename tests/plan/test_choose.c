@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Grid, steps, particles and tolerance from the wanted accuracy: they follow the orders of the
  * errors, given ones stay, and a bunch that no grid resolves is told of. */
-#include "src/simulation/choose.h"
+#include "src/plan/choose.h"
 
 #include <math.h>
 #include <string.h>

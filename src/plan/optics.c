@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/optics.h"
+#include "src/plan/optics.h"
 
 #include <math.h>
 

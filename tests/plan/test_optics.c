@@ -5,7 +5,7 @@
 #include "pic/push.h"
 #include "pic/stats.h"
 #include "src/base/units.h"
-#include "src/simulation/optics.h"
+#include "src/plan/optics.h"
 #include "tests/assert_close.h"
 #include "tests/pic_beam/machine.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory of a run, known before it starts. */
-#ifndef AW_SIMULATION_PLAN_MEMORY_H
-#define AW_SIMULATION_PLAN_MEMORY_H
+#ifndef AW_PLAN_PLAN_MEMORY_H
+#define AW_PLAN_PLAN_MEMORY_H
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/status.h"
 #include "src/input/config.h"
-#include "src/simulation/plan.h"
+#include "src/plan/plan.h"
 
 AW_BEGIN_DECLS
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/upstream.h"
+#include "src/plan/upstream.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/schedule.h"
+#include "src/plan/schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/simulation/optics.h"
+#include "src/plan/optics.h"
 
 /* Steps behind an edge, beyond its overtaking length: the distance from the edge over this. There
  * the forces fall as the inverse distance: a trapezium errs by 1/(6 k^2) of what they do there. */

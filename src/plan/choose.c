@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/choose.h"
+#include "src/plan/choose.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/place.h"
-#include "src/simulation/optics.h"
+#include "src/plan/optics.h"
 
 /* The accuracy at which the rules below were measured (docs/accuracy.md). */
 #define REFERENCE 0.01
@@ -37,7 +37,7 @@
 #define LONGEST 2.25
 #define TOLERANCES (10.0 / 3.0) /* in the accuracy */
 #define LARGEST_TOLERANCE 3e-3
-/* Line: nodes per sigma_s, and particles a node (src/simulation/plan.c, warn_noise). */
+/* Line: nodes per sigma_s, and particles a node (src/plan/plan.c, warn_noise). */
 #define LINE_NODES 6.0
 #define LINE_QUIET 100.0
 #define LINE_RANDOM 400.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/simulation/plan_memory.h"
+#include "src/plan/plan_memory.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ladder of steps as a function of lattice and bunch; and runs on it: kicks of half of each
  * step, and the energy that equal small steps give. */
-#include "src/simulation/schedule.h"
+#include "src/plan/schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/input/lcls.h"
+#include "src/plan/optics.h"
 #include "src/simulation/current.h"
-#include "src/simulation/optics.h"
 #include "src/simulation/simulation.h"
 #include "tests/assert_close.h"
 #include "tests/pic_beam/machine.h"
