@@ -260,3 +260,16 @@ aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_p
 done:
     return status;
 }
+
+void aw_gather_archive(aw_gather *gather, const aw_particles *p, aw_archive *archive)
+{
+    const aw_archive_part part = aw_particles_part(p);
+    int kept = gather->vector && gather->kept_by == gather;
+    AW_ARCHIVE_ITEM(archive, kept);
+    if (kept && !gather->vector && !(gather->vector = aw_alloc(p->n, 4 * sizeof(double))))
+        archive->status = AW_ERR_NOMEM;
+    if (!kept || !gather->vector) return;
+    gather->kept_by = gather;
+    for (size_t k = 0; k < 4; ++k)
+        aw_archive_spread(archive, &part, gather->vector + k * p->n, sizeof(double));
+}

@@ -65,5 +65,10 @@ typedef struct aw_gather_stats {
 aw_status aw_gather_step(aw_gather *gather, const aw_gather_params *params, aw_particles *particles,
                          double *Fz, double *Fx, aw_gather_stats *stats);
 
+/** Save or load what the last call of aw_gather_step has stored for the next one. Of offloaded
+ *  particles nothing is saved, and the first step after loading takes rates for differences. All
+ *  ranks must call this; @param[in] particles  those of the calls */
+void aw_gather_archive(aw_gather *gather, const aw_particles *particles, aw_archive *archive);
+
 AW_END_DECLS
 #endif

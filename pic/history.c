@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pic/deposit.h"
+#include "src/archive/hash.h"
 #include "src/base/comm.h"
 #include "src/base/memory.h"
 #include "src/base/shared_memory.h"
@@ -103,46 +104,65 @@ void *aw_history_cells(aw_history *h)
     return h->scratch;
 }
 
-/* Identity of a slice: a hash of its cells and its number (FNV-1a by words, in four chains that the
- * processor computes in parallel); two slices have the same one with a probability of 2^-64.
- * Numbers alone would be the same for the slices of two histories, and a device that gets slices of
- * both would mistake one for the other in its slice cache. */
-static uint64_t id_of(const void *cells, size_t bytes, size_t pushed)
+/* Identity of a slice: a hash of its cells and its number. Numbers alone would be the same for the
+ * slices of two histories, and a device that gets slices of both would mistake one for the other in
+ * its slice cache. */
+static uint64_t id_of(const void *cells, size_t bytes, uint64_t pushed)
 {
-    enum { CHAINS = 4 };
-    uint64_t word[CHAINS], chain[CHAINS], hash = 14695981039346656037U ^ pushed;
-    for (size_t k = 0; k < CHAINS; ++k) chain[k] = hash + k;
-    for (size_t i = 0; i + sizeof word <= bytes; i += sizeof word) {
-        memcpy(word, (const char *)cells + i, sizeof word);
-        for (size_t k = 0; k < CHAINS; ++k) {
-            chain[k] = (chain[k] ^ word[k]) * 1099511628211U;
-            chain[k] ^= chain[k] >> 32; /* a product only moves bits up */
-        }
-    }
-    for (size_t k = 0; k < CHAINS; ++k) {
-        hash = (hash ^ chain[k]) * 1099511628211U;
-        hash ^= hash >> 32;
-    }
+    const uint64_t hash = aw_hash(cells, bytes, pushed);
     return hash ? hash : 1; /* 0 means that the id is not known */
 }
 
-void aw_history_push(aw_history *h, const aw_frame *frame, double ct)
+/* Make the cells of aw_history_cells() the newest slice. @param[in] place  where its grid was */
+static void push(aw_history *h, const aw_slice *place)
 {
     const aw_history_params *p = &h->params;
     aw_comm_node_wait(); /* until the cells are written */
     memmove(h->slice + 1, h->slice, h->n * sizeof *h->slice);
-    h->slice[0] =
-        (aw_slice){.cells = h->spare,
-                   .ct = ct,
-                   .S = frame->grid.S,
-                   .x = frame->grid.offset,
-                   .tilt = frame->grid.tilt,
-                   .hs = frame->grid.hs,
-                   .hx = frame->grid.hx,
-                   .id = id_of(h->spare, aw_slice_bytes(p->ns, p->nx, p->single), h->pushed)};
+    h->slice[0] = *place;
+    h->slice[0].cells = h->spare;
+    h->slice[0].id = id_of(h->spare, aw_slice_bytes(p->ns, p->nx, p->single), h->pushed);
     h->spare = NULL;
     h->n++;
     h->pushed++;
+}
+
+void aw_history_push(aw_history *h, const aw_frame *frame, double ct)
+{
+    push(h, &(aw_slice){.ct = ct,
+                        .S = frame->grid.S,
+                        .x = frame->grid.offset,
+                        .tilt = frame->grid.tilt,
+                        .hs = frame->grid.hs,
+                        .hx = frame->grid.hx});
+}
+
+/* One slice of those that are stored, or the next one that is loaded. */
+static void archive_slice(aw_history *h, size_t i, aw_archive *archive)
+{
+    const int loads = archive->way == AW_ARCHIVE_LOAD;
+    aw_slice slice = loads ? (aw_slice){.ct = 0.0} : h->slice[i];
+    double *const place[] = {&slice.ct, &slice.S, &slice.x, &slice.tilt, &slice.hs, &slice.hx};
+    void *cells = loads ? aw_history_cells(h) : NULL;
+    if (!loads) memcpy(&cells, &slice.cells, sizeof cells);
+    if (!cells) archive->status = AW_ERR_NOMEM;
+    for (size_t k = 0; k < sizeof place / sizeof place[0]; ++k) AW_ARCHIVE_ITEM(archive, *place[k]);
+    if (!cells) return;
+    aw_archive_bytes(archive, cells, aw_slice_bytes(h->params.ns, h->params.nx, h->params.single));
+    if (loads && cells) push(h, &slice);
+}
+
+void aw_history_archive(aw_history *h, aw_archive *archive)
+{
+    uint64_t n = h->n, pushed = h->pushed;
+    AW_ARCHIVE_ITEM(archive, n);
+    AW_ARCHIVE_ITEM(archive, pushed);
+    if (archive->way == AW_ARCHIVE_LOAD) {
+        if (n > h->params.slices || n > pushed) archive->status = AW_ERR_INPUT;
+        h->pushed = pushed - n; /* each slice gets the number that it had */
+    }
+    if (n > h->params.slices) return;
+    for (size_t i = n; i-- > 0;) archive_slice(h, i, archive); /* the ranks wait for each other */
 }
 
 const aw_history_view *aw_history_look(aw_history *h, const aw_orbit_view *orbit)

@@ -4,6 +4,7 @@
 #define AW_PIC_HISTORY_H
 #include "kernels/math/view.h"
 #include "pic/frame.h"
+#include "src/archive/archive.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -40,6 +41,10 @@ void aw_history_push(aw_history *history, const aw_frame *frame, double ct);
 
 /** View of the stored slices; borrowed, valid until the next push. */
 const aw_history_view *aw_history_look(aw_history *history, const aw_orbit_view *orbit);
+
+/** Save the slices, or load them into an empty history of the same kind and of at least as many
+ *  slices. All ranks that load must call this, each with an archive of its own. */
+void aw_history_archive(aw_history *history, aw_archive *archive);
 
 AW_END_DECLS
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "kernels/device/device.h"
+#include "src/archive/archive.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -87,6 +88,13 @@ aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fi
 /** Copy positions, momenta and regions of resident particles to the host; the particles stay
  *  resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
+
+/** Save the whole beam, which may be distributed, or load this rank's share of it into particles of
+ *  the same beam; of offloaded particles, what has been downloaded. All ranks must call this. */
+void aw_particles_archive(aw_particles *particles, aw_archive *archive);
+
+/** Which of the whole beam's particles are here, for an array of the caller's. */
+aw_archive_part aw_particles_part(const aw_particles *particles);
 
 /** Particle i as a struct. */
 static inline aw_particle aw_particles_one(const aw_particles *p, size_t i)

@@ -93,6 +93,25 @@ done:
     return status;
 }
 
+aw_archive_part aw_particles_part(const aw_particles *p)
+{
+    return (aw_archive_part){p->distributed ? p->first : 0, p->n, aw_particles_all(p),
+                             p->distributed};
+}
+
+void aw_particles_archive(aw_particles *p, aw_archive *archive)
+{
+    const aw_archive_part part = aw_particles_part(p);
+    char *array[ARRAYS];
+    size_t bytes[ARRAYS];
+    arrays_of(p, array, bytes);
+    AW_ARCHIVE_ITEM(archive, p->charge);
+    for (int k = 0; k < ARRAYS; ++k) {
+        aw_archive_expect(archive, array[k] != NULL);
+        if (array[k]) aw_archive_spread(archive, &part, array[k], bytes[k]);
+    }
+}
+
 void aw_particles_sum(const aw_particles *p, double *x, size_t n)
 {
     if (p->distributed) aw_comm_sum(x, n);

@@ -102,3 +102,13 @@ void aw_patterns_by_slice(const aw_patterns *patterns, const float *need, const 
         }
     }
 }
+
+void aw_patterns_archive(aw_patterns *p, aw_archive *archive)
+{
+    AW_ARCHIVE_ITEM(archive, p->rows);
+    AW_ARCHIVE_ITEM(archive, p->cells);
+    size_t edges = p->edge ? p->cells + 1 : 0, hard = edges, needs = p->rows * p->cells;
+    aw_archive_array(archive, (void **)&p->edge, &edges, &p->edge_capacity, sizeof *p->edge);
+    aw_archive_array(archive, (void **)&p->hard, &hard, &p->hard_capacity, sizeof *p->hard);
+    aw_archive_array(archive, (void **)&p->need, &needs, &p->need_capacity, sizeof *p->need);
+}

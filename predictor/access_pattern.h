@@ -3,6 +3,7 @@
 #ifndef AW_PREDICTOR_ACCESS_PATTERN_H
 #define AW_PREDICTOR_ACCESS_PATTERN_H
 #include "quadrature/partition.h"
+#include "src/archive/archive.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -26,6 +27,9 @@ typedef struct aw_patterns {
  *  is empty. @return AW_OK, AW_ERR_NOMEM. Free with aw_patterns_free. */
 aw_status aw_patterns_shape(aw_patterns *patterns, const aw_partition *partition, size_t rows);
 void aw_patterns_free(aw_patterns *patterns);
+
+/** Save or load all numbers. */
+void aw_patterns_archive(aw_patterns *patterns, aw_archive *archive);
 
 /** Set all numbers to 0. */
 void aw_patterns_clear(aw_patterns *patterns);

@@ -396,3 +396,11 @@ const float *aw_kmeans_centroids(const aw_kmeans *kmeans)
 {
     return kmeans->k ? kmeans->centroid : NULL;
 }
+
+void aw_kmeans_archive(aw_kmeans *w, aw_archive *archive)
+{
+    AW_ARCHIVE_ITEM(archive, w->k);
+    AW_ARCHIVE_ITEM(archive, w->dim);
+    size_t n = w->k * w->dim;
+    aw_archive_array(archive, (void **)&w->centroid, &n, &w->centroids, sizeof *w->centroid);
+}

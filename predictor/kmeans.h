@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/archive/archive.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -56,6 +57,9 @@ aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows,
 
 /** Centroids of the last call, [k][dim], borrowed until the next call; NULL if there are none. */
 const float *aw_kmeans_centroids(const aw_kmeans *kmeans);
+
+/** Save or load the centroids, from which the next call starts. */
+void aw_kmeans_archive(aw_kmeans *kmeans, aw_archive *archive);
 
 AW_END_DECLS
 #endif

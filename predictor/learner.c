@@ -104,3 +104,15 @@ done:
     aw_free(one);
     return status;
 }
+
+void aw_learner_archive(aw_learner *l, aw_archive *archive)
+{
+    AW_ARCHIVE_ITEM(archive, l->layers);
+    AW_ARCHIVE_ITEM(archive, l->steps);
+    for (int i = 0; i < AW_LAYERS; ++i) aw_patterns_archive(&l->layer[i], archive);
+    size_t newest = l->layer[0].rows, all = newest + (l->layers > 1 ? l->layer[1].rows : 0);
+    aw_archive_array(archive, (void **)&l->older, &newest, &l->older_capacity, sizeof *l->older);
+    aw_archive_array(archive, (void **)&l->point, &all, &l->point_capacity, sizeof *l->point);
+    if (archive->way != AW_ARCHIVE_LOAD || archive->status != AW_OK || l->steps == 0) return;
+    archive->status = aw_knn_build(l->tree, (const double(*)[3])l->point, all);
+}

@@ -33,6 +33,9 @@ aw_status aw_learner_learn(aw_learner *learner, aw_patterns *seen, const double 
 aw_status aw_learner_forecast(const aw_learner *learner, const double (*where)[2], int k,
                               aw_patterns *now);
 
+/** Save or load what has been learned. */
+void aw_learner_archive(aw_learner *learner, aw_archive *archive);
+
 #define AW_STEP_LENGTH 0.01
 
 AW_END_DECLS

@@ -23,7 +23,8 @@ enum {
     O_QUIET,
     O_JOBS,
     O_MAX_TIME,
-    O_NO_TIMING
+    O_NO_TIMING,
+    O_STOP_AFTER
 };
 
 static const struct option known[] = {{"output", required_argument, NULL, 'o'},
@@ -39,6 +40,7 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"jobs", required_argument, NULL, O_JOBS},
                                       {"max-time", required_argument, NULL, O_MAX_TIME},
                                       {"no-timing", no_argument, NULL, O_NO_TIMING},
+                                      {"stop-after", required_argument, NULL, O_STOP_AFTER},
                                       {NULL, 0, NULL, 0}};
 
 static aw_status add_set(aw_options *o, const char *text)
@@ -84,7 +86,9 @@ static aw_status check_command(const char *command, int option)
         const char *name, *commands;
     } own[] = {{O_JOBS, "jobs", "certify"},
                {O_MAX_TIME, "max-time", "certify run"},
-               {O_NO_TIMING, "no-timing", "inspect"}};
+               {O_NO_TIMING, "no-timing", "inspect"},
+               {O_STOP_AFTER, "stop-after", "run"},
+               {O_RESTART, "restart", "run"}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i)
         if (own[i].option == option && !strstr(own[i].commands, command))
             return aw_error(AW_ERR_ARG, "%s: option --%s is not known (see: arcwake help %s)",
@@ -107,9 +111,11 @@ static aw_status apply(aw_options *o, int option, const char *value)
     case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
     case O_JOBS: return aw_option_number("--jobs", value, 1, 64, &o->jobs);
     case O_MAX_TIME: return aw_option_duration("--max-time", value, &o->max_time);
+    case O_STOP_AFTER: return aw_option_duration("--stop-after", value, &o->stop_after);
     case O_RESTART:
-        return aw_error(AW_ERR_ARG,
-                        "--restart: checkpoints are not built yet (run from the start)");
+        o->restart = 1;
+        o->restart_file = value;
+        return AW_OK;
     default: return AW_ERR_ARG;
     }
 }
@@ -137,6 +143,10 @@ aw_status aw_options_read(int argc, char **argv, aw_options *o)
         return aw_error(AW_ERR_ARG, "%s: expected one input file, '%s' is a second one", argv[0],
                         argv[optind + 1]);
     o->input = argv[optind];
+    if (o->restart && o->force)
+        return aw_error(AW_ERR_ARG,
+                        "--restart goes on with the files of the directory, --force removes them "
+                        "(expected one of the two)");
     return AW_OK;
 }
 

@@ -19,6 +19,10 @@ typedef struct aw_options {
     long steps, solve_every;
     long jobs;       /* of `certify`: 0: not given */
     double max_time; /* of `run` and `certify` [s]; 0: not given */
+    /* Of `run`: */
+    double stop_after;        /* [s]; 0: not given */
+    int restart;              /* 1: go on from a checkpoint, */
+    const char *restart_file; /* from this one; NULL: from the newest of the output directory */
 } aw_options;
 
 /** Read the options.

@@ -8,6 +8,7 @@
 
 #include "src/app/estimate.h"
 #include "src/app/options.h"
+#include "src/app/restart.h"
 #include "src/app/signals.h"
 #include "src/app/summary.h"
 #include "src/app/version.h"
@@ -27,6 +28,7 @@
 #include "src/simulation/force_error.h"
 #include "src/simulation/ranks.h"
 #include "src/simulation/simulation.h"
+#include "src/simulation/state.h"
 #include "src/tune/file.h"
 
 typedef struct run {
@@ -36,12 +38,14 @@ typedef struct run {
     aw_monitor *monitor;
     aw_directory *directory;
     aw_progress progress;
-    char *text;                        /* of resolved.yaml, owned */
-    size_t next_at, next_particles_at; /* first of at_m and particles_at_m not yet reached */
-    long meshes;                       /* mesh files written */
-    long steps;                        /* done; the first is step 0 */
-    int quiet;                         /* no report */
-    double begin, max_time;            /* time of the start; limit of the run, 0: none [s] */
+    char *text;                         /* of resolved.yaml, owned */
+    size_t next_at, next_particles_at;  /* first of at_m and particles_at_m not yet reached */
+    long meshes;                        /* mesh files written */
+    long steps;                         /* done; the first is step 0 */
+    int quiet;                          /* no report */
+    double begin, max_time, stop_after; /* time of the start; limits of the run, 0: none [s] */
+    aw_checkpoint from; /* that the run goes on from; no path: it begins at the start */
+    long first;         /* step with which this process began */
 
     int broken;             /* rules of which the run has warned, AW_RULE_.. */
     double cells;           /* per sigma_s at the warning, */
@@ -129,7 +133,7 @@ static aw_status output_step(run *r, int meshes, int particles)
     if (meshes) {
         AW_TRY(aw_diag_write(r->diag, sim, config->directory, particles));
         r->meshes++;
-        char table[sizeof r->table];
+        char table[sizeof r->table] = "";
         int kind = aw_summary_forces(sim, table, sizeof table);
         if (kind > 0 && kind >= r->table_kind) {
             memcpy(r->table, table, sizeof table);
@@ -181,22 +185,75 @@ done:
     return status;
 }
 
-/* @return AW_OK, or AW_ERR_INTERRUPTED after a signal or at the end of --max-time (message) */
-static aw_status stop_if_asked(run *r)
+/* @return why the run is to stop, or NULL */
+static const char *stop_asked(const run *r)
+{
+    const double spent = aw_now() - r->begin;
+    if (aw_signals_stop()) return "by a signal";
+    if (r->max_time > 0.0 && spent > r->max_time) return "at --max-time";
+    return r->stop_after > 0.0 && spent > r->stop_after ? "at --stop-after" : NULL;
+}
+
+/* Before the first step of this process there is nothing to keep.
+ * @return AW_OK, or AW_ERR_INTERRUPTED (message) */
+static aw_status stop_at_once(run *r)
+{
+    const char *why = stop_asked(r);
+    if (!why) return AW_OK;
+    aw_progress_clear(&r->progress);
+    return aw_error(AW_ERR_INTERRUPTED, "stopped %s before the first step%s", why,
+                    r->directory ? "" : "; nothing was written");
+}
+
+/* What a run knows beside its simulation. */
+static void archive_run(run *r, aw_archive *archive)
+{
+    AW_ARCHIVE_ITEM(archive, r->next_at);
+    AW_ARCHIVE_ITEM(archive, r->next_particles_at);
+    AW_ARCHIVE_ITEM(archive, r->meshes);
+    AW_ARCHIVE_ITEM(archive, r->steps);
+    AW_ARCHIVE_ITEM(archive, r->broken);
+    AW_ARCHIVE_ITEM(archive, r->cells);
+    AW_ARCHIVE_ITEM(archive, r->coarsest);
+    AW_ARCHIVE_ITEM(archive, r->worst);
+    AW_ARCHIVE_ITEM(archive, r->F_s);
+    AW_ARCHIVE_ITEM(archive, r->F_s_error);
+    AW_ARCHIVE_ITEM(archive, r->F_x);
+    AW_ARCHIVE_ITEM(archive, r->F_x_error);
+    AW_ARCHIVE_ITEM(archive, r->table_kind);
+    AW_ARCHIVE_ITEM(archive, r->table);
+    aw_simulation_archive(r->sim, archive);
+}
+
+/* Write a checkpoint, right after the particles have advanced. */
+static aw_status save_checkpoint(run *r)
+{
+    aw_checkpoint file;
+    aw_status status = aw_directory_check(r->directory);
+    if (status != AW_OK) return status;
+    status = aw_checkpoint_create(r->config->directory, r->sim->step - 1, r->text, &file);
+    if (status != AW_OK) return status;
+    archive_run(r, &file.archive);
+    return aw_checkpoint_commit(&file);
+}
+
+/* @return AW_ERR_INTERRUPTED (message), or the error of the checkpoint */
+static aw_status stop(run *r, const char *why, double S)
 {
     const aw_simulation *sim = r->sim;
-    const int late = r->max_time > 0.0 && aw_now() - r->begin > r->max_time;
-    const char *why = aw_signals_stop() ? "by a signal" : "at --max-time";
-    if (!aw_signals_stop() && !late) return AW_OK;
-    if (!r->directory)
-        return aw_error(AW_ERR_INTERRUPTED, "stopped %s before the first step; nothing was written",
-                        why);
     aw_progress_clear(&r->progress);
-    if (r->steps == 0) return aw_error(AW_ERR_INTERRUPTED, "stopped %s before the first step", why);
+    const aw_status status = save_checkpoint(r);
+    if (status != AW_OK) return status;
     return aw_error(AW_ERR_INTERRUPTED,
                     "stopped %s after step %ld of %ld, S = %.6g m; the files written so far are "
-                    "complete",
-                    why, sim->step, sim->plan.steps, sim->S_ref);
+                    "complete, and --restart goes on",
+                    why, sim->step - 1, sim->plan.steps, S);
+}
+
+static int checkpoint_due(const run *r)
+{
+    const int every = r->config->checkpoint_every;
+    return every > 0 && r->sim->step % every == 0;
 }
 
 static aw_status loop(run *r)
@@ -206,31 +263,40 @@ static aw_status loop(run *r)
     for (;;) {
         AW_TRY(one_step(r));
         r->steps++;
-        aw_progress_expect(&r->progress, sim->plan.steps + lround(sim->extra) + 1);
+        aw_progress_expect(&r->progress, sim->plan.steps + lround(sim->extra) + 1 - r->first);
         aw_progress_step(&r->progress, sim->seconds);
         if (aw_simulation_is_last(sim)) break;
-        AW_TRY(stop_if_asked(r));
+        const char *why = stop_asked(r);
+        const double S = sim->S_ref;
         AW_TRY(aw_simulation_advance(sim));
+        if (why) AW_TRY(stop(r, why, S));
+        if (checkpoint_due(r)) AW_TRY(save_checkpoint(r));
     }
 done:
     return status;
 }
 
-/* Create the directory, resolved.yaml, run.log and monitor.csv. resolved.yaml comes first: it marks
- * the directory as arcwake's (src/io/directory.h). */
+/* Create the directory, resolved.yaml, run.log and monitor.csv, or go on with them. resolved.yaml
+ * comes first: it marks the directory as arcwake's (src/io/directory.h). */
 static aw_status open_output(run *r, int force)
 {
     const char *directory = r->config->directory;
+    const int goes_on = r->first > 0;
     char path[AW_PATH_MAX_LEN + 32];
     aw_status status = AW_OK;
-    AW_TRY(aw_directory_open(directory, force, &r->directory));
+    AW_TRY(aw_directory_open(directory,
+                             goes_on ? AW_DIRECTORY_CONTINUE
+                             : force ? AW_DIRECTORY_REPLACE
+                                     : AW_DIRECTORY_EMPTY,
+                             &r->directory));
     snprintf(path, sizeof path, "%s/resolved.yaml", directory);
-    AW_TRY(aw_file_replace(path, r->text, strlen(r->text)));
+    if (!goes_on) AW_TRY(aw_file_replace(path, r->text, strlen(r->text)));
     AW_TRY(aw_directory_watch(r->directory, "resolved.yaml"));
     snprintf(path, sizeof path, "%s/run.log", directory);
-    AW_TRY(aw_log_open(path));
+    AW_TRY(goes_on ? aw_log_reopen(path) : aw_log_open(path));
     snprintf(path, sizeof path, "%s/monitor.csv", directory);
-    AW_TRY(aw_monitor_open(path, &r->monitor));
+    AW_TRY(goes_on ? aw_monitor_reopen(path, r->first - 1, &r->monitor)
+                   : aw_monitor_open(path, &r->monitor));
     AW_TRY(aw_directory_watch(r->directory, "monitor.csv"));
 done:
     return status;
@@ -255,8 +321,8 @@ static void finish(run *r, double seconds)
         snprintf(error, sizeof error,
                  "; largest error estimate %.2g of the scales (requested: %.2g)", r->worst,
                  r->config->tolerance);
-    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag%s", sim->step, seconds, r->meshes,
-            r->meshes == 1 ? "" : "s", r->config->directory, error);
+    aw_info("%ld steps in %.1f s; %ld mesh file%s in %s/diag%s", sim->step - r->first, seconds,
+            r->meshes, r->meshes == 1 ? "" : "s", r->config->directory, error);
     if (sim->extra > 0.0)
         aw_info("steps: %ld were planned; some were halved, as often as %d times, where the force "
                 "changed faster than lattice and bunch had told",
@@ -334,8 +400,17 @@ static aw_status check_time(const run *r, const aw_plan *plan)
                     total, fmax(left, 0.0), r->max_time, ceil(1.5 * total + r->max_time - left));
 }
 
+/* Load the state from which the run goes on. All ranks must call this. */
+static aw_status load_state(run *r)
+{
+    archive_run(r, &r->from.archive);
+    const aw_status status = aw_checkpoint_close(&r->from);
+    r->first = r->sim->step;
+    return aw_comm_agree(status);
+}
+
 /* Set up the simulation, on all ranks. */
-static aw_status set_up(run *r, aw_status status)
+static aw_status set_up(run *r, const aw_options *options, aw_status status)
 {
     char program[AW_PROGRAM_SIZE];
     aw_version_program(program);
@@ -344,9 +419,15 @@ static aw_status set_up(run *r, aw_status status)
         if (!r->text) status = aw_error(AW_ERR_NOMEM, "out of memory");
     }
     status = aw_ranks_agree(r->text, status);
+    if (status == AW_OK && options->restart)
+        status = aw_restart_open(options, r->config, r->text, &r->from);
     if (status != AW_OK) return status;
     status = aw_simulation_new(r->config, NULL, 1, &r->sim);
-    if (status == AW_OK) status = stop_if_asked(r);
+    if (options->restart) {
+        status = aw_comm_agree(status);
+        if (status == AW_OK) status = load_state(r);
+    }
+    if (status == AW_OK) status = stop_at_once(r);
     return aw_simulation_ranks_begin(r->sim, status);
 }
 
@@ -366,8 +447,9 @@ static aw_status run_command(int argc, char **argv)
     r.config = config;
     r.quiet = options.quiet;
     r.max_time = options.max_time;
+    r.stop_after = options.stop_after;
     if (status == AW_OK) status = check_time(&r, &plan);
-    AW_TRY(set_up(&r, status));
+    AW_TRY(set_up(&r, &options, status));
     if (!config || !r.sim) goto done; /* never: they are set up */
     if (aw_comm_rank() > 0) {
         work_for_root(r.sim);
@@ -377,11 +459,14 @@ static aw_status run_command(int argc, char **argv)
     AW_TRY(aw_diag_new(r.sim, r.text, &r.diag));
     AW_TRY(open_output(&r, options.force));
     aw_summary_begin(r.sim);
+    if (r.first > 0)
+        aw_info("restart: goes on with step %ld of %ld, S = %.6g m", r.first, plan.steps,
+                r.sim->S_ref);
     AW_TRY(aw_simulation_offload(r.sim));
     aw_plan_warn(config, &plan);
     aw_choose_warn(config);
-    aw_progress_begin(&r.progress, stderr, plan.steps + 1, options.quiet);
-    status = stop_if_asked(&r);
+    aw_progress_begin(&r.progress, stderr, plan.steps + 1 - r.first, options.quiet);
+    status = stop_at_once(&r);
     if (status == AW_OK) status = loop(&r);
     if (status == AW_OK) status = aw_directory_check(r.directory);
     if (status == AW_OK)
@@ -391,6 +476,7 @@ static aw_status run_command(int argc, char **argv)
     if (status == AW_OK) finish(&r, aw_now() - r.begin);
 done:
     status = close_output(&r, status);
+    aw_checkpoint_close(&r.from);
     aw_diag_free(r.diag);
     aw_simulation_free(r.sim);
     free(r.text);
@@ -410,11 +496,15 @@ static const char help[] =
     "  --solve-every N       rigid and external motion: solve every N steps, too\n"
     "  --max-time T          seconds, or e.g. 30min, 2h: refuse a run that would take longer, by\n"
     "                        a few solves, and stop at T between two steps\n"
+    "  --stop-after T        stop at T between two steps, with a checkpoint\n"
+    "  --restart[=FILE]      go on from the newest checkpoint of the output directory, or from "
+    "FILE\n"
     "  --set KEY=VALUE       set any key of the input, e.g. numerics.grid=[64,64]; repeatable\n"
     "  --quiet               errors and warnings only, and no report (arcwake report DIR)\n"
     "Exit status: 0 done; 2 wrong usage or input (nothing written); 3 the numbers went wrong;\n"
-    "4 files, memory or devices; 75 stopped by a signal (INT, TERM, HUP, USR1) or\n"
-    "at --max-time, between two steps (a second signal ends the process at once).\n";
+    "4 files, memory or devices; 75 stopped by a signal (INT, TERM, HUP, USR1), at\n"
+    "--max-time or --stop-after, between two steps, with a checkpoint (--restart goes\n"
+    "on; a second signal ends the process at once).\n";
 
 const aw_command aw_run_command = {
     .name = "run",

@@ -6,10 +6,10 @@
 
 AW_BEGIN_DECLS
 
-/** From now on INT (^C), TERM, HUP and USR1 only note that the run shall stop; a second signal of
- *  the same kind ends the process at once. HUP stays ignored where it was at the start (nohup).
- *  Writing to a broken pipe becomes an error of that write
- *  instead of the end of the process.
+/** From now on INT (^C), TERM, HUP and USR1 only note that the run shall stop; another one that
+ *  comes two seconds or more later ends the process at once. HUP stays ignored where it was at the
+ *  start (nohup). Writing to a broken pipe becomes an error of that write instead of the end of the
+ *  process.
  *
  *  USR1 is for mpirun, which passes it on to the ranks and then ends with their exit status; mpirun
  *  that gets INT, TERM or HUP passes on TERM, and ends with 1 whatever the ranks do. */

@@ -126,11 +126,12 @@ void aw_log_show_muted(void)
 
 long aw_log_errors(void) { return log_errors; }
 
-aw_status aw_log_open(const char *path)
+/* @param[in] how  O_EXCL: never over a file that is there; or O_APPEND */
+static aw_status open_log(const char *path, int how)
 {
     aw_log_close();
-    /* never through a symbolic link, and never over a file that is there */
-    const int fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);
+    /* never through a symbolic link */
+    const int fd = open(path, O_CREAT | O_NOFOLLOW | O_WRONLY | O_CLOEXEC | how, 0666);
     log_file = fd < 0 ? NULL : fdopen(fd, "w");
     if (log_file) return AW_OK;
     const aw_status status =
@@ -138,6 +139,10 @@ aw_status aw_log_open(const char *path)
     if (fd >= 0) close(fd);
     return status;
 }
+
+aw_status aw_log_open(const char *path) { return open_log(path, O_EXCL); }
+
+aw_status aw_log_reopen(const char *path) { return open_log(path, O_APPEND); }
 
 aw_status aw_log_close(void)
 {

@@ -44,6 +44,10 @@ long aw_log_errors(void);
  *  is closed. @return AW_OK or AW_ERR_IO (message). */
 aw_status aw_log_open(const char *path);
 
+/** The same behind what a log file has, that of a run that goes on; a new file where there is
+ *  none. */
+aw_status aw_log_reopen(const char *path);
+
 /** Close the log file, if one is open. @return AW_OK, AW_ERR_IO (a message got lost: message). */
 aw_status aw_log_close(void);
 

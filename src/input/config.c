@@ -142,14 +142,6 @@ static aw_status read_title(reader *r)
     return r->config->title ? AW_OK : AW_ERR_NOMEM;
 }
 
-static void read_checkpoint(reader *r)
-{
-    const aw_yaml_node *node = node_of(r, "output.checkpoint_every");
-    uint64_t every = 0;
-    if (node && aw_yaml_whole(&r->errors, node, "0", 0, UINT64_MAX, &every) && every)
-        aw_yaml_error(&r->errors, node, "checkpoints are not built yet (expected 0)");
-}
-
 /* The line model has keys of its own, and works on the processor alone. */
 static void check_line(reader *r)
 {
@@ -414,7 +406,6 @@ static aw_status read_all(reader *r, const char *const *set)
     aw_beam_check(&r->errors, r->root, &r->config->beam);
     read_grid(r);
     read_accuracy(r);
-    read_checkpoint(r);
     check_line(r);
     status = read_title(r);
     if (!status) status = lattice_path(r);

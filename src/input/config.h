@@ -79,6 +79,7 @@ typedef struct aw_config {
     int particles_every;    /* steps between particle outputs; 0: none of these */
     double *particles_at_m; /* particles also at the first step at or beyond these [m] */
     size_t particles_at_n;
+    int checkpoint_every;   /* steps between checkpoints; 0: only where the run is stopped */
     aw_lattice *lattice;    /* owned */
     struct aw_place *place; /* where each key was given, owned; NULL without a run file */
 } aw_config;

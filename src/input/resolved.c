@@ -24,10 +24,17 @@ char *aw_resolved_text(const aw_config *config, const char *program)
     return text;
 }
 
-static int is_directory(const char *line)
+static int has_key(const char *line, const char *key)
 {
-    static const char key[] = "  directory: ";
-    return strncmp(line, key, sizeof key - 1) == 0;
+    return strncmp(line, key, strlen(key)) == 0;
+}
+
+/* Whether two lines are the same key, one whose value may differ. */
+static int may_differ(const char *a, const char *b, int free_device)
+{
+    static const char directory[] = "  directory: ", device[] = "device: ";
+    return (has_key(a, directory) && has_key(b, directory)) ||
+           (free_device && has_key(a, device) && has_key(b, device));
 }
 
 /* Length of a line with its end. */
@@ -37,17 +44,34 @@ static size_t line_length(const char *line)
     return n + (line[n] == '\n');
 }
 
-/* Whether texts of whole lines agree, but for output.directory: the first line with that indented
- * key in both, at the same place. */
-static int same_text(const char *a, const char *b)
+/* Move on to the first line in which texts of whole lines differ. @return 0: there is none */
+static int find_difference(const char **a, const char **b, int free_device)
 {
-    while (*a || *b) {
-        const size_t n = line_length(a), m = line_length(b);
-        const int same = n == m && memcmp(a, b, n) == 0;
-        if (!same && !(is_directory(a) && is_directory(b))) return 0;
-        a += n;
-        b += m;
+    while (**a || **b) {
+        const size_t n = line_length(*a), m = line_length(*b);
+        const int same = n == m && memcmp(*a, *b, n) == 0;
+        if (!same && !may_differ(*a, *b, free_device)) return 1;
+        *a += n;
+        *b += m;
     }
+    return 0;
+}
+
+static int same_text(const char *a, const char *b) { return !find_difference(&a, &b, 0); }
+
+/* Copy a line without its end and the spaces at its beginning. */
+static void copy_line(const char *line, char out[AW_DIFFERENCE_SIZE])
+{
+    line += strspn(line, " ");
+    snprintf(out, AW_DIFFERENCE_SIZE, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+int aw_resolved_difference(const char *a, const char *b, char line_a[AW_DIFFERENCE_SIZE],
+                           char line_b[AW_DIFFERENCE_SIZE])
+{
+    if (!find_difference(&a, &b, 1)) return 0;
+    copy_line(a, line_a);
+    copy_line(b, line_b);
     return 1;
 }
 

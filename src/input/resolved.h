@@ -16,5 +16,13 @@ char *aw_resolved_text(const aw_config *config, const char *program);
  *  or cannot be read. */
 int aw_resolved_matches(const char *path, const char *text);
 
+/** Whether two such texts differ in more than output.directory and device: a run that was stopped
+ *  goes on with the rest.
+ *  @param[out] line_a, line_b  if so, the first lines that differ, without leading spaces and cut
+ *                              to fit */
+enum { AW_DIFFERENCE_SIZE = 96 };
+int aw_resolved_difference(const char *a, const char *b, char line_a[AW_DIFFERENCE_SIZE],
+                           char line_b[AW_DIFFERENCE_SIZE]);
+
 AW_END_DECLS
 #endif

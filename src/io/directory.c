@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/log.h"
+#include "src/io/checkpoint_file.h"
 #include "src/io/file.h"
 #include "src/io/lock.h"
 
@@ -17,9 +18,11 @@
 
 enum { WATCHED = 4, HEAD_BYTES = 65536 };
 
+enum { DIAG, CHECKPOINTS, FOLDERS };
+
 struct aw_directory {
-    char *path; /* owned */
-    int fd, diag;
+    char *path;             /* owned */
+    int fd, below[FOLDERS]; /* folders of `folders` */
     aw_lock lock;
     struct {
         const char *name;
@@ -45,6 +48,12 @@ static int is_mesh_file(const char *name)
     whole[n] = '\0';
     return aw_file_is_temporary(name, whole);
 }
+
+/* The folders of an output directory, and the files that a run leaves there. */
+static const struct {
+    const char *name;
+    int (*is_ours)(const char *name);
+} folders[FOLDERS] = {{"diag", is_mesh_file}, {AW_CHECKPOINT_FOLDER, aw_checkpoint_is_file}};
 
 /* A file that a run leaves, or one of its temporary files; resolved.yaml apart. */
 static int is_run_file(const char *name)
@@ -133,9 +142,9 @@ static aw_status unreadable(const char *path, int code)
     return aw_error(AW_ERR_IO, "%s: cannot be the output directory: %s", path, strerror(code));
 }
 
-static int open_diag(int directory)
+static int open_folder(const aw_directory *d, int k)
 {
-    return openat(directory, "diag", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return openat(d->fd, folders[k].name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Refuse a directory with a file that a run would remove or replace, unless arcwake wrote it. */
@@ -143,38 +152,46 @@ static aw_status refuse_foreign(const aw_directory *d)
 {
     char name[256];
     if (has_our_input(d->fd)) return AW_OK;
-    const char *below = "";
+    const char *below = "", *slash = "";
     int code = find(d->fd, is_resolved, name);
     if (code == 0 && !*name) code = find(d->fd, is_run_file, name);
-    if (code == 0 && !*name && d->diag >= 0) {
-        code = find(d->diag, is_mesh_file, name);
-        below = "diag/";
-    }
+    for (int k = 0; k < FOLDERS && code == 0 && !*name; ++k)
+        if (d->below[k] >= 0) {
+            code = find(d->below[k], folders[k].is_ours, name);
+            below = folders[k].name;
+            slash = "/";
+        }
     if (code != 0) return unreadable(d->path, code);
     if (!*name) return AW_OK;
     return aw_error(AW_ERR_ARG,
-                    "%s/%s%s: is in the way, and may be yours: there is no resolved.yaml of "
+                    "%s/%s%s%s: is in the way, and may be yours: there is no resolved.yaml of "
                     "arcwake (move it away, or choose another directory with -o DIR)",
-                    d->path, below, name);
+                    d->path, below, slash, name);
 }
 
 /* May a run write there? Nothing is changed. */
-static aw_status may_write(aw_directory *d, int force)
+static aw_status may_write(aw_directory *d, aw_directory_mode mode)
 {
     char name[256];
     const int code = find(d->fd, is_anything_but_a_lock, name);
     if (code != 0) return unreadable(d->path, code);
+    if (mode == AW_DIRECTORY_CONTINUE && !has_our_input(d->fd))
+        return aw_error(AW_ERR_ARG,
+                        "%s: there is no run to go on with (expected the output directory of the "
+                        "run that was stopped: -o DIR)",
+                        d->path);
     if (!*name) return AW_OK;
-    if (!force)
+    if (mode == AW_DIRECTORY_EMPTY)
         return aw_error(AW_ERR_ARG,
                         "%s: the output directory is not empty (choose another with -o DIR, or "
                         "--force to replace the files of an earlier run)",
                         d->path);
-    if (d->diag < 0 && (d->diag = open_diag(d->fd)) < 0 && errno != ENOENT)
-        return aw_error(AW_ERR_ARG,
-                        "%s/diag: is not a directory (move it away; symbolic links are not "
-                        "followed)",
-                        d->path);
+    for (int k = 0; k < FOLDERS; ++k)
+        if (d->below[k] < 0 && (d->below[k] = open_folder(d, k)) < 0 && errno != ENOENT)
+            return aw_error(AW_ERR_ARG,
+                            "%s/%s: is not a directory (move it away; symbolic links are not "
+                            "followed)",
+                            d->path, folders[k].name);
     return refuse_foreign(d);
 }
 
@@ -195,7 +212,8 @@ static aw_status remove_ours(int directory, int (*ours)(const char *name), const
 static aw_status clear(const aw_directory *d)
 {
     aw_status status = AW_OK;
-    AW_TRY(remove_ours(d->diag, is_mesh_file, d->path));
+    for (int k = 0; k < FOLDERS; ++k)
+        if (d->below[k] >= 0) AW_TRY(remove_ours(d->below[k], folders[k].is_ours, d->path));
     AW_TRY(remove_ours(d->fd, is_run_file, d->path));
     AW_TRY(remove_ours(d->fd, is_early_file, d->path));
     AW_TRY(remove_ours(d->fd, is_resolved, d->path));
@@ -203,23 +221,26 @@ done:
     return status;
 }
 
-static aw_status prepare(aw_directory *d, int force)
+static aw_status prepare(aw_directory *d, aw_directory_mode mode)
 {
+    const char *diag = folders[DIAG].name;
     aw_status status = AW_OK;
-    AW_TRY(may_write(d, force));
+    AW_TRY(may_write(d, mode));
     AW_TRY(aw_lock_take(d->fd, d->path, &d->lock));
-    AW_TRY(may_write(d, force)); /* another run may have come and gone in between */
-    if (d->diag < 0) {
-        if (mkdirat(d->fd, "diag", 0777) == 0 || errno == EEXIST) d->diag = open_diag(d->fd);
-        if (d->diag < 0)
-            AW_TRY(aw_error(AW_ERR_IO, "%s/diag: cannot be made: %s", d->path, strerror(errno)));
+    AW_TRY(may_write(d, mode)); /* another run may have come and gone in between */
+    if (d->below[DIAG] < 0) {
+        if (mkdirat(d->fd, diag, 0777) == 0 || errno == EEXIST)
+            d->below[DIAG] = open_folder(d, DIAG);
+        if (d->below[DIAG] < 0)
+            AW_TRY(
+                aw_error(AW_ERR_IO, "%s/%s: cannot be made: %s", d->path, diag, strerror(errno)));
     }
-    AW_TRY(clear(d));
+    if (mode != AW_DIRECTORY_CONTINUE) AW_TRY(clear(d));
 done:
     return status;
 }
 
-aw_status aw_directory_open(const char *path, int force, aw_directory **out)
+aw_status aw_directory_open(const char *path, aw_directory_mode mode, aw_directory **out)
 {
     aw_status status = AW_OK;
     *out = NULL;
@@ -227,13 +248,14 @@ aw_status aw_directory_open(const char *path, int force, aw_directory **out)
     aw_file_size_signal_ignore();
     aw_directory *d = calloc(1, sizeof *d);
     if (!d) return aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path);
-    d->fd = d->diag = d->lock.fd = -1;
+    d->fd = d->lock.fd = -1;
+    for (int k = 0; k < FOLDERS; ++k) d->below[k] = -1;
     d->path = strdup(path);
     if (!d->path) AW_TRY(aw_error(AW_ERR_NOMEM, "%s: no memory for its name", path));
     int code = aw_file_make_directories(path);
     if (code == 0 && (d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) code = errno;
     if (code != 0) AW_TRY(unreadable(path, code));
-    AW_TRY(prepare(d, force));
+    AW_TRY(prepare(d, mode));
     *out = d;
     d = NULL;
 done:
@@ -283,7 +305,8 @@ void aw_directory_close(aw_directory *d)
     if (!d) return;
     for (int i = 0; i < d->n_watched; ++i) close(d->watched[i].fd);
     aw_lock_release(&d->lock);
-    if (d->diag >= 0) close(d->diag);
+    for (int k = 0; k < FOLDERS; ++k)
+        if (d->below[k] >= 0) close(d->below[k]);
     if (d->fd >= 0) close(d->fd);
     free(d->path);
     free(d);

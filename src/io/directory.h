@@ -12,17 +12,24 @@ AW_BEGIN_DECLS
 /** An output directory in use; opaque. */
 typedef struct aw_directory aw_directory;
 
-/** Make the directory `path` with its parents and `path`/diag, and lock it (src/io/lock.h). One
- *  that is not empty is refused unless `force` is 1. Then the files of an earlier run are removed,
- *  so that old and new ones never mix: diag/arcwake_*.h5, monitor.csv, run.log, report.html,
+/** What to do with an output directory in which something is. */
+typedef enum aw_directory_mode {
+    AW_DIRECTORY_EMPTY,   /* refuse it */
+    AW_DIRECTORY_REPLACE, /* remove an earlier run's files */
+    AW_DIRECTORY_CONTINUE /* leave them, but refuse a directory without them */
+} aw_directory_mode;
+
+/** Make the directory `path` with its parents and `path`/diag, and lock it (src/io/lock.h).
+ *  To replace an earlier run its files are removed, so that old and new ones never mix:
+ *  diag/arcwake_*.h5, checkpoints/arcwake_*.ckpt, monitor.csv, run.log, report.html,
  *  forces.png, certificate.json, certificate.csv, resolved.yaml and their temporary files; no
  *  others, and none through a symbolic link. resolved.yaml goes last: it is what shows that those
  *  files are arcwake's. Where it does not, a file of such a name is somebody's, and the directory
  *  is refused.
  *  @param[out] out  free with aw_directory_close; NULL unless AW_OK
- *  @return AW_OK; AW_ERR_ARG (no name; not empty and no force; not arcwake's; in use: nothing was
- *          written); AW_ERR_NOMEM; AW_ERR_IO (each with one line) */
-aw_status aw_directory_open(const char *path, int force, aw_directory **out);
+ *  @return AW_OK; AW_ERR_ARG (no name; refused; not arcwake's; in use: nothing was written);
+ *          AW_ERR_NOMEM; AW_ERR_IO (each with one line) */
+aw_status aw_directory_open(const char *path, aw_directory_mode mode, aw_directory **out);
 
 /** Watch a file of the directory from now on: aw_directory_check wants it to remain the same.
  *  @param[in] name  static, in the directory itself  @return AW_OK, AW_ERR_IO (message) */

@@ -13,23 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/archive/descriptor.h"
 #include "src/base/log.h"
 
 void aw_file_size_signal_ignore(void) { signal(SIGXFSZ, SIG_IGN); }
-
-int aw_file_write_all(int fd, const void *bytes, size_t size)
-{
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t n = write(fd, next, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return errno;
-        if (n == 0) return ENOSPC; /* or the loop would never end */
-        next += n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
 
 /* Six letters that nobody can foresee; where the system has none to give, letters of the time. */
 static void random_letters(char *out)
@@ -81,10 +68,9 @@ int aw_file_is_temporary(const char *name, const char *of)
     return strcmp(rest + AW_TEMPORARY_RANDOM, ".tmp") == 0;
 }
 
-/* Write these bytes, flush them to the disk and close. @return 0 or an errno. */
-static int write_synced(int fd, const void *bytes, size_t size)
+/* Flush to the disk what was written, and close. @return `code` or, if that is 0, an errno */
+static int close_synced(int fd, int code)
 {
-    int code = aw_file_write_all(fd, bytes, size);
     /* EINVAL: a device or a pipe */
     if (code == 0 && fsync(fd) != 0 && errno != EINVAL) code = errno;
     /* close can report a delayed write error (NFS, quota) */
@@ -106,7 +92,7 @@ static int is_device(const char *path)
 static int write_device(const char *path, const void *bytes, size_t size)
 {
     const int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
-    return fd < 0 ? errno : write_synced(fd, bytes, size);
+    return fd < 0 ? errno : close_synced(fd, aw_write_all(fd, bytes, size));
 }
 
 /* Flush a rename in the directory of `path` to the disk. @return 0 or an errno. */
@@ -125,18 +111,28 @@ static int sync_directory_of(const char *path)
     return code;
 }
 
-/* Replace a regular file. @return 0 or an errno */
-static int replace(const char *path, const void *bytes, size_t size)
+int aw_file_begin(const char *path, char **temporary)
 {
-    char *temporary = NULL;
-    const int fd = aw_file_temporary(AT_FDCWD, path, &temporary);
-    if (fd < 0) return -fd;
-    int code = write_synced(fd, bytes, size);
+    aw_file_size_signal_ignore();
+    return aw_file_temporary(AT_FDCWD, path, temporary);
+}
+
+int aw_file_commit(const char *path, char *temporary, int fd, int code)
+{
+    code = close_synced(fd, code);
     if (code == 0 && rename(temporary, path) != 0) code = errno;
     if (code != 0) unlink(temporary);
     if (code == 0) code = sync_directory_of(path);
     free(temporary);
     return code;
+}
+
+/* Replace a regular file. @return 0 or an errno */
+static int replace(const char *path, const void *bytes, size_t size)
+{
+    char *temporary = NULL;
+    const int fd = aw_file_begin(path, &temporary);
+    return fd < 0 ? -fd : aw_file_commit(path, temporary, fd, aw_write_all(fd, bytes, size));
 }
 
 aw_status aw_file_replace(const char *path, const void *bytes, size_t size)

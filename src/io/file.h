@@ -18,6 +18,13 @@ enum { AW_TEMPORARY_RANDOM = 6 }; /* letters in the name of a temporary file */
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
 aw_status aw_file_replace(const char *path, const void *bytes, size_t size);
 
+/** The same for a file that is written piece by piece: aw_file_begin, writes to the descriptor, and
+ *  aw_file_commit, which leaves the old file where `code`, an errno of the caller's, is not 0.
+ *  @param[out] temporary  name of the new file until then; freed by aw_file_commit
+ *  @return of aw_file_begin the descriptor, or minus an errno; of aw_file_commit 0 or an errno */
+int aw_file_begin(const char *path, char **temporary);
+int aw_file_commit(const char *path, char *temporary, int fd, int code);
+
 /** Create a file for reading and writing at a path where nothing is, not even a symbolic link.
  *  @param[in] at  directory of a relative path, or AT_FDCWD
  *  @return the descriptor, or minus an errno (EEXIST: something is there) */
@@ -30,10 +37,6 @@ int aw_file_temporary(int at, const char *path, char **name);
 
 /** 1 if `name` is one that aw_file_temporary gives for `of` (or "of.tmp"). */
 int aw_file_is_temporary(const char *name, const char *of);
-
-/** Write all bytes to an open file descriptor, resuming after signals and partial writes.
- *  @return 0, or the errno of the write that failed; a part may have been written then. */
-int aw_file_write_all(int fd, const void *bytes, size_t size);
 
 /** Ignore SIGXFSZ, so that a write beyond a file-size limit fails with EFBIG instead of ending the
  *  process. */

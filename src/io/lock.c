@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/archive/descriptor.h"
 #include "src/base/log.h"
 #include "src/io/file.h"
 
@@ -63,7 +64,7 @@ static int prepare(int at, char **name)
     if (fd < 0) return fd;
     this_host(host);
     const int n = snprintf(text, sizeof text, TEXT, (long)getpid(), host);
-    const int code = aw_file_write_all(fd, text, (size_t)n);
+    const int code = aw_write_all(fd, text, (size_t)n);
     flock(fd, LOCK_EX | LOCK_NB); /* where the file system has none, aw_lock_take does without */
     if (code == 0) return fd;
     unlinkat(at, *name, 0);

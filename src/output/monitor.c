@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/archive/descriptor.h"
 #include "src/base/log.h"
 #include "src/io/file.h"
 
@@ -88,7 +89,7 @@ static void add_seconds(line *l, double value)
 
 static aw_status append(aw_monitor *monitor, const char *text, size_t n)
 {
-    int code = aw_file_write_all(monitor->fd, text, n);
+    int code = aw_write_all(monitor->fd, text, n);
     if (code == 0) {
         monitor->end += (off_t)n;
         return AW_OK;
@@ -98,29 +99,75 @@ static aw_status append(aw_monitor *monitor, const char *text, size_t n)
     return aw_error(AW_ERR_IO, "%s: cannot be written: %s", monitor->path, strerror(code));
 }
 
-aw_status aw_monitor_open(const char *path, aw_monitor **out)
+/* A monitor of a file that is open. @param[in] fd  closed on failure; or minus an errno */
+static aw_status new_monitor(const char *path, int fd, aw_monitor **out)
 {
-    aw_status status = AW_OK;
     *out = NULL;
     aw_file_size_signal_ignore();
+    if (fd < 0) return aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(-fd));
     aw_monitor *monitor = calloc(1, sizeof *monitor);
     char *copy = strdup(path);
     if (!monitor || !copy) {
         free(monitor);
         free(copy);
+        close(fd);
         return aw_error(AW_ERR_NOMEM, "%s: no memory to open it", path);
     }
     monitor->path = copy;
-    monitor->fd = aw_file_create(AT_FDCWD, path);
-    if (monitor->fd < 0)
-        AW_TRY(aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(-monitor->fd)));
-    line header;
-    header_line(&header);
-    AW_TRY(append(monitor, header.text, header.n));
+    monitor->fd = fd;
     *out = monitor;
-    monitor = NULL;
-done:
-    aw_monitor_close(monitor);
+    return AW_OK;
+}
+
+aw_status aw_monitor_open(const char *path, aw_monitor **out)
+{
+    line header;
+    aw_status status = new_monitor(path, aw_file_create(AT_FDCWD, path), out);
+    if (status != AW_OK) return status;
+    header_line(&header);
+    status = append(*out, header.text, header.n);
+    if (status == AW_OK) return AW_OK;
+    aw_monitor_close(*out);
+    *out = NULL;
+    return status;
+}
+
+/* End of the row of a step in an open file [bytes], or 0 without such a row. */
+static off_t end_of_row(int fd, long step)
+{
+    const int copy = dup(fd);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
+    char *row = NULL;
+    size_t size = 0;
+    off_t end = 0, found = 0;
+    if (!file && copy >= 0) close(copy);
+    for (ssize_t n = 0; file && !found && (n = getline(&row, &size, file)) > 0;) {
+        char *after;
+        const long there = strtol(row, &after, 10);
+        end += (off_t)n;
+        if (after > row && *after == ',' && there == step && row[n - 1] == '\n') found = end;
+    }
+    free(row);
+    if (file) fclose(file);
+    return found;
+}
+
+aw_status aw_monitor_reopen(const char *path, long step, aw_monitor **out)
+{
+    const int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    aw_status status = new_monitor(path, fd < 0 ? -errno : fd, out);
+    if (status != AW_OK) return status;
+    const off_t end = (*out)->end = end_of_row(fd, step);
+    if (end == 0)
+        status = aw_error(AW_ERR_IO,
+                          "%s: has no row of step %ld (expected the file that the stopped run has "
+                          "written)",
+                          path, step);
+    else if (ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) < 0)
+        status = aw_error(AW_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (status == AW_OK) return AW_OK;
+    aw_monitor_close(*out);
+    *out = NULL;
     return status;
 }
 

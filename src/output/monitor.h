@@ -80,6 +80,10 @@ typedef struct aw_monitor aw_monitor;
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO. *out is NULL unless AW_OK. */
 aw_status aw_monitor_open(const char *path, aw_monitor **out);
 
+/** Go on with a file that such a monitor has written, behind the row of a step; later rows are
+ *  removed. @return AW_OK, AW_ERR_NOMEM; AW_ERR_IO (not there, or without that row: message) */
+aw_status aw_monitor_reopen(const char *path, long step, aw_monitor **out);
+
 /** Append one row, which reaches the file at once. Physical numbers have as many digits as it takes
  *  to read back the same double. A row that does not fit on the disk is taken back whole.
  *  @return AW_OK, AW_ERR_IO. */

@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "src/archive/hash.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/simulation/force_error.h"
+#include "src/simulation/state.h"
 
 void aw_simulation_command(const aw_simulation *sim, aw_rank_command command)
 {
@@ -34,14 +37,6 @@ static void show_errors(const double (*all)[2])
     fprintf(stderr, "arcwake: error: the error above is of rank %d of %d\n", first, aw_comm_size());
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (; *text; ++text) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return hash;
-}
-
 aw_status aw_ranks_agree(const char *text, aw_status own)
 {
     const size_t ranks = (size_t)aw_comm_size();
@@ -61,7 +56,7 @@ aw_status aw_ranks_agree(const char *text, aw_status own)
         show_errors((const double(*)[2])all);
         goto done;
     }
-    const uint64_t hash = hash_of(text);
+    const uint64_t hash = aw_hash(text, strlen(text), 0);
     const double halves[2] = {(double)(uint32_t)hash, (double)(hash >> 32)};
     aw_comm_allgather(halves, 2, all[0]);
     const int other = first_other((const double(*)[2])all);
@@ -85,6 +80,7 @@ aw_status aw_simulation_ranks_begin(aw_simulation *sim, aw_status own)
 void aw_simulation_worker(aw_simulation *sim)
 {
     const aw_particles *particles;
+    aw_archive archive;
     aw_beam_stats stats;
     int code;
     do { /* a function that fails here fails on the root too, which then ends the run */
@@ -100,6 +96,10 @@ void aw_simulation_worker(aw_simulation *sim)
         case AW_COMMAND_ADVANCE: aw_simulation_advance(sim); break;
         case AW_COMMAND_STATS: aw_simulation_stats(sim, &stats); break;
         case AW_COMMAND_GATHER: aw_simulation_particles(sim, &particles); break;
+        case AW_COMMAND_SAVE:
+            aw_archive_take_part(&archive);
+            aw_simulation_archive(sim, &archive);
+            break;
         }
     } while (code != AW_COMMAND_STOP);
 }

@@ -17,7 +17,8 @@ typedef enum aw_rank_command {
     AW_COMMAND_SYNCHRONISE,
     AW_COMMAND_ADVANCE,
     AW_COMMAND_STATS,
-    AW_COMMAND_GATHER
+    AW_COMMAND_GATHER,
+    AW_COMMAND_SAVE
 } aw_rank_command;
 
 /** Agree with all other ranks before they share work: on the status so far, and on the text of what

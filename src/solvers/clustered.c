@@ -46,6 +46,19 @@ void aw_tiling_free(aw_tiling *t)
     memset(t, 0, sizeof *t);
 }
 
+void aw_tiling_archive(aw_tiling *t, aw_archive *archive)
+{
+    AW_ARCHIVE_ITEM(archive, t->classes);
+    size_t cuts = t->cut ? t->classes + 1 : 0, labels = t->label ? t->tiles : 0;
+    aw_intervals *all = &t->intervals;
+    aw_archive_array(archive, (void **)&all->region, &all->n, &all->capacity, sizeof *all->region);
+    aw_archive_array(archive, (void **)&t->cut, &cuts, &t->cut_capacity, sizeof *t->cut);
+    aw_archive_array(archive, (void **)&t->label, &labels, &t->label_capacity, sizeof *t->label);
+    aw_archive_array(archive, (void **)&t->coarse, &t->judged, &t->capacity[COARSE],
+                     sizeof *t->coarse);
+    t->tiles = labels;
+}
+
 aw_status aw_tiling_make(aw_tiling *t, const aw_problem *problem)
 {
     aw_status status = AW_OK;

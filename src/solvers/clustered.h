@@ -44,6 +44,9 @@ typedef struct aw_tiling {
 
 void aw_tiling_free(aw_tiling *tiling);
 
+/** Save or load what the next step takes from this one: classes, partitions and errors. */
+void aw_tiling_archive(aw_tiling *tiling, aw_archive *archive);
+
 /** Make the tiles of the problem's grid; the classes become those of the last step.
  *  @return AW_OK, AW_ERR_NOMEM */
 aw_status aw_tiling_make(aw_tiling *tiling, const aw_problem *problem);

@@ -18,6 +18,16 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     return aw_strategy_predictive.solve(solver, problem, result, error, report);
 }
 
+static void *new_memory(void) { return aw_strategy_predictive.new_memory(); }
+
 static void free_memory(void *memory) { aw_strategy_predictive.free_memory(memory); }
 
-const aw_strategy aw_strategy_heterogeneous = {.solve = solve, .free_memory = free_memory};
+static void archive_memory(void *memory, aw_archive *archive)
+{
+    aw_strategy_predictive.archive(memory, archive);
+}
+
+const aw_strategy aw_strategy_heterogeneous = {.solve = solve,
+                                               .new_memory = new_memory,
+                                               .free_memory = free_memory,
+                                               .archive = archive_memory};

@@ -40,14 +40,22 @@ static void free_memory(void *memory)
     aw_free(m);
 }
 
-static aw_status new_memory(aw_solver *solver)
+static void *new_memory(void)
 {
-    aw_status status = AW_OK;
-    heuristic *m = solver->memory = aw_alloc(1, sizeof *m);
-    AW_TRY(m ? AW_OK : AW_ERR_NOMEM);
-    AW_TRY(aw_kmeans_new(&m->kmeans));
-done:
-    return status;
+    heuristic *m = aw_alloc(1, sizeof *m);
+    if (!m) return NULL;
+    if (aw_kmeans_new(&m->kmeans) == AW_OK) return m;
+    free_memory(m);
+    return NULL;
+}
+
+static void archive_memory(void *memory, aw_archive *archive)
+{
+    heuristic *m = memory;
+    aw_tiling_archive(&m->tiling, archive);
+    aw_kmeans_archive(m->kmeans, archive);
+    aw_patterns_archive(&m->last, archive);
+    AW_ARCHIVE_ITEM(archive, m->has_last);
 }
 
 /* RP-CLASSIFIER: k-means on position. */
@@ -154,7 +162,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     double start = aw_now();
     if (problem->columns == 0) /* scattered points have no tiles */
         return aw_strategy_two_phase.solve(solver, problem, result, error, report);
-    if (!solver->memory) AW_TRY(new_memory(solver));
+    if (!solver->memory && !(solver->memory = new_memory())) return AW_ERR_NOMEM;
     heuristic *m = solver->memory;
     AW_TRY(aw_tiling_make(&m->tiling, problem));
     AW_TRY(classify(m, solver, problem));
@@ -174,4 +182,7 @@ done:
     return status;
 }
 
-const aw_strategy aw_strategy_heuristic = {.solve = solve, .free_memory = free_memory};
+const aw_strategy aw_strategy_heuristic = {.solve = solve,
+                                           .new_memory = new_memory,
+                                           .free_memory = free_memory,
+                                           .archive = archive_memory};

@@ -33,6 +33,10 @@ struct aw_solver {
 AW_STRATEGY_LIST(AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE)
 #undef AW_STRATEGY_DECLARE
 
+/** Save or load the memory of a strategy; loading makes it where there was one.
+ *  @param[in,out] memory  NULL: none yet */
+void aw_strategy_archive(const aw_strategy *strategy, void **memory, aw_archive *archive);
+
 /** Store the scales of this result for the next step, which then needs no coarse pass.
  *  @param[in] result  of all points of a grid */
 void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const double *result);

@@ -46,15 +46,22 @@ static void free_memory(void *memory)
     aw_free(p);
 }
 
-static aw_status new_memory(aw_solver *solver)
+static void *new_memory(void)
 {
-    aw_status status = AW_OK;
-    predictive *p = solver->memory = aw_alloc(1, sizeof *p);
-    AW_TRY(p ? AW_OK : AW_ERR_NOMEM);
-    AW_TRY(aw_learner_new(&p->learner));
-    AW_TRY(aw_kmeans_new(&p->kmeans));
-done:
-    return status;
+    predictive *p = aw_alloc(1, sizeof *p);
+    if (!p) return NULL;
+    if (aw_learner_new(&p->learner) == AW_OK && aw_kmeans_new(&p->kmeans) == AW_OK) return p;
+    free_memory(p);
+    return NULL;
+}
+
+static void archive_memory(void *memory, aw_archive *archive)
+{
+    predictive *p = memory;
+    aw_tiling_archive(&p->tiling, archive);
+    aw_learner_archive(p->learner, archive);
+    aw_kmeans_archive(p->kmeans, archive);
+    AW_ARCHIVE_ITEM(archive, p->learned_at);
 }
 
 /* Multiply the roughness by arbitrary factors from 1/4 to 4, the same in every run (Knuth's
@@ -203,7 +210,7 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
     double start = aw_now();
     if (problem->columns == 0) /* scattered points have no tiles */
         return aw_strategy_two_phase.solve(solver, problem, result, error, report);
-    if (!solver->memory) AW_TRY(new_memory(solver));
+    if (!solver->memory && !(solver->memory = new_memory())) return AW_ERR_NOMEM;
     predictive *p = solver->memory;
     AW_TRY(aw_tiling_make(&p->tiling, problem));
     AW_TRY(forecast_tiles(p, solver, problem));
@@ -223,4 +230,7 @@ done:
     return status;
 }
 
-const aw_strategy aw_strategy_predictive = {.solve = solve, .free_memory = free_memory};
+const aw_strategy aw_strategy_predictive = {.solve = solve,
+                                            .new_memory = new_memory,
+                                            .free_memory = free_memory,
+                                            .archive = archive_memory};

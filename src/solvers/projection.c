@@ -80,12 +80,39 @@ static void free_memory(void *memory)
     aw_free(p);
 }
 
-static projection *new_memory(void)
+static void *new_memory(void)
 {
     projection *p = aw_alloc(1, sizeof *p);
     if (!p) return NULL;
     for (int z = 0; z < AW_RANGES; ++z) aw_rules_init(&p->zone[z].rules, z == AW_FAR);
     return p;
+}
+
+/* The table of rules is not a number, and remains. */
+static void archive_rules(aw_rules *rules, aw_archive *archive)
+{
+    const aw_rule *const rule = rules->rule;
+    rules->rule = NULL;
+    AW_ARCHIVE_ITEM(archive, *rules);
+    rules->rule = rule;
+}
+
+static void archive_memory(void *memory, aw_archive *archive)
+{
+    projection *p = memory;
+    for (int z = 0; z < AW_RANGES; ++z) {
+        archive_rules(&p->zone[z].rules, archive);
+        AW_ARCHIVE_ITEM(archive, p->zone[z].caps);
+    }
+    AW_ARCHIVE_ITEM(archive, p->sample.drawn);
+    AW_ARCHIVE_ITEM(archive, p->cost_limit);
+    AW_ARCHIVE_ITEM(archive, p->pool);
+    AW_ARCHIVE_ITEM(archive, p->steps);
+    AW_ARCHIVE_ITEM(archive, p->coarsened);
+    AW_ARCHIVE_ITEM(archive, p->over_cost_steps);
+    AW_ARCHIVE_ITEM(archive, p->pause);
+    AW_ARCHIVE_ITEM(archive, p->pause_left);
+    aw_strategy_archive(&aw_strategy_predictive, &p->fallback, archive);
 }
 
 /* ---------------------------------------------------------------------------- errors at the sample
@@ -498,4 +525,7 @@ done:
     return status;
 }
 
-const aw_strategy aw_strategy_projection = {.solve = solve, .free_memory = free_memory};
+const aw_strategy aw_strategy_projection = {.solve = solve,
+                                            .new_memory = new_memory,
+                                            .free_memory = free_memory,
+                                            .archive = archive_memory};

@@ -103,6 +103,24 @@ void aw_solver_free(aw_solver *solver)
     aw_free(solver);
 }
 
+void aw_strategy_archive(const aw_strategy *strategy, void **memory, aw_archive *archive)
+{
+    int has = *memory != NULL;
+    AW_ARCHIVE_ITEM(archive, has);
+    if (!has || archive->status != AW_OK) return;
+    if (!*memory && !(*memory = strategy->new_memory()))
+        archive->status = AW_ERR_NOMEM;
+    else
+        strategy->archive(*memory, archive);
+}
+
+void aw_solver_archive(aw_solver *solver, aw_archive *archive)
+{
+    AW_ARCHIVE_ITEM(archive, solver->scales);
+    AW_ARCHIVE_ITEM(archive, solver->scales_at);
+    aw_strategy_archive(solver->strategy, &solver->memory, archive);
+}
+
 aw_status aw_solver_order(aw_solver *solver, const aw_problem *problem)
 {
     aw_status status = AW_OK;

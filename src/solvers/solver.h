@@ -4,6 +4,7 @@
 #define AW_SOLVERS_SOLVER_H
 #include "kernels/device/device.h"
 #include "predictor/conversion.h"
+#include "src/archive/archive.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -82,8 +83,11 @@ typedef struct aw_strategy {
     /** Potentials of all points. `result` is [points][AW_RESULTS]; see aw_solver_solve. */
     aw_status (*solve)(aw_solver *solver, const aw_problem *problem, double *result, double *error,
                        aw_report *report);
-    /** Free solver->memory; NULL if the strategy never sets it. */
+    /** Make and free solver->memory, and save or load it; NULL if the strategy has none. A new
+     *  memory is as before the first step. @return NULL: out of memory */
+    void *(*new_memory)(void);
     void (*free_memory)(void *memory);
+    void (*archive)(void *memory, aw_archive *archive);
 } aw_strategy;
 
 /** Make a solver; free it with aw_solver_free.
@@ -91,6 +95,9 @@ typedef struct aw_strategy {
  *  @return AW_OK, AW_ERR_ARG (no such strategy: message), AW_ERR_NOMEM. */
 aw_status aw_solver_new(const char *strategy, aw_device *device, aw_solver **out);
 void aw_solver_free(aw_solver *solver);
+
+/** Save or load what the solver has learned from earlier steps. */
+void aw_solver_archive(aw_solver *solver, aw_archive *archive);
 
 /** Set the parameters of the forecast; what the solver has learned stays. */
 void aw_solver_forecast(aw_solver *solver, const aw_forecast *forecast);

@@ -91,7 +91,6 @@ expect 2 "'nonsense' is not a command" nonsense
 expect 2 'no-such.yaml: No such file' run no-such.yaml
 expect 2 'unknown key' run run.yaml --set numerics.stpe_m=0.01
 expect 2 'numerics.grid' run run.yaml --set 'numerics.grid=[16]'
-expect 2 'not built yet' run run.yaml --restart
 sed -e 's/step_m: 0.02/step_m: -1, tolerence: 1/' -e 's/particles: 2000/particles: some/' \
     run.yaml >wrong.yaml
 expect 2 'wrong.yaml:5' run wrong.yaml

@@ -107,6 +107,21 @@ grep -q 'particles are resident on emulated' stdout ||
     complain "no particles are resident: $(cat stdout)"
 same host offloaded 1e-9
 
+# From a checkpoint a run goes on with any number of ranks: of one rank to rounding, which is none,
+# of several as far as ranks agree.
+set -- --set output.checkpoint_every=4
+for directory in stopped whole; do
+    "$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o $directory --steps 9 \
+        >stdout 2>stderr || complain "a run with checkpoints: $(cat stderr)"
+done
+sed -i '/^[89],/d' stopped/monitor.csv
+ranks 2 "$@" --steps 9 -o stopped --restart
+grep -q 'goes on with step 8 ' stdout || complain "not from the checkpoint: $(cat stdout)"
+same whole stopped 1e-9
+"$mpiexec" --bind-to none -n 3 "$arcwake" run run.yaml "$@" --steps 9 -o stopped \
+    --restart=stopped/checkpoints/arcwake_00000009.ckpt >stdout 2>stderr && complain 'no such file'
+[ "$(grep -c '^arcwake: error: ' stderr)" -eq 1 ] || complain "not one line: $(cat stderr)"
+
 # Commands that are not parallel run on rank 0 alone.
 "$mpiexec" -n 2 "$arcwake" validate charge >stdout 2>stderr || complain "validate: $(cat stderr)"
 [ "$(grep -c 'checks passed' stdout)" -eq 1 ] || complain "validate on two ranks: $(cat stdout)"

@@ -239,7 +239,7 @@ static void wrong_types_and_texts_are_refused(void **state)
                 "run.yaml:1:1: '3' is not a mapping (expected lines 'key: value')");
 }
 
-static void what_is_not_built_yet_is_said_so(void **state)
+static void unknown_choices_and_numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
     refused_run("solver: adaptive", "solver: magic",
@@ -248,9 +248,9 @@ static void what_is_not_built_yet_is_said_so(void **state)
     refused_run("distribution: gaussian", "distribution: wavy",
                 "run.yaml:8:17: beam.distribution: 'wavy' is not known (expected gaussian or "
                 "uniform or parabolic or flat-top or double-gaussian or tabulated)");
-    refused_run("checkpoint_every: 0", "checkpoint_every: 5",
-                "run.yaml:31:21: output.checkpoint_every: checkpoints are not built yet (expected "
-                "0)");
+    refused_run("checkpoint_every: 0", "checkpoint_every: -5",
+                "run.yaml:31:21: output.checkpoint_every: '-5' is negative (expected a whole "
+                "number of steps, 0 for none)");
 }
 
 static void profiles_and_modulation_arrive_and_are_written(void **state)
@@ -771,7 +771,7 @@ int main(void)
         cmocka_unit_test(the_energy_may_differ_with_a_warning),
         cmocka_unit_test(values_out_of_range_are_refused),
         cmocka_unit_test(wrong_types_and_texts_are_refused),
-        cmocka_unit_test(what_is_not_built_yet_is_said_so),
+        cmocka_unit_test(unknown_choices_and_numbers_out_of_range_are_refused),
         cmocka_unit_test(profiles_and_modulation_arrive_and_are_written),
         cmocka_unit_test(reserved_keys_are_not_built_yet),
         cmocka_unit_test(both_of_two_alternatives_are_refused),

@@ -63,10 +63,10 @@ static void assert_text(const char *path, const char *want)
 }
 
 /* Open a directory and close it again. */
-static aw_status try_open(const char *path, int force)
+static aw_status try_open(const char *path, aw_directory_mode mode)
 {
     aw_directory *directory = NULL;
-    const aw_status status = aw_directory_open(path, force, &directory);
+    const aw_status status = aw_directory_open(path, mode, &directory);
     assert_true((directory != NULL) == (status == AW_OK));
     aw_directory_close(directory);
     return status;
@@ -217,7 +217,7 @@ static void second_run_is_refused_while_the_first_lives(void **state)
 {
     fixture *f = *state;
     aw_directory *first = NULL;
-    assert_ok(aw_directory_open(f->dir, 0, &first));
+    assert_ok(aw_directory_open(f->dir, AW_DIRECTORY_EMPTY, &first));
     mark(f->dir);
     scratch_write(scratch_path(f->dir, "monitor.csv"), "live");
     char words[64];
@@ -238,7 +238,9 @@ static void lock_of_a_killed_process_is_replaced(void **state)
     const pid_t child = fork();
     if (child == 0) {
         aw_directory *held = NULL;
-        if (aw_directory_open(f->dir, 0, &held) == AW_OK && write(ready[1], "x", 1) == 1) pause();
+        if (aw_directory_open(f->dir, AW_DIRECTORY_EMPTY, &held) == AW_OK &&
+            write(ready[1], "x", 1) == 1)
+            pause();
         _exit(1);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -332,7 +334,7 @@ static void watched_file_that_is_removed_or_replaced_is_noticed(void **state)
     aw_directory *d = NULL;
     const char *run = scratch_path(f->dir, "run"), *file = scratch_path(f->dir, "run/monitor.csv");
     const char *lock = scratch_path(f->dir, "run/" AW_LOCK_NAME);
-    assert_ok(aw_directory_open(run, 0, &d));
+    assert_ok(aw_directory_open(run, AW_DIRECTORY_EMPTY, &d));
     scratch_write(file, "one");
     assert_ok(aw_directory_watch(d, "monitor.csv"));
     scratch_write(file, "two"); /* the same file, with more in it */
@@ -344,7 +346,7 @@ static void watched_file_that_is_removed_or_replaced_is_noticed(void **state)
     aw_directory_close(d);
 
     assert_int_equal(unlink(file), 0);
-    assert_ok(aw_directory_open(run, 1, &d));
+    assert_ok(aw_directory_open(run, AW_DIRECTORY_REPLACE, &d));
     assert_int_equal(unlink(lock), 0);
     assert_status(aw_directory_check(d), AW_ERR_IO);
     scratch_write(lock, "another lock");
@@ -353,7 +355,7 @@ static void watched_file_that_is_removed_or_replaced_is_noticed(void **state)
     assert_text(lock, "another lock"); /* is not ours to remove */
 
     assert_int_equal(unlink(lock), 0);
-    assert_ok(aw_directory_open(run, 1, &d));
+    assert_ok(aw_directory_open(run, AW_DIRECTORY_REPLACE, &d));
     assert_int_equal(rename(run, scratch_path(f->dir, "moved")), 0);
     assert_status(aw_directory_check(d), AW_ERR_IO);
     aw_directory_close(d);

@@ -19,6 +19,7 @@ BEGIN {
     particle = "pic/particle " point                      # and of a particle
     device = "kernels/device " particle                   # what a device can do
     sees["src/base"] = ""
+    sees["src/archive"] = "src/base"
     sees["quadrature/rules"] = "src/base"
     sees["kernels/math"] = "quadrature/rules src/base"
     sees["pic/particle"] = point
@@ -29,20 +30,20 @@ BEGIN {
     sees["kernels/gpu"] = "kernels/gpu/blocks " device
     sees["kernels/multi"] = "kernels/cpu/simd " device
     sees["quadrature"] = device
-    sees["predictor"] = "quadrature " point
+    sees["predictor"] = "quadrature src/archive " point
     sees["pic/simd"] = "pic kernels/cpu/simd " device
-    sees["pic"] = "pic/simd " device
-    sees["src/solvers"] = "predictor quadrature " device
-    sees["src/io"] = "src/base"
+    sees["pic"] = "pic/simd src/archive " device
+    sees["src/solvers"] = "predictor quadrature src/archive " device
+    sees["src/io"] = "src/archive src/base"
     sees["src/yaml"] = "src/base"
     sees["src/beam"] = "pic src/io " device
     sees["src/pals"] = "pic src/yaml " device
     sees["src/input"] = "src/pals src/beam pic src/io src/yaml " device
-    sees["src/output"] = "src/io kernels/math src/base"
+    sees["src/output"] = "src/io src/archive kernels/math src/base"
     sees["validation"] = "quadrature/rules src/base"
     sees["src/plan"] = "src/input src/beam src/yaml src/solvers pic kernels/cpu kernels/multi " \
                        device
-    sees["src/simulation"] = "src/plan src/output src/io " sees["src/plan"]
+    sees["src/simulation"] = "src/plan src/output src/io src/archive " sees["src/plan"]
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]
