@@ -99,7 +99,7 @@ static aw_status solve(work *w, int place)
     aw_status status = AW_OK;
     const int counts = sim->step == step_of(w, place);
     /* what was learned at the last place is not what a run has learned here */
-    if (w->every_step && !w->config.line && !counts) AW_TRY(aw_simulation_forget(sim));
+    if (w->every_step && !w->config.line && !counts) AW_TRY(aw_self_field_forget(&sim->field));
     double from = aw_now();
     AW_TRY(aw_simulation_solve(sim));
     const double seconds = aw_now() - from - sim->seconds[AW_PART_GATHER];
@@ -108,8 +108,8 @@ static aw_status solve(work *w, int place)
     w->solve[place] = seconds + fmin(SEARCHES * w->search, MOST_SEARCHES * seconds);
     /* none is coarser than the first rule; and a fresh solver gives up more easily than one that
      * has followed the bunch */
-    const int searches = sim->report.rule[0] > 0 || sim->report.rule[1] > 0;
-    w->search = !counts && searches && !sim->report.fell_back ? seconds : 0.0;
+    const int searches = sim->field.report.rule[0] > 0 || sim->field.report.rule[1] > 0;
+    w->search = !counts && searches && !sim->field.report.fell_back ? seconds : 0.0;
     if (!counts) goto done;
     w->done = place + 1;
     from = aw_now();

@@ -104,7 +104,7 @@ static double spacing_along(const aw_grid_view *grid)
 static void watch_bunch(run *r, const aw_monitor_row *row)
 {
     const aw_simulation *sim = r->sim;
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     const aw_plan_bunch bunch = {.S = sim->S_ref,
                                  .kappa = aw_orbit_at(&r->config->lattice->orbit, sim->S_ref).kappa,
                                  .sigma_s = row->sigma_s,
@@ -175,7 +175,7 @@ static aw_status one_step(run *r)
     AW_TRY(aw_simulation_deposit(sim));
     if (solve_due(r, meshes)) {
         AW_TRY(aw_simulation_solve(sim));
-        r->worst = larger(r->worst, sim->report.error);
+        r->worst = larger(r->worst, sim->field.report.error);
         if (force_error_due(r, meshes)) AW_TRY(aw_simulation_force_error(sim));
         if (sim->force_error_known) record_force_error(r);
     }

@@ -95,7 +95,7 @@ static size_t append(char *text, size_t size, size_t at, const char *format, ...
 /* Charge density of the nodes i along s, summed over x. */
 static double line_charge(const aw_simulation *sim, int i)
 {
-    const aw_history_view *view = sim->view;
+    const aw_history_view *view = sim->field.view;
     const size_t row = (size_t)(view->ns + 2 * AW_PAD) * AW_COMPONENTS;
     double sum = 0.0;
     for (int j = 0; j < view->nx; ++j) {
@@ -110,7 +110,7 @@ static double line_charge(const aw_simulation *sim, int i)
  * 0.2, excess kurtosis below 0.5 (a sample of 2000 particles scatters by 0.05 and 0.1). */
 static int is_gaussian(const aw_simulation *sim)
 {
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     double m[5] = {0.0};
     for (int i = 0; i < grid->ns; ++i) {
         const double s = i - 0.5 * (grid->ns - 1);
@@ -151,7 +151,7 @@ static line_place place_of(const aw_simulation *sim, const aw_beam_stats *now)
 {
     const double sigma = now->sigma_s;
     const aw_orbit_view *orbit = &sim->config->lattice->orbit;
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     const int i = aw_orbit_find(orbit, grid->S);
     const aw_orbit_piece *here = &orbit->piece[i];
     line_place place = {.theory = NO_THEORY, .note = "", .kappa = here->kappa};
@@ -206,7 +206,7 @@ static const char *cell(double value, char text[CELL])
 
 int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
 {
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     aw_beam_stats now;
     if (aw_simulation_stats(sim, &now) != AW_OK) return 0; /* the monitor reports it */
     const double sigma = now.sigma_s;
@@ -221,10 +221,10 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     at = append(text, size, at, "\n%9s %12s %12s %12s %12s", "s/sigma", "F_z", head,
                 across ? "F_x_eff" : "", across && place.theory == STEADY ? head : "");
     for (int k = -3; k <= 3; ++k) {
-        const double s = k * sigma, fz = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
+        const double s = k * sigma, fz = aw_simulation_at(sim, sim->field.forces.Fs, s, 0.0);
         char c[4][CELL] = {"", "", "", ""};
         if (place.theory != NO_THEORY) cell(line_force(&place, &line, s), c[1]);
-        if (across) cell(aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0), c[2]);
+        if (across) cell(aw_simulation_at(sim, sim->field.forces.Fx_eff, s, 0.0), c[2]);
         if (across && place.theory == STEADY)
             cell(aw_steady_transverse(&line, place.kappa, s), c[3]);
         at = append(text, size, at, "\n%9d %12s %12s %12s %12s", k, cell(fz, c[0]), c[1], c[2],

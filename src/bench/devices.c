@@ -65,7 +65,7 @@ static aw_status open_all(const aw_bench *b, const char *solver, const aw_simula
 {
     const double density = sim->config->inner_density;
     aw_status status = AW_OK;
-    all->result = aw_alloc(sim->nodes * AW_RESULTS, sizeof *all->result);
+    all->result = aw_alloc(sim->field.nodes * AW_RESULTS, sizeof *all->result);
     AW_TRY(all->result ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(open_one(b, solver, density, ~0U, all));
     all->devices = aw_multi_count(&all->c[0].device);
@@ -86,11 +86,11 @@ static aw_status solve_all(const aw_bench *b, aw_simulation *sim, candidates *al
 {
     aw_status status = AW_OK;
     aw_problem problem;
-    AW_TRY(aw_simulation_grid_problem(sim, &problem));
+    AW_TRY(aw_self_field_grid_problem(&sim->field, &problem));
     for (int k = 0; k < all->n; ++k) {
         const int i = (int)((sim->step + k) % all->n);
         aw_report report;
-        double *to = i == 0 ? sim->result : all->result;
+        double *to = i == 0 ? sim->field.result : all->result;
         AW_TRY(aw_solver_solve(all->c[i].solver, &problem, to, NULL, &report));
         if (sim->step >= AW_BENCH_STEPS + b->skip)
             aw_bench_row_add(&row[i], &report, report.total);

@@ -28,7 +28,7 @@ aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, lo
     (*config)->steps = AW_BENCH_STEPS + b->skip + b->repeat;
     AW_TRY(aw_simulation_new(*config, NULL, 0, sim));
     AW_TRY(aw_bench_beam_shape(b->beam, *sim));
-    aw_solver_forecast((*sim)->solver, &b->forecast);
+    aw_solver_forecast((*sim)->field.solver, &b->forecast);
 done:
     return status;
 }
@@ -37,9 +37,10 @@ aw_status aw_bench_case_record(aw_simulation *sim, aw_patterns *record, aw_repor
 {
     aw_status status = AW_OK;
     aw_problem problem;
-    AW_TRY(aw_simulation_grid_problem(sim, &problem));
+    AW_TRY(aw_self_field_grid_problem(&sim->field, &problem));
     problem.record = record;
-    AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, report));
+    AW_TRY(
+        aw_solver_solve(sim->field.solver, &problem, sim->field.result, sim->field.error, report));
 done:
     return status;
 }
@@ -53,7 +54,7 @@ void aw_bench_case_label(const aw_simulation *sim, long particles, const char *s
     row->interpolates = sim->device.ops->interpolates;
     row->grid = config->grid[0];
     row->particles = (size_t)particles;
-    row->nodes = sim->nodes;
+    row->nodes = sim->field.nodes;
     row->tolerance = config->tolerance;
     row->threads = aw_plan_threads(config);
 }
@@ -66,15 +67,15 @@ static aw_status count_adaptive(aw_simulation *sim, double *per_point)
     aw_status status = AW_OK;
     aw_solver *solver = NULL;
     aw_report report;
-    const size_t n = sim->nodes < SAMPLE_POINTS ? sim->nodes : SAMPLE_POINTS;
+    const size_t n = sim->field.nodes < SAMPLE_POINTS ? sim->field.nodes : SAMPLE_POINTS;
     aw_field_point *point = aw_alloc(n, sizeof *point);
     double *result = aw_alloc(n * AW_RESULTS, sizeof *result);
     AW_TRY(point && result ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory for the sample"));
     /* Spread evenly, without the regularity of a stride: Knuth's multiplicative hash. */
     for (size_t i = 0; i < n; ++i)
-        point[i] = sim->point[(uint32_t)((uint32_t)(i + 1) * 2654435761U) % sim->nodes];
+        point[i] = sim->field.point[(uint32_t)((uint32_t)(i + 1) * 2654435761U) % sim->field.nodes];
     AW_TRY(aw_solver_new("adaptive", &sim->device, &solver));
-    aw_problem problem = aw_simulation_problem(sim, point, n, sim->config->tolerance);
+    aw_problem problem = aw_self_field_problem(&sim->field, point, n, sim->config->tolerance);
     AW_TRY(aw_solver_solve(solver, &problem, result, NULL, &report));
     *per_point = (double)report.work.evaluations / (double)n;
 done:
@@ -115,7 +116,7 @@ aw_status aw_bench_measure(const aw_bench *b, const char *solver, long grid, lon
         if (sim->step > last) break;
         if (sim->step >= AW_BENCH_STEPS) AW_TRY(aw_simulation_solve(sim));
         if (sim->step >= first)
-            aw_bench_row_add(row, &sim->report, sim->seconds[AW_PART_POTENTIALS]);
+            aw_bench_row_add(row, &sim->field.report, sim->seconds[AW_PART_POTENTIALS]);
         if (sim->step == last && b->verify)
             AW_TRY(aw_verify_solution(sim, AW_BENCH_VERIFIED, &row->error_phi, &row->error_psi));
         if (sim->step == last && !b->tables) break;

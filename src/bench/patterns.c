@@ -29,7 +29,7 @@ typedef struct leaf {
 typedef struct pattern_map {
     aw_simulation *sim;
     aw_partition *partition;
-    double *evaluations, *regions, *nodes; /* owned, [sim->nodes] each */
+    double *evaluations, *regions, *nodes; /* owned, [sim->field.nodes] each */
     aw_patterns shown;                     /* subregions used at the shown points */
     size_t at[SHOWN];                      /* their indices in the grid */
     leaf *leaves[SHOWN];                   /* their final partitions, owned */
@@ -58,8 +58,8 @@ typedef struct node_context {
 static void node(void *context, uint32_t point, double r, double f_in[AW_RESULTS])
 {
     const node_context *c = context;
-    c->variant->inner(c->sim->view, &c->sim->point[point], r, c->sim->config->inner_density, f_in,
-                      c->work);
+    c->variant->inner(c->sim->field.view, &c->sim->field.point[point], r,
+                      c->sim->config->inner_density, f_in, c->work);
 }
 
 static void workspace_free(pattern_workspace *space)
@@ -104,7 +104,8 @@ static aw_status refine_point(pattern_map *map, const aw_scales *scales, uint32_
         job.cells = map->shown.cells;
         job.leaves = &map->shown.need[(size_t)shown * job.cells];
     }
-    job.count = aw_partition_regions(map->partition, sim->view, &sim->point[p], p, space->start);
+    job.count = aw_partition_regions(map->partition, sim->field.view, &sim->field.point[p], p,
+                                     space->start);
     aw_refine_job(space->start, &job, &(aw_nodes){node, &context}, scales, &space->refine, &work);
     map->evaluations[p] = (double)work.evaluations;
     map->nodes[p] = (double)work.nodes;
@@ -118,12 +119,12 @@ static aw_status map_fill(pattern_map *map, const aw_problem *problem)
 {
     aw_simulation *sim = map->sim;
     aw_status status = AW_OK;
-    map->evaluations = aw_alloc(sim->nodes, sizeof(double));
-    map->regions = aw_alloc(sim->nodes, sizeof(double));
-    map->nodes = aw_alloc(sim->nodes, sizeof(double));
+    map->evaluations = aw_alloc(sim->field.nodes, sizeof(double));
+    map->regions = aw_alloc(sim->field.nodes, sizeof(double));
+    map->nodes = aw_alloc(sim->field.nodes, sizeof(double));
     AW_TRY(map->evaluations && map->regions && map->nodes ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(aw_partition_new(&map->partition));
-    AW_TRY(aw_partition_make(map->partition, sim->view, &problem->centre, problem->half));
+    AW_TRY(aw_partition_make(map->partition, sim->field.view, &problem->centre, problem->half));
     AW_TRY(aw_patterns_shape(&map->shown, map->partition, SHOWN));
     aw_patterns_clear(&map->shown);
     int worst = AW_OK;
@@ -132,7 +133,7 @@ static aw_status map_fill(pattern_map *map, const aw_problem *problem)
         pattern_workspace space = {.start = NULL};
         aw_status mine = workspace_make(&space, map->partition->n);
 #pragma omp for schedule(dynamic, 16)
-        for (ptrdiff_t p = 0; p < (ptrdiff_t)sim->nodes; ++p)
+        for (ptrdiff_t p = 0; p < (ptrdiff_t)sim->field.nodes; ++p)
             if (mine == AW_OK) mine = refine_point(map, &problem->scales, (uint32_t)p, &space);
         workspace_free(&space);
         worst = (int)mine;
@@ -192,7 +193,7 @@ static void add_slices(aw_json *json, const char *key, const aw_patterns *patter
 static void add_point(aw_json *json, const pattern_map *map, size_t k, const aw_patterns *record,
                       const slice_counts *counts)
 {
-    const aw_grid_view *grid = &map->sim->frame.grid;
+    const aw_grid_view *grid = &map->sim->field.frame.grid;
     const size_t i = map->at[k] % (size_t)grid->ns, j = map->at[k] / (size_t)grid->ns;
     aw_json_begin_object(json, NULL);
     aw_json_begin_array(json, "node");
@@ -219,7 +220,7 @@ static void add_point(aw_json *json, const pattern_map *map, size_t k, const aw_
 /* What was computed: grid, beam and strategy. */
 static void add_setup(aw_json *json, const aw_bench *b, const aw_simulation *sim)
 {
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     aw_json_begin_array(json, "grid");
     aw_json_integer(json, NULL, grid->ns);
     aw_json_integer(json, NULL, grid->nx);
@@ -229,21 +230,22 @@ static void add_setup(aw_json *json, const aw_bench *b, const aw_simulation *sim
     aw_json_number(json, "tolerance", sim->config->tolerance, AW_BENCH_DIGITS);
     aw_json_string(json, "sampling", b->random ? "random" : "quiet");
     aw_json_string(json, "solver", sim->config->solver);
-    aw_json_number(json, "cdt_m", aw_slice_age(sim->view, 1), LENGTH_DIGITS);
+    aw_json_number(json, "cdt_m", aw_slice_age(sim->field.view, 1), LENGTH_DIGITS);
 }
 
 static aw_status write_patterns(const aw_bench *b, const pattern_map *map,
                                 const aw_patterns *record)
 {
     const aw_simulation *sim = map->sim;
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     aw_status status = AW_OK;
     aw_json json = {.depth = 0};
-    slice_counts counts = {.slices = (size_t)sim->view->n};
+    slice_counts counts = {.slices = (size_t)sim->field.view->n};
     counts.n = aw_alloc(counts.slices, sizeof *counts.n);
     counts.age = aw_alloc(counts.slices + 1, sizeof *counts.age);
     AW_TRY(counts.n && counts.age ? AW_OK : AW_ERR_NOMEM);
-    for (size_t i = 0; i <= counts.slices; ++i) counts.age[i] = aw_slice_age(sim->view, (int)i);
+    for (size_t i = 0; i <= counts.slices; ++i)
+        counts.age[i] = aw_slice_age(sim->field.view, (int)i);
     aw_json_begin_object(&json, NULL);
     add_setup(&json, b, sim);
     aw_json_begin_array(&json, "edges_m");
@@ -269,13 +271,13 @@ done:
 static void print_spread(const pattern_map *map)
 {
     double min = HUGE_VAL, max = 0.0, sum = 0.0;
-    for (size_t i = 0; i < map->sim->nodes; ++i) {
+    for (size_t i = 0; i < map->sim->field.nodes; ++i) {
         min = fmin(min, map->evaluations[i]);
         max = fmax(max, map->evaluations[i]);
         sum += map->evaluations[i];
     }
     aw_info("adaptive: %.0f to %.0f evaluations per point, %.0f in the mean", min, max,
-            sum / (double)map->sim->nodes);
+            sum / (double)map->sim->field.nodes);
 }
 
 aw_status aw_bench_patterns(const aw_bench *b)
@@ -294,12 +296,12 @@ aw_status aw_bench_patterns(const aw_bench *b)
         AW_TRY(aw_simulation_advance(map.sim));
     }
     AW_TRY(aw_bench_case_record(map.sim, &record, &report));
-    const aw_grid_view *grid = &map.sim->frame.grid;
+    const aw_grid_view *grid = &map.sim->field.frame.grid;
     for (size_t k = 0; k < SHOWN; ++k)
         map.at[k] = (size_t)(places[k][1] * grid->nx) * (size_t)grid->ns +
                     (size_t)(places[k][0] * grid->ns);
-    const aw_problem problem =
-        aw_simulation_problem(map.sim, map.sim->point, map.sim->nodes, config->tolerance);
+    const aw_problem problem = aw_self_field_problem(&map.sim->field, map.sim->field.point,
+                                                     map.sim->field.nodes, config->tolerance);
     AW_TRY(map_fill(&map, &problem));
     print_spread(&map);
     AW_TRY(write_patterns(b, &map, &record));

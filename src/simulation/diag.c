@@ -88,7 +88,7 @@ aw_status aw_diag_new(const aw_simulation *sim, const char *input, aw_diag **out
     for (int i = 0; i < RECORDS; ++i) {
         d->components[i] = aw_mesh_components(records[i].name);
         for (int k = 0; records[i].fill && k < d->components[i]; ++k)
-            if (!(d->mesh[i][k] = aw_alloc(sim->nodes, sizeof(double)))) {
+            if (!(d->mesh[i][k] = aw_alloc(sim->field.nodes, sizeof(double)))) {
                 aw_diag_free(d);
                 return AW_ERR_NOMEM;
             }
@@ -120,15 +120,15 @@ static void fill_node(aw_diag *d, const node *n, size_t at)
 /* Moments and potentials of every node, along the node's own design tangent and normal. */
 static void fill_meshes(aw_diag *d, const aw_simulation *sim)
 {
-    const aw_slice *slice = &sim->view->slice[0];
-    const int ns = sim->view->ns, nx = sim->view->nx, single = sim->view->single;
+    const aw_slice *slice = &sim->field.view->slice[0];
+    const int ns = sim->field.view->ns, nx = sim->field.view->nx, single = sim->field.view->single;
     for (int j = 0; j < nx; ++j)
         for (int i = 0; i < ns; ++i) {
             const size_t at = (size_t)j * (size_t)ns + (size_t)i;
             const ptrdiff_t cell =
                 ((ptrdiff_t)(j + AW_PAD) * (ns + 2 * AW_PAD) + i + AW_PAD) * AW_COMPONENTS;
-            node n = {.point = &sim->point[at], .I = &sim->result[at * AW_RESULTS]};
-            const double a = n.point->theta - sim->frame.theta_design;
+            node n = {.point = &sim->field.point[at], .I = &sim->field.result[at * AW_RESULTS]};
+            const double a = n.point->theta - sim->field.frame.theta_design;
             n.sigma = aw_cell_get(slice->cells, single, cell);
             n.par = n.sigma - aw_cell_get(slice->cells, single, cell + 1);
             n.perp = aw_cell_get(slice->cells, single, cell + 2);
@@ -153,7 +153,7 @@ static double error_at(const aw_force *force, size_t offset)
 static aw_status describe_meshes(const aw_diag *d, const aw_simulation *sim, aw_mesh mesh[RECORDS],
                                  size_t *meshes)
 {
-    const aw_forces *forces = &sim->forces;
+    const aw_forces *forces = &sim->field.forces;
     aw_status status = AW_OK;
     *meshes = 0;
     for (int i = 0; i < RECORDS; ++i) {
@@ -249,7 +249,7 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
                             .t_ref = aw_simulation_ct(sim) / AW_C,
                             .gamma_ref = config->lattice->gamma_ref,
                             .kappa_ref = aw_orbit_at(&config->lattice->orbit, sim->S_ref).kappa,
-                            .frame = sim->frame.grid,
+                            .frame = sim->field.frame.grid,
                             .software = "arcwake",
                             .version = AW_VERSION,
                             .date = date,

@@ -44,7 +44,7 @@ static place largest(const aw_grid_view *grid, const double *value)
 
 static void choose_places(aw_simulation *sim, place out[PLACES])
 {
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     for (int k = 0; k < SPREAD; ++k) {
         double u, w;
         aw_spread_pair(sim->force_places++, &u, &w);
@@ -52,8 +52,8 @@ static void choose_places(aw_simulation *sim, place out[PLACES])
         w = AW_FORCE_RIM + (1.0 - 2.0 * AW_FORCE_RIM) * w;
         out[k] = (place){(int)(u * grid->ns), (int)(w * grid->nx)};
     }
-    out[SPREAD] = largest(grid, sim->forces.Fs);
-    out[SPREAD + 1] = largest(grid, sim->forces.Fx);
+    out[SPREAD] = largest(grid, sim->field.forces.Fs);
+    out[SPREAD + 1] = largest(grid, sim->field.forces.Fx);
 }
 
 /* Append a node to a list that does not hold it yet. @return the new length */
@@ -113,14 +113,14 @@ static double likely_largest(const sums *of, double peak, double n)
  * of the places; places where the reference did not converge are left out. */
 static aw_force estimate(const aw_simulation *sim, const place at[PLACES])
 {
-    const aw_grid_view *grid = &sim->frame.grid;
-    const aw_forces *own = &sim->forces;
+    const aw_grid_view *grid = &sim->field.frame.grid;
+    const aw_forces *own = &sim->field.forces;
     sums s = {0}, x = {0}, s_eff = {0}, x_eff = {0};
     double n = 0.0;
     for (int k = 0; k < PLACES; ++k) {
         const size_t node = index_of(grid, at[k].i, at[k].j);
         const aw_force f =
-            aw_force_from_potentials(grid, sim->point, sim->result, at[k].i, at[k].j);
+            aw_force_from_potentials(grid, sim->field.point, sim->field.result, at[k].i, at[k].j);
         if (!isfinite(f.s + f.x + f.s_eff + f.x_eff)) continue;
         add_error(own->Fs[node] - f.s, &s);
         add_error(own->Fx[node] - f.x, &x);
@@ -140,11 +140,11 @@ aw_status aw_simulation_force_error(aw_simulation *sim)
     place at[PLACES];
     size_t node[POINTS];
     double reference[POINTS][AW_RESULTS];
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     const double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_FORCE_ERROR);
-    const aw_problem problem =
-        aw_simulation_problem(sim, sim->point, sim->nodes, sim->config->tolerance);
+    const aw_problem problem = aw_self_field_problem(&sim->field, sim->field.point,
+                                                     sim->field.nodes, sim->config->tolerance);
     choose_places(sim, at);
     const size_t n = list_windows(grid, at, node);
     const aw_at_points wanted = {.point = node,
@@ -152,12 +152,13 @@ aw_status aw_simulation_force_error(aw_simulation *sim)
                                  .tolerance = AW_FORCE_TOLERANCE * problem.tolerance,
                                  .density = AW_FORCE_DENSITY,
                                  .I = reference};
-    AW_TRY(aw_solver_at_points(sim->solver, &problem, &wanted));
-    exchange(sim->result, node, n, reference);
+    AW_TRY(aw_solver_at_points(sim->field.solver, &problem, &wanted));
+    exchange(sim->field.result, node, n, reference);
     sim->force_error = estimate(sim, at);
-    exchange(sim->result, node, n, reference);
-    sim->F_s_largest = fabs(sim->forces.Fs[index_of(grid, at[SPREAD].i, at[SPREAD].j)]);
-    sim->F_x_largest = fabs(sim->forces.Fx[index_of(grid, at[SPREAD + 1].i, at[SPREAD + 1].j)]);
+    exchange(sim->field.result, node, n, reference);
+    sim->F_s_largest = fabs(sim->field.forces.Fs[index_of(grid, at[SPREAD].i, at[SPREAD].j)]);
+    sim->F_x_largest =
+        fabs(sim->field.forces.Fx[index_of(grid, at[SPREAD + 1].i, at[SPREAD + 1].j)]);
     sim->force_error_known = 1;
     sim->seconds[AW_PART_FORCES] += aw_now() - begin;
 done:

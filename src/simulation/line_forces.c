@@ -9,11 +9,12 @@ static void fill_grid(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
     const aw_line *line = sim->line;
-    aw_frame_points(&sim->frame.grid, &config->lattice->orbit, config->beam.gamma, sim->point);
+    aw_frame_points(&sim->field.frame.grid, &config->lattice->orbit, config->beam.gamma,
+                    sim->field.point);
 #pragma omp parallel for schedule(static)
-    for (size_t k = 0; k < sim->nodes; ++k) {
-        sim->forces.Fs[k] = aw_line_at(line, line->force, sim->point[k].S - line->S);
-        sim->forces.Fx[k] = 0.0;
+    for (size_t k = 0; k < sim->field.nodes; ++k) {
+        sim->field.forces.Fs[k] = aw_line_at(line, line->force, sim->field.point[k].S - line->S);
+        sim->field.forces.Fx[k] = 0.0;
     }
 }
 
@@ -31,7 +32,7 @@ aw_status aw_line_forces_update(aw_simulation *sim)
     const aw_orbit_view *orbit = &config->lattice->orbit;
     double begin = aw_now();
     aw_status status = AW_OK;
-    AW_TRY(aw_line_deposit(sim->line, sim->particles, orbit, sim->frame.grid.S));
+    AW_TRY(aw_line_deposit(sim->line, sim->particles, orbit, sim->field.frame.grid.S));
     sim->seconds[AW_PART_DEPOSIT] += lap(&begin);
     aw_line_solve(sim->line, (aw_line_model)config->line_model, orbit, config->beam.gamma);
     fill_grid(sim);

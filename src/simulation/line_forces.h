@@ -8,8 +8,8 @@ AW_BEGIN_DECLS
 
 /** In place of potentials, forces and gather: project the particles on the design orbit, compute
  *  the force of the line that they are, gather it, and apply the half kick that is pending. Of
- *  simulation->forces Fs and Fx (which is zero) are filled, at the nodes of the step's grid, for
- *  the meshes.
+ *  simulation->field.forces Fs and Fx (which is zero) are filled, at the nodes of the step's grid,
+ *  for the meshes.
  *  @return AW_OK, AW_ERR_NONFINITE (message) */
 aw_status aw_line_forces_update(aw_simulation *simulation);
 

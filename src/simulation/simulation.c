@@ -33,17 +33,12 @@ static int keeps_vectors(const aw_simulation *sim)
 static aw_status allocate_arrays(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
-    size_t n = sim->nodes = (size_t)config->grid[0] * (size_t)config->grid[1];
     double **particle[] = {&sim->Fz, &sim->Fx};
-    if (aw_forces_new(n, keeps_vectors(sim), &sim->forces) != AW_OK) return AW_ERR_NOMEM;
     for (size_t i = 0; i < sizeof particle / sizeof particle[0]; ++i)
         if (!(*particle[i] = aw_alloc(sim->particles->n, sizeof(double)))) return AW_ERR_NOMEM;
-    sim->point = aw_alloc(n, sizeof *sim->point);
-    sim->result = aw_alloc(n * AW_RESULTS, sizeof *sim->result);
-    sim->error = aw_alloc(n, sizeof *sim->error);
-    sim->axis = aw_alloc(n, 2 * sizeof *sim->axis);
+    sim->axis = aw_alloc(sim->field.nodes, 2 * sizeof *sim->axis);
     sim->bin = aw_alloc(aw_current_bins(config->grid[0], config->grid[1]), sizeof *sim->bin);
-    return sim->point && sim->result && sim->error && sim->axis && sim->bin ? AW_OK : AW_ERR_NOMEM;
+    return sim->axis && sim->bin ? AW_OK : AW_ERR_NOMEM;
 }
 
 /* Draw the beam, or take that of a file, and place it on the design orbit at its start. */
@@ -65,14 +60,34 @@ done:
 }
 
 /* Forecast parameters of the run file; 0 stands for the default. */
-static void apply_forecast(const aw_config *config, aw_solver *solver)
+static aw_forecast forecast_of(const aw_config *config)
 {
     aw_forecast forecast = aw_forecast_default();
     if (config->forecast_neighbours > 0) forecast.neighbours = config->forecast_neighbours;
     forecast.classes = config->forecast_classes;
     forecast.conversion = (aw_conversion)config->forecast_conversion;
     forecast.merge = (aw_merge)config->forecast_merge;
-    aw_solver_forecast(solver, &forecast);
+    return forecast;
+}
+
+/* The field, without slices. */
+static aw_status new_field(aw_simulation *sim)
+{
+    const aw_config *config = sim->config;
+    const aw_self_field_params params = {.orbit = &config->lattice->orbit,
+                                         .device = &sim->device,
+                                         .solver = config->solver,
+                                         .forecast = forecast_of(config),
+                                         .history = {.ns = config->grid[0],
+                                                     .nx = config->grid[1],
+                                                     .single = config->history_single,
+                                                     .cdt = aw_simulation_cdt(sim),
+                                                     .gamma = config->beam.gamma,
+                                                     .upstream_cut = sim->plan.upstream_cut,
+                                                     .slices = aw_plan_slices(config, &sim->plan)},
+                                         .tolerance = config->tolerance,
+                                         .vectors = keeps_vectors(sim)};
+    return aw_self_field_init(&sim->field, &params);
 }
 
 aw_status aw_simulation_new(const aw_config *config, const char *variant, int distributed,
@@ -90,27 +105,15 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
                                .threads = config->threads,
                                .inner_density = config->inner_density,
                                .tuning = config->tuning};
-    aw_history_params history = {.ns = config->grid[0],
-                                 .nx = config->grid[1],
-                                 .single = config->history_single,
-                                 .gamma = config->beam.gamma,
-                                 .slices = 0};
     AW_TRY(aw_plan_make(config, &sim->plan));
     AW_TRY(aw_schedule_new(config, &sim->schedule));
-    history.cdt = aw_simulation_cdt(sim);
-    history.upstream_cut = sim->plan.upstream_cut;
-    history.slices = aw_plan_slices(config, &sim->plan);
     AW_TRY(aw_comm_agree(aw_threads_try(omp_get_max_threads())));
     AW_TRY(aw_device_open(config->line ? "cpu" : config->device, &device, &sim->device));
-    AW_TRY(aw_comm_agree(aw_solver_new(config->solver, &sim->device, &sim->solver)));
-    apply_forecast(config, sim->solver);
+    AW_TRY(new_field(sim));
     AW_TRY(place_beam(sim, distributed));
     AW_TRY(allocate_arrays(sim));
-    AW_TRY(aw_deposit_new(config->grid[0], config->grid[1], &sim->deposit));
     AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
-    AW_TRY(aw_history_new(&history, &sim->history));
     if (config->line) AW_TRY(aw_line_new(config->grid[0], sim->particles->n, &sim->line));
-    aw_frame_init(&sim->frame, config->grid[0], config->grid[1]);
     *out = sim;
     return AW_OK;
 done:
@@ -123,14 +126,10 @@ void aw_simulation_free(aw_simulation *sim)
 {
     if (!sim) return;
     aw_simulation_command(sim, AW_COMMAND_STOP);
-    double *own[] = {sim->Fz, sim->Fx, sim->result, sim->axis, sim->error, sim->bin};
+    double *own[] = {sim->Fz, sim->Fx, sim->axis, sim->bin};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
-    aw_forces_free(&sim->forces);
-    aw_free(sim->point);
-    aw_solver_free(sim->solver);
+    aw_self_field_free(&sim->field);
     aw_device_close(&sim->device);
-    aw_history_free(sim->history);
-    aw_deposit_free(sim->deposit);
     aw_gather_free(sim->gather);
     aw_line_free(sim->line);
     aw_schedule_free(sim->schedule);
@@ -176,54 +175,33 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
     const long errors = begin_part(sim);
     double begin = aw_now();
     aw_simulation_command(sim, AW_COMMAND_DEPOSIT);
-    void *cells = aw_history_cells(sim->history);
     memset(sim->seconds, 0, sizeof sim->seconds);
     sim->solved = sim->force_error_known = 0;
-    if (!cells) status = aw_error(AW_ERR_NOMEM, "out of memory for the history");
-    AW_TRY(aw_particles_agree(sim->particles, status));
     if (config->motion == AW_MOTION_RIGID && !sim->fit_grid)
-        aw_frame_rigid(&sim->frame, orbit, sim->S_ref, sim->reach * beam->sigma_s,
+        aw_frame_rigid(&sim->field.frame, orbit, sim->S_ref, sim->reach * beam->sigma_s,
                        sim->reach * beam->sigma_x);
     else
-        AW_TRY(aw_frame_fit(&sim->frame, orbit, sim->particles, sim->S_ref));
-    AW_TRY(aw_deposit_run(sim->deposit, sim->particles, &sim->frame, config->history_single, cells,
-                          &sim->charge));
-    aw_history_push(sim->history, &sim->frame, aw_simulation_ct(sim));
-    sim->view = aw_history_look(sim->history, orbit);
+        AW_TRY(aw_frame_fit(&sim->field.frame, orbit, sim->particles, sim->S_ref));
+    AW_TRY(aw_self_field_deposit(&sim->field, sim->particles, aw_simulation_ct(sim)));
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
 done:
     return end_part(sim, status, errors);
-}
-
-aw_problem aw_simulation_problem(const aw_simulation *sim, const aw_field_point *point, size_t n,
-                                 double tolerance)
-{
-    const aw_grid_view *grid = &sim->frame.grid;
-    double i = 0.5 * (grid->ns - 1), j = 0.5 * (grid->nx - 1);
-    return (aw_problem){
-        .history = sim->view,
-        .point = point,
-        .points = n,
-        .centre = aw_frame_point(grid, &sim->config->lattice->orbit, sim->config->beam.gamma, i, j),
-        .half = hypot(i * grid->hs, j * grid->hx),
-        .tolerance = tolerance,
-        .scales = sim->scales};
 }
 
 /* Compute forces from the potentials, gather them, and apply the half kick that is pending. */
 static aw_status update_forces(aw_simulation *sim)
 {
     const aw_config *config = sim->config;
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     const aw_gather_params gather = {.grid = grid,
-                                     .forces = &sim->forces,
+                                     .forces = &sim->field.forces,
                                      .gamma = config->beam.gamma,
                                      .kick = sim->half_kick_pending ? 0.5 * aw_simulation_cdt(sim)
                                                                     : 0.0,
                                      .vectors = keeps_vectors(sim),
                                      .since = sim->kicked};
     double begin = aw_now();
-    aw_forces_from_potentials(grid, sim->point, sim->result, &sim->forces);
+    aw_self_field_forces(&sim->field);
     sim->seconds[AW_PART_FORCES] = aw_now() - begin;
     begin = aw_now();
     aw_status status =
@@ -236,42 +214,6 @@ static aw_status update_forces(aw_simulation *sim)
 }
 
 aw_status aw_simulation_reuse_potentials(aw_simulation *sim) { return update_forces(sim); }
-
-aw_status aw_simulation_grid_problem(aw_simulation *sim, aw_problem *out)
-{
-    const aw_config *config = sim->config;
-    const aw_grid_view *grid = &sim->frame.grid;
-    aw_status status = AW_OK;
-    aw_frame_points(grid, &config->lattice->orbit, config->beam.gamma, sim->point);
-    *out = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
-    out->columns = (size_t)grid->ns;
-    AW_TRY(aw_solver_scales(sim->solver, out, &sim->scales));
-    out->scales = sim->scales;
-done:
-    return status;
-}
-
-aw_status aw_simulation_forget(aw_simulation *sim)
-{
-    aw_solver *fresh = NULL;
-    const aw_status status = aw_solver_new(sim->config->solver, &sim->device, &fresh);
-    if (status != AW_OK) return status;
-    apply_forecast(sim->config, fresh);
-    aw_solver_free(sim->solver);
-    sim->solver = fresh;
-    return AW_OK;
-}
-
-/* Compute the potentials at all nodes, together with all other ranks. */
-static aw_status solve_grid(aw_simulation *sim)
-{
-    aw_status status = AW_OK;
-    aw_problem problem;
-    AW_TRY(aw_simulation_grid_problem(sim, &problem));
-    AW_TRY(aw_solver_solve(sim->solver, &problem, sim->result, sim->error, &sim->report));
-done:
-    return status;
-}
 
 /* Whether the history has room for steps beyond the planned ones. */
 static int has_room(const aw_simulation *sim)
@@ -287,17 +229,18 @@ static int halvings(const aw_simulation *sim) { return has_room(sim) ? sim->chec
  * particles get: what the leap-frog has to resolve. */
 static double resolved_force(const aw_simulation *sim, size_t i)
 {
-    const double *vector = sim->forces.vector;
-    if (!vector) return sim->forces.Fs[i];
+    const double *vector = sim->field.forces.vector;
+    if (!vector) return sim->field.forces.Fs[i];
     const double *rate = vector + 4 * i + 2;
-    return sim->forces.Fs[i] + rate[0] * sim->point[i].ct + rate[1] * sim->point[i].st;
+    return sim->field.forces.Fs[i] + rate[0] * sim->field.point[i].ct +
+           rate[1] * sim->field.point[i].st;
 }
 
 /* Check the last step by the force along the longer axis of the bunch's grid. */
 static void check_step(aw_simulation *sim)
 {
-    const aw_history_view *view = sim->view;
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_history_view *view = sim->field.view;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     const size_t size[2] = {(size_t)grid->ns, (size_t)grid->nx};
     const ptrdiff_t row = view->ns + 2 * AW_PAD;
     const int along = grid->hs * grid->ns >= grid->hx * grid->nx;
@@ -305,14 +248,14 @@ static void check_step(aw_simulation *sim)
     /* of a step's share of what the bunch loses */
     const double limit = AW_STEP_ERROR * sim->schedule->energy / (double)sim->plan.steps;
     if (!sim->schedule->rung || sim->config->motion != AW_MOTION_SELF_CONSISTENT) return;
-    for (size_t i = 0; i < sim->nodes; ++i) {
+    for (size_t i = 0; i < sim->field.nodes; ++i) {
         const ptrdiff_t cell =
             ((ptrdiff_t)(i / size[0]) + AW_PAD) * row + (ptrdiff_t)(i % size[0]) + AW_PAD;
         sim->axis[i] = aw_cell_get(view->slice[0].cells, view->single, cell * AW_COMPONENTS);
-        sim->axis[sim->nodes + i] = resolved_force(sim, i);
+        sim->axis[sim->field.nodes + i] = resolved_force(sim, i);
     }
     sim->check.full = !has_room(sim);
-    aw_step_check_force(sim->axis, sim->axis + sim->nodes, size, along, force);
+    aw_step_check_force(sim->axis, sim->axis + sim->field.nodes, size, along, force);
     aw_step_check_add(&sim->check, aw_simulation_ct(sim), force, limit);
 }
 
@@ -325,7 +268,7 @@ aw_status aw_simulation_solve(aw_simulation *sim)
     if (sim->line) {
         AW_TRY(aw_line_forces_update(sim));
     } else {
-        AW_TRY(solve_grid(sim));
+        AW_TRY(aw_self_field_solve(&sim->field));
         sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
         AW_TRY(update_forces(sim));
     }
@@ -435,7 +378,7 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->step = sim->step;
     row->time = aw_simulation_ct(sim) / AW_C;
     row->s_ref = sim->S_ref;
-    row->charge = sim->charge;
+    row->charge = sim->field.charge;
     row->energy_change_mean = stats.energy_mean;
     row->energy_change_rms = stats.energy_rms;
     row->sigma_s = stats.sigma_s;
@@ -452,22 +395,24 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
         row->F_s_error = sim->force_error.s;
         row->F_x_error = sim->force_error.x;
     }
-    const aw_current_top top = aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin);
+    const aw_current_top top =
+        aw_current_peak(sim->field.view, &sim->field.frame.grid, sim->field.point, sim->bin);
     row->current_peak = top.peak;
     row->current_peak_width = top.width;
     if (sim->line) return AW_OK; /* no solver worked */
-    row->F_s_eff_mean = aw_charge_mean(sim->view, sim->forces.Fs_eff);
-    row->evaluations = (double)sim->report.work.evaluations;
-    row->error_estimate = sim->report.error;
-    row->fell_back = (double)sim->report.fell_back;
-    if (sim->report.samples > 0) row->error_sampled = sim->report.sampled;
+    row->F_s_eff_mean = aw_charge_mean(sim->field.view, sim->field.forces.Fs_eff);
+    row->evaluations = (double)sim->field.report.work.evaluations;
+    row->error_estimate = sim->field.report.error;
+    row->fell_back = (double)sim->field.report.fell_back;
+    if (sim->field.report.samples > 0) row->error_sampled = sim->field.report.sampled;
 done:
     return status;
 }
 
 double aw_simulation_at(const aw_simulation *sim, const double *field, double s, double x)
 {
-    aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->frame.grid.S + s);
-    double offset = sim->frame.grid.offset + x;
-    return aw_gather_at(&sim->frame.grid, field, at.z - offset * at.st, at.x + offset * at.ct);
+    aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->field.frame.grid.S + s);
+    double offset = sim->field.frame.grid.offset + x;
+    return aw_gather_at(&sim->field.frame.grid, field, at.z - offset * at.st,
+                        at.x + offset * at.ct);
 }

@@ -2,19 +2,15 @@
 /* The state of a run and the stages of a step: deposit, potentials, forces, push. */
 #ifndef AW_SIMULATION_SIMULATION_H
 #define AW_SIMULATION_SIMULATION_H
-#include "pic/deposit.h"
-#include "pic/forces.h"
-#include "pic/frame.h"
 #include "pic/gather.h"
-#include "pic/history.h"
 #include "pic/line/line.h"
 #include "pic/stats.h"
+#include "src/field/self_field.h"
 #include "src/input/config.h"
 #include "src/output/monitor.h"
 #include "src/plan/plan.h"
 #include "src/plan/schedule.h"
 #include "src/simulation/step_check.h"
-#include "src/solvers/solver.h"
 
 AW_BEGIN_DECLS
 
@@ -26,21 +22,11 @@ typedef struct aw_simulation {
     aw_schedule *schedule;
     aw_particles *particles;
     double reach; /* of the beam at the start from its centre, in rms sizes */
-    aw_frame frame;
-    aw_deposit *deposit;
-    aw_history *history;
-    const aw_history_view *view; /* after aw_simulation_deposit */
     aw_device device;
-    aw_solver *solver;
-    aw_scales scales;      /* of the last solve */
-    size_t nodes;          /* ns * nx */
-    aw_field_point *point; /* [nodes] */
-    double *result;        /* [nodes][AW_RESULTS] */
-    double *error;         /* [nodes] */
-    double *bin;           /* [aw_current_bins] */
-    aw_forces forces;      /* [nodes] each */
-    double *Fz, *Fx;       /* [particles]: self-force along the lab axes [eV/m] */
-    aw_line *line;         /* forces: line (line_forces.h); else NULL */
+    aw_self_field field;
+    double *bin;     /* [aw_current_bins] */
+    double *Fz, *Fx; /* [particles]: self-force along the lab axes [eV/m] */
+    aw_line *line;   /* forces: line (line_forces.h); else NULL */
     aw_gather *gather;
     aw_gather_stats
         force_stats;        /* self-force over the particles, along design tangent and normal */
@@ -52,14 +38,12 @@ typedef struct aw_simulation {
     double extra;           /* steps taken beyond the planned ones, since they were halved */
     double *axis;           /* [2][nodes]: charges and forces, for the check */
     double S_ref;           /* arc length of the reference centre [m] */
-    double charge;          /* deposited at this step [C] */
     int fit_grid;           /* 1: fit the grid to the particles in rigid motion, too */
     int solved;             /* 1: potentials, forces, Fz, Fx, force_stats are of this step */
     int is_root;            /* 1: rank 0 of several; the workers await its commands (ranks.h) */
     aw_particles *gathered; /* of all ranks, from the last aw_simulation_particles; or NULL */
     int half_kick_pending;  /* 1: the half kick that ends the last step is pending */
     double kicked; /* c times the time for which the last forces have acted since the solve [m] */
-    aw_report report;                /* of the last solve */
     aw_force force_error;            /* estimated largest errors of this step's forces [eV/m], */
     int force_error_known;           /* if they were measured (force_error.h), */
     double F_s_largest, F_x_largest; /* and the largest magnitudes on the grid then [eV/m] */
@@ -91,23 +75,10 @@ aw_status aw_simulation_offload(aw_simulation *simulation);
  *  @return AW_OK, AW_ERR_NOMEM, or the error of aw_frame_fit or aw_deposit_run (messages) */
 aw_status aw_simulation_deposit(aw_simulation *simulation);
 
-/** The solver's problem for n points within this step's grid, with the scales of the last solve;
- *  after aw_simulation_deposit. @param[in] point  [n], borrowed */
-aw_problem aw_simulation_problem(const aw_simulation *simulation, const aw_field_point *point,
-                                 size_t n, double tolerance);
-
-/** The problem for all nodes of this step's grid, after computing the scales of that grid, which
- *  are stored in simulation->scales. @return as aw_solver_scales */
-aw_status aw_simulation_grid_problem(aw_simulation *simulation, aw_problem *out);
-
 /** Compute potentials and forces of this step, after aw_simulation_deposit. Completes a pending
  *  half kick in the same pass over the particles.
  *  @return AW_OK, or the error of aw_solver_solve or aw_gather_step (messages) */
 aw_status aw_simulation_solve(aw_simulation *simulation);
-
-/** Let the solver forget what it has learned from earlier steps, as before the first solve.
- *  @return AW_OK, AW_ERR_ARG, AW_ERR_NOMEM (messages) */
-aw_status aw_simulation_forget(aw_simulation *simulation);
 
 /** Like aw_simulation_solve, but with the potentials of the last solve in place of this step's, to
  *  time the particle operations alone. @return as aw_gather_step */
@@ -154,8 +125,8 @@ void aw_simulation_worker(aw_simulation *simulation);
  *  @return as aw_beam_stats_of */
 aw_status aw_simulation_monitor(const aw_simulation *simulation, aw_monitor_row *row);
 
-/** Interpolate a grid quantity ([nodes], e.g. simulation->forces.Fs) at bunch coordinates: `s`
- *  along the design orbit ahead of the grid's centre, `x` along the normal [m]. */
+/** Interpolate a grid quantity ([nodes], e.g. simulation->field.forces.Fs) at bunch coordinates:
+ *  `s` along the design orbit ahead of the grid's centre, `x` along the normal [m]. */
 double aw_simulation_at(const aw_simulation *simulation, const double *field, double s, double x);
 
 AW_END_DECLS

@@ -14,9 +14,7 @@ void aw_simulation_archive(aw_simulation *sim, aw_archive *archive)
     aw_particles_archive(sim->particles, archive);
     aw_gather_archive(sim->gather, sim->particles, archive);
     if (archive->way == AW_ARCHIVE_TAKE_PART) return; /* the rest is the same on all ranks */
-    aw_history_archive(sim->history, archive);
-    aw_solver_archive(sim->solver, archive);
-    AW_ARCHIVE_ITEM(archive, sim->frame);
+    aw_self_field_archive(&sim->field, archive);
     AW_ARCHIVE_ITEM(archive, sim->step);
     AW_ARCHIVE_ITEM(archive, sim->tick);
     AW_ARCHIVE_ITEM(archive, sim->ticks);

@@ -20,9 +20,10 @@ aw_status aw_reference_make(const aw_simulation *sim, size_t points, size_t firs
     aw_device device = {NULL, NULL};
     aw_solver *solver = NULL;
     aw_report report;
-    const size_t stride = sim->nodes / points | 1; /* odd, to sample all columns of a 2^n grid */
+    const size_t stride =
+        sim->field.nodes / points | 1; /* odd, to sample all columns of a 2^n grid */
     first %= stride;
-    const size_t n = (sim->nodes - first + stride - 1) / stride;
+    const size_t n = (sim->field.nodes - first + stride - 1) / stride;
     aw_field_point *point = aw_alloc(n, sizeof *point);
     aw_device_params params = {.threads = config->threads,
                                .inner_density = 4.0 * config->inner_density};
@@ -30,10 +31,10 @@ aw_status aw_reference_make(const aw_simulation *sim, size_t points, size_t firs
     *reference = (aw_reference){first, stride, n, aw_alloc(n * AW_RESULTS, sizeof(double))};
     if (!point || !reference->result)
         AW_TRY(aw_error(AW_ERR_NOMEM, "out of memory for the verification"));
-    for (size_t i = 0; i < n; ++i) point[i] = sim->point[first + i * stride];
+    for (size_t i = 0; i < n; ++i) point[i] = sim->field.point[first + i * stride];
     AW_TRY(aw_device_open(config->device, &params, &device));
     AW_TRY(aw_solver_new("adaptive", &device, &solver));
-    aw_problem problem = aw_simulation_problem(sim, point, n, 1e-3 * config->tolerance);
+    aw_problem problem = aw_self_field_problem(&sim->field, point, n, 1e-3 * config->tolerance);
     status = aw_solver_solve(solver, &problem, reference->result, NULL, &report);
     if (status == AW_ERR_MAXEVAL && report.error <= 0.1 * config->tolerance) status = AW_OK;
 done:
@@ -69,8 +70,10 @@ aw_status aw_verify_solution(const aw_simulation *sim, size_t points, double *er
     aw_reference reference = {.result = NULL};
     *error_phi = *error_psi = NAN;
     AW_TRY(aw_reference_make(sim, points, 0, &reference));
-    *error_phi = aw_reference_error(&reference, sim->result, sim->nodes, AW_PHI, 0.0, NULL);
-    *error_psi = aw_reference_error(&reference, sim->result, sim->nodes, AW_PSI, 0.0, NULL);
+    *error_phi =
+        aw_reference_error(&reference, sim->field.result, sim->field.nodes, AW_PHI, 0.0, NULL);
+    *error_psi =
+        aw_reference_error(&reference, sim->field.result, sim->field.nodes, AW_PSI, 0.0, NULL);
 done:
     aw_reference_free(&reference);
     return status;

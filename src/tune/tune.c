@@ -85,9 +85,10 @@ static aw_problem problem_of(const tune *t, const workload *w)
 {
     aw_problem problem =
         w->bands
-            ? aw_simulation_problem(t->sim, t->band, (size_t)w->bands * TUNE_BAND * TUNE_GRID,
-                                    t->config->tolerance)
-            : aw_simulation_problem(t->sim, t->sim->point, t->sim->nodes, t->config->tolerance);
+            ? aw_self_field_problem(&t->sim->field, t->band,
+                                    (size_t)w->bands * TUNE_BAND * TUNE_GRID, t->config->tolerance)
+            : aw_self_field_problem(&t->sim->field, t->sim->field.point, t->sim->field.nodes,
+                                    t->config->tolerance);
     problem.columns = TUNE_GRID;
     return problem;
 }
@@ -209,11 +210,11 @@ static aw_status make_bands(tune *t)
 {
     const size_t bands = (size_t)workloads[0].bands, n = (size_t)TUNE_BAND * TUNE_GRID;
     t->band = aw_alloc(bands * n, sizeof *t->band);
-    t->result = aw_alloc(t->sim->nodes * AW_RESULTS, sizeof *t->result);
+    t->result = aw_alloc(t->sim->field.nodes * AW_RESULTS, sizeof *t->result);
     if (!t->band || !t->result) return aw_error(AW_ERR_NOMEM, "out of memory");
     for (size_t i = 0; i < bands; ++i) {
         const size_t row = TUNE_BAND + i * (TUNE_GRID / 2 - TUNE_BAND) / (bands - 1);
-        memcpy(&t->band[i * n], &t->sim->point[row * TUNE_GRID], n * sizeof *t->band);
+        memcpy(&t->band[i * n], &t->sim->field.point[row * TUNE_GRID], n * sizeof *t->band);
     }
     return AW_OK;
 }
@@ -232,11 +233,11 @@ static aw_status make_case(tune *t)
         if (t->sim->step == TUNE_STEPS) break;
         AW_TRY(aw_simulation_advance(t->sim));
     }
-    aw_frame_points(&t->sim->frame.grid, &t->config->lattice->orbit, t->config->beam.gamma,
-                    t->sim->point);
+    aw_frame_points(&t->sim->field.frame.grid, &t->config->lattice->orbit, t->config->beam.gamma,
+                    t->sim->field.point);
     AW_TRY(make_bands(t));
     const aw_problem problem = problem_of(t, &workloads[TUNE_WORKLOADS - 1]);
-    AW_TRY(aw_solver_scales(t->sim->solver, &problem, &t->sim->scales));
+    AW_TRY(aw_solver_scales(t->sim->field.solver, &problem, &t->sim->field.scales));
 done:
     return status;
 }

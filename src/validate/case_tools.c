@@ -90,11 +90,12 @@ aw_status aw_case_points(const aw_simulation *simulation, const aw_field_point *
     aw_status status = AW_OK;
     aw_report report;
     aw_scales scales = {0.0, 0.0, 0.0};
-    aw_problem problem = aw_simulation_problem(simulation, point, n, simulation->config->tolerance);
+    aw_problem problem =
+        aw_self_field_problem(&simulation->field, point, n, simulation->config->tolerance);
     problem.columns = columns;
-    AW_TRY(aw_solver_scales(simulation->solver, &problem, &scales));
+    AW_TRY(aw_solver_scales(simulation->field.solver, &problem, &scales));
     problem.scales = scales;
-    AW_TRY(aw_solver_solve(simulation->solver, &problem, result, NULL, &report));
+    AW_TRY(aw_solver_solve(simulation->field.solver, &problem, result, NULL, &report));
 done:
     return status;
 }
@@ -103,7 +104,7 @@ aw_status aw_strip_solve(aw_simulation *simulation, aw_strip *strip)
 {
     const aw_config *config = simulation->config;
     aw_status status = AW_OK;
-    strip->grid = simulation->frame.grid;
+    strip->grid = simulation->field.frame.grid;
     strip->grid.nx = AW_STRIP_ROWS; /* even, as the grid has: the rows coincide */
     aw_frame_points(&strip->grid, &config->lattice->orbit, config->beam.gamma, strip->point);
     AW_TRY(aw_case_points(simulation, strip->point, (size_t)strip->grid.ns * AW_STRIP_ROWS,

@@ -39,8 +39,8 @@ static aw_status steady(aw_validation *v)
     AW_TRY(aw_strip_solve(sim, &strip));
     for (int i = 0; i < POINTS; ++i) {
         double s = (0.1 * i - 3.0) * line.sigma;
-        fz[i] = aw_simulation_at(sim, sim->forces.Fs, s, 0.0);
-        fx[i] = aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0);
+        fz[i] = aw_simulation_at(sim, sim->field.forces.Fs, s, 0.0);
+        fx[i] = aw_simulation_at(sim, sim->field.forces.Fx_eff, s, 0.0);
         on_strip[i] = aw_strip_at(sim, &strip, strip.forces.Fs, s);
         fz_known[i] = aw_steady_force(&line, AW_LCLS_RADIUS, s);
         fx_known[i] = aw_steady_transverse(&line, 1.0 / AW_LCLS_RADIUS, s);

@@ -89,17 +89,18 @@ static void forces_at(truths *t, int *next, int run, const aw_simulation *sim)
                   : S < BEND_END
                       ? aw_entrance_force(&line, AW_LCLS_RADIUS, S + s, s)
                       : aw_exit_force(&line, AW_LCLS_RADIUS, AW_LCLS_ANGLE, S - BEND_END + s, s);
-        note(t, next, run, &e, aw_simulation_at(sim, sim->forces.Fs, s, 0.0));
+        note(t, next, run, &e, aw_simulation_at(sim, sim->field.forces.Fs, s, 0.0));
         if (!steady) continue;
         snprintf(e.name, sizeof e.name, "F_x_eff, S = %.2f m, s = %d sigma", S, k);
         e.known = aw_steady_transverse(&line, 1.0 / AW_LCLS_RADIUS, s);
-        note(t, next, run, &e, aw_simulation_at(sim, sim->forces.Fx_eff, s, 0.0));
+        note(t, next, run, &e, aw_simulation_at(sim, sim->field.forces.Fx_eff, s, 0.0));
     }
     if (steady) {
         snprintf(e.name, sizeof e.name, "peak current, S = %.2f m", S);
         e.known = e.scale = line.charge * AW_C / (sqrt(2.0 * AW_PI) * line.sigma);
         note(t, next, run, &e,
-             aw_current_peak(sim->view, &sim->frame.grid, sim->point, sim->bin).peak);
+             aw_current_peak(sim->field.view, &sim->field.frame.grid, sim->field.point, sim->bin)
+                 .peak);
         e.scale = fabs(peak);
     }
     if (S > BEND_END) return;

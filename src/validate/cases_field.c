@@ -20,7 +20,7 @@ enum { SIDE = 7, MIDDLE = SIDE / 2, SHEET_POINTS = SIDE * SIDE };
 /* 7 x 7 points about the centre, out to 3 sigma. */
 static void sheet_points(const aw_simulation *sim, aw_field_point *point)
 {
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     for (int j = 0; j < SIDE; ++j)
         for (int i = 0; i < SIDE; ++i)
             point[j * SIDE + i] =
@@ -89,7 +89,7 @@ static aw_status error_of_grid(aw_validation *v, int n, double *error)
     AW_TRY(aw_case_begin(config, &sim));
     AW_TRY(aw_case_to(sim, 0.1));
     const double middle = 0.5 * (n - 1);
-    const aw_field_point centre = aw_frame_point(&sim->frame.grid, &config->lattice->orbit,
+    const aw_field_point centre = aw_frame_point(&sim->field.frame.grid, &config->lattice->orbit,
                                                  config->beam.gamma, middle, middle);
     AW_TRY(aw_case_points(sim, &centre, 1, 0, result));
     const double exact = aw_sheet_phi(&known, 0.0, 0.0);
@@ -141,9 +141,9 @@ static aw_status lone_of_seed(aw_validation *v, unsigned seed, double worst[2])
     AW_TRY(aw_case_to(sim, 0.1));
     AW_TRY(aw_simulation_solve(sim));
     double max[2] = {0.0, 0.0};
-    for (size_t i = 0; i < sim->nodes; ++i) {
-        max[0] = fmax(max[0], fabs(sim->forces.Fs[i]));
-        max[1] = fmax(max[1], fabs(sim->forces.Fx[i]));
+    for (size_t i = 0; i < sim->field.nodes; ++i) {
+        max[0] = fmax(max[0], fabs(sim->field.forces.Fs[i]));
+        max[1] = fmax(max[1], fabs(sim->field.forces.Fx[i]));
     }
     /* straight motion along z: lab components are those along t and n */
     const double own[2] = {fabs(sim->Fz[0]) / max[0], fabs(sim->Fx[0]) / max[1]};
@@ -208,13 +208,13 @@ static aw_status mse_run(aw_validation *v, mse_beam beam, const double *truth, d
     AW_TRY(aw_case_begin(config, &sim));
     AW_TRY(aw_simulation_solve(sim));
     if (field)
-        for (size_t i = 0; i < sim->nodes; ++i) field[i] = sim->forces.Fs[i];
+        for (size_t i = 0; i < sim->field.nodes; ++i) field[i] = sim->field.forces.Fs[i];
     if (!truth) goto done;
     mse[0] = mse[1] = 0.0;
     for (size_t i = 0; i < sim->particles->n; ++i) {
         const aw_particles *p = sim->particles;
-        double ours = aw_gather_at(&sim->frame.grid, sim->forces.Fs, p->z[i], p->x[i]);
-        double a = ours - aw_gather_at(&sim->frame.grid, truth, p->z[i], p->x[i]);
+        double ours = aw_gather_at(&sim->field.frame.grid, sim->field.forces.Fs, p->z[i], p->x[i]);
+        double a = ours - aw_gather_at(&sim->field.frame.grid, truth, p->z[i], p->x[i]);
         mse[0] += a * a / (double)p->n;
         if (i % (p->n / 1000) != 0) continue;
         double b = ours - aw_steady_force(&line, AW_LCLS_RADIUS, p->s0[i]);

@@ -194,7 +194,7 @@ static aw_status few_steps(aw_validation *v, aw_motion motion, int threads, doub
         if (sim->step == 3) break;
         AW_TRY(aw_simulation_advance(sim));
     }
-    memcpy(result, sim->result, sim->nodes * AW_RESULTS * sizeof *result);
+    memcpy(result, sim->field.result, sim->field.nodes * AW_RESULTS * sizeof *result);
     for (size_t i = 0; i < sim->particles->n; ++i) {
         const aw_particles *p = sim->particles;
         const double one[4] = {p->z[i], p->x[i], p->pz[i], p->px[i]};
@@ -259,9 +259,10 @@ const aw_case aw_case_threads = {
 /* Charge in the cells of the newest slice [C], summed independently of the deposit. */
 static double charge_in_cells(const aw_simulation *sim)
 {
-    const aw_slice *slice = &sim->view->slice[0];
+    const aw_slice *slice = &sim->field.view->slice[0];
     const double *cell = slice->cells;
-    size_t n = (size_t)(sim->view->ns + 2 * AW_PAD) * (size_t)(sim->view->nx + 2 * AW_PAD);
+    size_t n =
+        (size_t)(sim->field.view->ns + 2 * AW_PAD) * (size_t)(sim->field.view->nx + 2 * AW_PAD);
     double sum = 0.0;
     for (size_t i = 0; i < n; ++i) sum += cell[i * AW_COMPONENTS];
     return sum * slice->hs * slice->hx;

@@ -50,7 +50,7 @@ static aw_status compare(aw_simulation *sim, const aw_referee_beam *beam, double
         double offset, S = aw_orbit_project(orbit, z, x, sim->S_ref, &offset);
         const aw_orbit_point at = aw_orbit_at(orbit, S);
         place[i] = (aw_referee_place){aw_simulation_ct(sim), S, offset, step};
-        point[i] = sim->point[0]; /* the same speed */
+        point[i] = sim->field.point[0]; /* the same speed */
         point[i].z = z;
         point[i].x = x;
         point[i].S = S;
@@ -59,8 +59,9 @@ static aw_status compare(aw_simulation *sim, const aw_referee_beam *beam, double
         point[i].ct = at.ct;
         point[i].st = at.st;
         point[i].kappa = at.kappa;
-        c->ours[i].s_eff = aw_simulation_at(sim, sim->forces.Fs_eff, S - sim->frame.grid.S,
-                                            offset - sim->frame.grid.offset);
+        c->ours[i].s_eff =
+            aw_simulation_at(sim, sim->field.forces.Fs_eff, S - sim->field.frame.grid.S,
+                             offset - sim->field.frame.grid.offset);
     }
     AW_TRY(aw_case_points(sim, point, POINTS, 0, result[0]));
     c->ours[POINTS] = (aw_referee_force){0.0, 0.0, 0.0};

@@ -41,7 +41,7 @@ static void places_of(const aw_simulation *sim, const aw_ridge *ridge,
 static aw_status compare(aw_simulation *sim, const aw_ridge *ridge, comparison *c)
 {
     aw_status status = AW_OK;
-    const aw_grid_view *grid = &sim->frame.grid;
+    const aw_grid_view *grid = &sim->field.frame.grid;
     aw_referee_place place[POINTS];
     aw_ridge_force force[POINTS];
     AW_TRY(aw_simulation_solve(sim));
@@ -49,8 +49,8 @@ static aw_status compare(aw_simulation *sim, const aw_ridge *ridge, comparison *
     aw_ridge_forces(ridge, place, POINTS, force);
     for (int i = 0; i < POINTS; ++i) {
         const double s = place[i].S - grid->S, x = place[i].x - grid->offset;
-        c->ours[REAL][i] = aw_simulation_at(sim, sim->forces.Fs, s, x);
-        c->ours[EFFECTIVE][i] = aw_simulation_at(sim, sim->forces.Fs_eff, s, x);
+        c->ours[REAL][i] = aw_simulation_at(sim, sim->field.forces.Fs, s, x);
+        c->ours[EFFECTIVE][i] = aw_simulation_at(sim, sim->field.forces.Fs_eff, s, x);
         c->reference[REAL][i] = force[i].s;
         c->reference[EFFECTIVE][i] = force[i].s_eff;
     }
@@ -89,11 +89,12 @@ static aw_status to_change(aw_simulation *sim, double S)
     double hs, hx;
     AW_TRY(aw_case_to(sim, S));
     do {
-        hs = sim->frame.grid.hs;
-        hx = sim->frame.grid.hx;
+        hs = sim->field.frame.grid.hs;
+        hx = sim->field.frame.grid.hx;
         AW_TRY(aw_simulation_advance(sim));
         AW_TRY(aw_simulation_deposit(sim));
-    } while (sim->frame.grid.hs == hs && sim->frame.grid.hx == hx && !aw_simulation_is_last(sim));
+    } while (sim->field.frame.grid.hs == hs && sim->field.frame.grid.hx == hx &&
+             !aw_simulation_is_last(sim));
 done:
     return status;
 }

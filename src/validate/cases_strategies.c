@@ -79,7 +79,7 @@ static void note_worst(worst *w, const contest *c, const aw_reference *reference
 {
     size_t node = 0;
     const double error =
-        aw_reference_error(reference, c->sim->result, c->sim->nodes, k, scale, &node);
+        aw_reference_error(reference, c->sim->field.result, c->sim->field.nodes, k, scale, &node);
     if (error <= w->error || isnan(w->error)) return;
     *w = (worst){error, c->sim->S_ref, node};
 }
@@ -91,22 +91,24 @@ static aw_status contest_step(contest *c, int compare)
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
     aw_reference reference = {.result = NULL};
-    aw_frame_points(&sim->frame.grid, &config->lattice->orbit, config->beam.gamma, sim->point);
-    aw_problem problem = aw_simulation_problem(sim, sim->point, sim->nodes, config->tolerance);
-    problem.columns = (size_t)sim->frame.grid.ns;
-    AW_TRY(aw_solver_scales(sim->solver, &problem, &sim->scales));
-    problem.scales = sim->scales;
+    aw_frame_points(&sim->field.frame.grid, &config->lattice->orbit, config->beam.gamma,
+                    sim->field.point);
+    aw_problem problem =
+        aw_self_field_problem(&sim->field, sim->field.point, sim->field.nodes, config->tolerance);
+    problem.columns = (size_t)sim->field.frame.grid.ns;
+    AW_TRY(aw_solver_scales(sim->field.solver, &problem, &sim->field.scales));
+    problem.scales = sim->field.scales;
     if (compare) AW_TRY(aw_reference_make(sim, SAMPLE, (size_t)c->steps, &reference));
     for (int i = 0; i < c->n; ++i) {
         aw_report report;
-        AW_TRY(aw_solver_solve(c->solver[i], &problem, sim->result, NULL, &report));
+        AW_TRY(aw_solver_solve(c->solver[i], &problem, sim->field.result, NULL, &report));
         const double share = (double)report.leftovers / (double)report.work.regions;
         if (c->steps >= LEARNING && !(share <= c->leftovers[i])) c->leftovers[i] = share;
         if (!compare) continue;
         note_worst(&c->phi[i], c, &reference, AW_PHI, 0.0);
         note_worst(&c->psi[i], c, &reference, AW_PSI, 0.0);
         for (unsigned k = AW_DPHI; k < AW_RESULTS; ++k)
-            note_worst(&c->rate[i], c, &reference, k, sim->scales.rate);
+            note_worst(&c->rate[i], c, &reference, k, sim->field.scales.rate);
     }
     c->steps++;
 done:
@@ -118,7 +120,7 @@ done:
 static aw_status check_worst(aw_validation *v, const contest *c, const char *quantity,
                              const worst *w, double tolerances)
 {
-    const aw_grid_view *g = &c->sim->frame.grid;
+    const aw_grid_view *g = &c->sim->field.frame.grid;
     const size_t ns = (size_t)g->ns, column = w->node % ns, row = w->node / ns;
     aw_status status =
         aw_check_add(v, quantity, w->error, 0.0, 1.0, tolerances * c->sim->config->tolerance);

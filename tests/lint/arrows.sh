@@ -43,7 +43,8 @@ BEGIN {
     sees["validation"] = "quadrature/rules src/base"
     sees["src/plan"] = "src/input src/beam src/yaml src/solvers pic kernels/cpu kernels/multi " \
                        device
-    sees["src/simulation"] = "src/plan src/output src/io src/archive " sees["src/plan"]
+    sees["src/field"] = "src/solvers src/archive pic " device
+    sees["src/simulation"] = "src/field src/plan src/output src/io src/archive " sees["src/plan"]
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]

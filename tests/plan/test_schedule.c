@@ -210,10 +210,10 @@ typedef struct outcome {
 /* Mean of phi over the charge [V]. */
 static double mean_potential(const aw_simulation *sim)
 {
-    double *phi = aw_alloc(sim->nodes, sizeof *phi);
-    for (size_t k = 0; k < sim->nodes; ++k)
-        phi[k] = AW_K_COULOMB * sim->result[k * AW_RESULTS + AW_PHI];
-    const double mean = aw_charge_mean(sim->view, phi);
+    double *phi = aw_alloc(sim->field.nodes, sizeof *phi);
+    for (size_t k = 0; k < sim->field.nodes; ++k)
+        phi[k] = AW_K_COULOMB * sim->field.result[k * AW_RESULTS + AW_PHI];
+    const double mean = aw_charge_mean(sim->field.view, phi);
     aw_free(phi);
     return mean;
 }
@@ -258,7 +258,7 @@ static outcome run_of(double step_m, int threads, double strict)
     o.halved = sim->most_halved;
     o.worst = sim->check.worst;
     o.most = sim->plan.most_steps;
-    assert_true(sim->view->n == sim->step + 1); /* the history kept all */
+    assert_true(sim->field.view->n == sim->step + 1); /* the history kept all */
     aw_simulation_free(sim);
     aw_config_free(config);
     return o;

@@ -56,13 +56,13 @@ static void truth_of(run *r, truth *out)
     size_t all[NODES];
     for (size_t i = 0; i < NODES; ++i) all[i] = i;
     const aw_problem problem =
-        aw_simulation_problem(r->sim, r->sim->point, NODES, r->config->tolerance);
+        aw_self_field_problem(&r->sim->field, r->sim->field.point, NODES, r->config->tolerance);
     const aw_at_points wanted = {.point = all,
                                  .n = NODES,
                                  .tolerance = 0.01 * r->config->tolerance,
                                  .density = 4.0,
                                  .I = out->I};
-    assert_ok(aw_solver_at_points(r->sim->solver, &problem, &wanted));
+    assert_ok(aw_solver_at_points(r->sim->field.solver, &problem, &wanted));
 }
 
 /* Largest errors on the grid without an eighth at either end of each axis. */
@@ -73,10 +73,10 @@ static aw_force true_error(const run *r, const truth *t)
     for (int j = N / 8; j < N - N / 8; ++j)
         for (int i = N / 8; i < N - N / 8; ++i) {
             const size_t at = (size_t)j * N + (size_t)i;
-            const aw_force f =
-                aw_force_from_potentials(&sim->frame.grid, sim->point, &t->I[0][0], i, j);
-            worst.s = fmax(worst.s, fabs(f.s - sim->forces.Fs[at]));
-            worst.x = fmax(worst.x, fabs(f.x - sim->forces.Fx[at]));
+            const aw_force f = aw_force_from_potentials(&sim->field.frame.grid, sim->field.point,
+                                                        &t->I[0][0], i, j);
+            worst.s = fmax(worst.s, fabs(f.s - sim->field.forces.Fs[at]));
+            worst.x = fmax(worst.x, fabs(f.x - sim->field.forces.Fx[at]));
         }
     return worst;
 }
@@ -137,9 +137,10 @@ static void an_error_of_known_size_is_found(void **state)
     aw_simulation *sim = r.sim;
     for (int j = 0; j < N; ++j)
         for (int i = 0; i < N; ++i)
-            sim->result[((size_t)j * N + (size_t)i) * AW_RESULTS + AW_PSI] +=
-                g * (i - N / 2) * sim->frame.grid.hs;
-    aw_forces_from_potentials(&sim->frame.grid, sim->point, sim->result, &sim->forces);
+            sim->field.result[((size_t)j * N + (size_t)i) * AW_RESULTS + AW_PSI] +=
+                g * (i - N / 2) * sim->field.frame.grid.hs;
+    aw_forces_from_potentials(&sim->field.frame.grid, sim->field.point, sim->field.result,
+                              &sim->field.forces);
     assert_ok(aw_simulation_force_error(sim));
     assert_close(sim->force_error.s, AW_FORCE_PEAK_S * AW_K_COULOMB * g, 0.05, 0.0);
     run_close(&r);
@@ -152,11 +153,11 @@ static void two_steps(const char *solver, int measured, double out[2][NODES * AW
     run_open(&r, solver, 1e-5, AW_MOTION_RIGID);
     run_to(&r, 0);
     if (measured) assert_ok(aw_simulation_force_error(r.sim));
-    memcpy(out[0], r.sim->result, sizeof out[0]);
+    memcpy(out[0], r.sim->field.result, sizeof out[0]);
     assert_ok(aw_simulation_advance(r.sim));
     assert_ok(aw_simulation_deposit(r.sim));
     assert_ok(aw_simulation_solve(r.sim));
-    memcpy(out[1], r.sim->result, sizeof out[1]);
+    memcpy(out[1], r.sim->field.result, sizeof out[1]);
     run_close(&r);
 }
 
