@@ -3,10 +3,14 @@
 #include "kernels/cpu/convolver.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "kernels/cpu/device.h"
 #include "src/base/memory.h"
+
+/* FFTW makes and destroys one plan at a time, in the whole process. */
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
 void aw_cpu_convolver_free(aw_cpu_convolver *c)
 {
@@ -21,8 +25,10 @@ void aw_cpu_convolver_free(aw_cpu_convolver *c)
     }
     for (int t = 0; t < AW_SPECTRA; ++t)
         for (int k = 0; k < 3; ++k) fftw_free(c->slice[t].moment[k]);
+    pthread_mutex_lock(&planner);
     if (c->forward) fftw_destroy_plan(c->forward);
     if (c->backward) fftw_destroy_plan(c->backward);
+    pthread_mutex_unlock(&planner);
     fftw_free(c->real);
     aw_free(c->node);
     aw_free(c->filter);
@@ -123,10 +129,12 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
     }
     if (complete && c->real && c->all.weights && c->node && c->filter) {
         fill_filter(c);
+        pthread_mutex_lock(&planner);
         c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real,
                                           (fftw_complex *)c->ring[0].even, FFTW_ESTIMATE);
         c->backward =
             fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0], c->out[0], FFTW_ESTIMATE);
+        pthread_mutex_unlock(&planner);
     }
     if (c->forward && c->backward) return c;
     aw_cpu_convolver_free(c);

@@ -197,7 +197,7 @@ static void gather(aw_archive *a, const aw_archive_part *part, const void *mine,
     if (saves && !all) fail(a, AW_ERR_NOMEM, 0);
     if (aw_comm_agree(saves && !all ? AW_ERR_NOMEM : AW_OK) == AW_OK) {
         aw_comm_gather(mine, part->n * size, all);
-        if (is_active(a)) put(a, all, part->all * size);
+        if (all && is_active(a)) put(a, all, part->all * size);
     }
     aw_free(all);
 }

@@ -18,6 +18,10 @@ static long log_errors;
 static char log_stored[4096]; /* errors that were muted, as lines */
 static size_t log_stored_end;
 
+/* Where this thread's first error goes; NULL: messages are printed. */
+static _Thread_local char *log_captured;
+static _Thread_local size_t log_captured_size;
+
 /* The text of a message, to be freed; NULL if out of memory. */
 static char *text_of(const char *format, va_list args)
 {
@@ -55,6 +59,20 @@ static void store(const char *text)
         log_stored_end += (size_t)n;
 }
 
+void aw_log_capture(char *text, size_t size)
+{
+    log_captured = text;
+    log_captured_size = size;
+}
+
+/* Copy an error to who captures it. @return 0: nobody does */
+static int capture(const char *format, va_list args)
+{
+    if (!log_captured) return 0;
+    if (!log_captured[0]) vsnprintf(log_captured, log_captured_size, format, args);
+    return 1;
+}
+
 void aw_log_context(const char *where)
 {
     log_context[0] = '\0';
@@ -66,6 +84,10 @@ void aw_error_print(const char *format, ...)
 {
     char prefix[sizeof "arcwake: error: " + sizeof log_context];
     va_list args;
+    va_start(args, format);
+    const int captured = capture(format, args);
+    va_end(args);
+    if (captured) return;
     va_start(args, format);
     char *text = text_of(format, args);
     va_end(args);
@@ -79,6 +101,7 @@ void aw_error_print(const char *format, ...)
 void aw_warn(const char *format, ...)
 {
     va_list args;
+    if (log_captured) return;
     va_start(args, format);
     char *text = text_of(format, args);
     va_end(args);
@@ -89,6 +112,7 @@ void aw_warn(const char *format, ...)
 void aw_info(const char *format, ...)
 {
     va_list args;
+    if (log_captured) return;
     va_start(args, format);
     char *text = text_of(format, args);
     va_end(args);
@@ -100,6 +124,7 @@ void aw_info_once(const char *format, ...)
 {
     char line[sizeof log_last];
     va_list args;
+    if (log_captured) return;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);

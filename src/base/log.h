@@ -2,6 +2,8 @@
 /* Messages for the user: one line each, on stderr and in run.log once that is open. */
 #ifndef AW_BASE_LOG_H
 #define AW_BASE_LOG_H
+#include <stddef.h>
+
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -36,6 +38,11 @@ void aw_log_show_muted(void);
 /** Errors from now on begin with `where` and a colon ("step 3, S = 0.06 m"), so that one line says
  *  what happened and when; at most 63 bytes. NULL: no longer. */
 void aw_log_context(const char *where);
+
+/** From now on this thread prints nothing: the first error is copied to `text`, cut to `size` bytes
+ *  with the 0, and all other messages are dropped. For a library, whose caller prints.
+ *  @param[in] text  borrowed until the next call; NULL: print again */
+void aw_log_capture(char *text, size_t size);
 
 /** Number of errors so far, printed or not. */
 long aw_log_errors(void);

@@ -22,7 +22,7 @@ typedef struct aw_checkpoint {
  *  @param[in] text  describes the run; stored first
  *  @return AW_OK, AW_ERR_IO, AW_ERR_NOMEM (one line with the path and the system's reason) */
 aw_status aw_checkpoint_create(const char *directory, long step, const char *text,
-                               aw_checkpoint *out);
+                               aw_checkpoint *c);
 
 /** Complete the file, flush it to the disk, give it its name, and remove all but the two newest of
  *  its folder. Frees, whatever happened. @return as aw_checkpoint_create */
@@ -33,7 +33,7 @@ aw_status aw_checkpoint_commit(aw_checkpoint *checkpoint);
  *                   named in a warning
  *  @return AW_OK; AW_ERR_INPUT (none there, not one, damaged); AW_ERR_IO, AW_ERR_NOMEM (one line
  *          each) */
-aw_status aw_checkpoint_open(const char *directory, const char *file, aw_checkpoint *out);
+aw_status aw_checkpoint_open(const char *directory, const char *file, aw_checkpoint *c);
 
 /** End the reading and free. @return AW_OK; AW_ERR_INPUT (its items do not fit), AW_ERR_IO,
  *  AW_ERR_NOMEM (one line each) */

@@ -44,6 +44,7 @@ BEGIN {
     sees["src/plan"] = "src/input src/beam src/yaml src/solvers pic kernels/cpu kernels/multi " \
                        device
     sees["src/field"] = "src/solvers src/archive pic " device
+    sees["src/api"] = "src/field src/archive pic " device
     sees["src/simulation"] = "src/field src/plan src/output src/io src/archive " sees["src/plan"]
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]

@@ -11,7 +11,7 @@ cd "$1"
 bad=0
 for file in $(aw_c_files | grep -E '^(src|kernels|pic|quadrature|predictor|validation)/'); do
     case $file in
-    src/base/port.h | src/base/comm.c | src/base/threads.c) ;;
+    src/base/port.h | src/base/comm.c | src/base/threads.c | src/api/arcwake.h) ;;
     kernels/cpu/simd/* | kernels/cpu/peak.c | pic/simd/*) ;;
     kernels/gpu/blocks/block.h | kernels/gpu/blocks/gather.h | kernels/gpu/blocks/particles.h) ;;
     *)
