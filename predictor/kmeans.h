@@ -59,7 +59,7 @@ aw_status aw_kmeans_run(aw_kmeans *kmeans, const aw_kmeans_rows *rows,
 const float *aw_kmeans_centroids(const aw_kmeans *kmeans);
 
 /** Save or load the centroids, from which the next call starts. */
-void aw_kmeans_archive(aw_kmeans *kmeans, aw_archive *archive);
+void aw_kmeans_archive(aw_kmeans *w, aw_archive *archive);
 
 AW_END_DECLS
 #endif
