@@ -105,6 +105,24 @@ AW_API int aw_field_new(const aw_options *options, const aw_section *orbit, size
                         aw_field **out);
 AW_API void aw_field_free(aw_field *field);
 
+/** The state of a field as bytes: orbit, options, slices, potentials, and what the solver has
+ *  learned. A field that is loaded from them goes on to the same bits, with any number of threads.
+ *  They are for the same version of the library and the same kind of processor, and begin with a
+ *  hash of all the rest.
+ *  @param[out] bytes  [*size], to be freed with aw_bytes_free; NULL after an error
+ *  @return AW_DONE, AW_WRONG_ARGUMENT, AW_NO_MEMORY */
+AW_API int aw_field_save(aw_field *field, void **bytes, size_t *size);
+AW_API void aw_bytes_free(void *bytes);
+
+/** Make a field from saved bytes, which are borrowed during the call.
+ *  @param[in] machine  NULL: device and threads are those of the field that was saved; else the
+ *                      members `device` and `threads` of these options (another kind of device
+ *                      goes on within the tolerance), the others are not read
+ *  @param[out] out     as of aw_field_new
+ *  @return AW_DONE; AW_WRONG_ARGUMENT: damaged, cut off, of another version or not a saved field;
+ *          AW_NO_MEMORY, AW_DEVICE_FAILED */
+AW_API int aw_field_load(const void *bytes, size_t size, const aw_options *machine, aw_field **out);
+
 /** Observe the bunch at the time t [s], later than that of the last observation.
  *  @return AW_DONE; AW_WRONG_ARGUMENT, AW_NOT_FINITE, AW_NO_MEMORY: the field is as before */
 AW_API int aw_field_observe(aw_field *field, double t, const aw_bunch *bunch);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* libarcwake: the functions of arcwake.h, around a self-field and copies of the caller's
  * particles. */
-#include "src/api/arcwake.h"
+#include "src/api/field.h"
 
 #include <math.h>
 #include <omp.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <aw_version.h>
 
-#include "pic/gather.h"
-#include "pic/lattice.h"
 #include "pic/particle/grid.h"
-#include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/threads.h"
 #include "src/base/units.h"
-#include "src/field/self_field.h"
 
 /* The statuses of arcwake.h are those of status.h, under names of their own. */
 _Static_assert((int)AW_DONE == (int)AW_OK && (int)AW_WRONG_ARGUMENT == (int)AW_ERR_ARG &&
@@ -27,23 +27,17 @@ _Static_assert((int)AW_DONE == (int)AW_OK && (int)AW_WRONG_ARGUMENT == (int)AW_E
                    (int)AW_DEVICE_FAILED == (int)AW_ERR_BACKEND,
                "statuses differ");
 
+/* A struct of options that is larger than this is none. */
+#define AW_OPTIONS_MOST 4096
+
 /* Spacing of the slices before the first observation, in overtaking lengths. */
 #define AW_UPSTREAM_STEPS 22.0
 
-struct aw_field {
-    aw_options options; /* its texts are not kept */
-    char solver[64];
-    pid_t process; /* that made it */
-    char message[512];
-    aw_lattice *lattice;
-    aw_device device;
-    aw_gather *gather;
-    int begun;                   /* 1: `self` is initialised */
-    aw_self_field self;          /* from the first observation on */
-    double ct;                   /* c times the time of the newest observation [m] */
-    int solved;                  /* 1: potentials and forces are of that */
-    aw_particles *bunch, *point; /* copies of the caller's; point->n: how many there is room for */
-};
+/* Memory beside a field's own that libraries want at once, which end the program without. */
+#define AW_LIBRARIES_BYTES ((size_t)8 << 20)
+
+/* The process in which several threads have worked for this library. */
+static _Atomic pid_t threads_of;
 
 aw_options aw_default_options(void)
 {
@@ -60,38 +54,92 @@ const char *aw_library_version(void) { return AW_VERSION; }
 
 const char *aw_message(const aw_field *field) { return field ? field->message : "out of memory"; }
 
-/* A call from outside: its messages go to the field, its threads are those of the options. */
-typedef struct call {
-    aw_field *field;
-    int threads; /* of the caller, to be restored */
-} call;
-
-static call begin_call(aw_field *field)
+/* Keep the first error of a call. */
+static void take(void *to, aw_log_kind kind, const char *where, const char *text)
 {
-    const call c = {field, omp_get_max_threads()};
-    field->message[0] = '\0';
-    aw_log_capture(field->message, sizeof field->message);
-    if (field->options.threads > 0) omp_set_num_threads(field->options.threads);
-    return c;
+    char *message = to;
+    (void)where;
+    if (kind == AW_LOG_ERROR && !message[0]) snprintf(message, AW_MESSAGE_SIZE, "%s", text);
 }
 
-static int end_call(const call *c, aw_status status)
+void aw_call_begin(aw_call *c, aw_field *field)
+{
+    *c = (aw_call){.field = field, .sink = {take, field->message}};
+    field->message[0] = '\0';
+    aw_log_silence(); /* threads of devices, whose messages nobody takes */
+    c->before = aw_log_capture(&c->sink);
+    c->threads = omp_get_max_threads();
+    if (field->threads > 0) omp_set_num_threads(field->threads);
+}
+
+int aw_call_end(const aw_call *c, aw_status status)
 {
     if (status != AW_OK && !c->field->message[0]) aw_error_print("%s", aw_status_text(status));
-    aw_log_capture(NULL, 0);
+    aw_log_capture(c->before);
     omp_set_num_threads(c->threads);
     return (int)status;
 }
 
 /* Threads of OpenMP do not survive fork(): a call in the child would wait for them for ever. */
-static aw_status check_process(const aw_field *field)
+static aw_status check_usable(const aw_field *field)
 {
+    if (!field->ready)
+        return aw_error(AW_ERR_ARG, "the field could not be made, and has no use but its message");
     if (field->process == getpid()) return AW_OK;
     return aw_error(AW_ERR_ARG, "the field was made in another process, before fork() (expected a "
                                 "process that is started anew: spawn)");
 }
 
+/* The same for the threads of fields that were made before fork(). */
+static aw_status check_fork(const aw_field *field)
+{
+    pid_t none = 0;
+    if (field->threads == 1 || atomic_compare_exchange_strong(&threads_of, &none, getpid()) ||
+        none == getpid())
+        return AW_OK;
+    return aw_error(AW_ERR_ARG, "threads have worked for arcwake in this process before fork() "
+                                "(expected a process that is started anew (spawn), or threads: 1)");
+}
+
 /* ------------------------------------------------------------------------------- a new field */
+
+aw_status aw_options_copy(const aw_options *from, aw_options *to)
+{
+#define MEMBER(name)                                \
+    {                                               \
+        offsetof(aw_options, name), sizeof to->name \
+    }
+    static const struct {
+        size_t at, size;
+    } member[] = {MEMBER(grid),   MEMBER(tolerance),  MEMBER(gamma),       MEMBER(step_m),
+                  MEMBER(steady), MEMBER(upstream_m), MEMBER(history_MiB), MEMBER(threads),
+                  MEMBER(device), MEMBER(solver)};
+#undef MEMBER
+    const size_t size = from->size;
+    if (size < member[0].at + member[0].size || size > AW_OPTIONS_MOST)
+        return aw_error(AW_ERR_ARG,
+                        "options: their size is %zu (expected that which "
+                        "aw_default_options sets)",
+                        size);
+    for (size_t i = sizeof *from; i < size; ++i)
+        if (((const char *)from)[i] != 0)
+            return aw_error(AW_ERR_ARG, "options: they have members that arcwake " AW_VERSION
+                                        " does not know (expected a newer library)");
+    for (size_t i = 0; i < sizeof member / sizeof member[0]; ++i)
+        if (member[i].at + member[i].size <= size)
+            memcpy((char *)to + member[i].at, (const char *)from + member[i].at, member[i].size);
+    return AW_OK;
+}
+
+aw_status aw_options_text(const char *what, const char *text, char *to, size_t size)
+{
+    if (!text) return AW_OK;
+    if (strlen(text) >= size)
+        return aw_error(AW_ERR_ARG, "%s: %zu bytes (expected fewer than %zu)", what, strlen(text),
+                        size);
+    strcpy(to, text);
+    return AW_OK;
+}
 
 static aw_status check_options(const aw_options *o)
 {
@@ -114,55 +162,89 @@ static aw_status check_options(const aw_options *o)
 
 /* The orbit as a lattice. Its energy sets fields, which nobody feels: the caller moves the
  * particles. */
-static aw_status make_lattice(aw_field *f, const aw_section *orbit, size_t n)
+#define AW_ANY_GAMMA 1e4
+
+static aw_status make_lattice(aw_field *f)
 {
+    const size_t n = f->sections;
     aw_status status = AW_OK;
     aw_element *element = aw_alloc(n, sizeof *element);
     AW_TRY(element ? AW_OK : AW_ERR_NOMEM);
-    if (n == 0 || !orbit) AW_TRY(aw_error(AW_ERR_ARG, "the design orbit has no sections"));
-    for (size_t i = 0; i < n; ++i)
-        element[i] = (aw_element){.kind = orbit[i].curvature != 0.0 ? AW_BEND : AW_DRIFT,
+    for (size_t i = 0; i < n; ++i) {
+        const aw_section *one = &f->section[i];
+        element[i] = (aw_element){.kind = one->curvature != 0.0 ? AW_BEND : AW_DRIFT,
                                   .name = "section",
-                                  .length = orbit[i].length_m,
-                                  .angle = orbit[i].curvature * orbit[i].length_m,
-                                  .e1 = orbit[i].e1,
-                                  .e2 = orbit[i].e2};
-    AW_TRY(aw_lattice_new(element, n, 1e4,
+                                  .length = one->length_m,
+                                  .angle = one->curvature * one->length_m,
+                                  .e1 = one->e1,
+                                  .e2 = one->e2};
+    }
+    AW_TRY(aw_lattice_new(element, n, AW_ANY_GAMMA,
                           f->options.steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
 done:
     aw_free(element);
     return status;
 }
 
-static aw_status make(aw_field *f, const aw_section *orbit, size_t n)
+aw_status aw_field_make(aw_field *f)
 {
     const aw_options *o = &f->options;
-    const aw_device_params device = {.threads = o->threads, .inner_density = 1.0};
     aw_solver *solver = NULL;
     aw_status status = AW_OK;
     AW_TRY(check_options(o));
-    AW_TRY(make_lattice(f, orbit, n));
+    f->threads = aw_threads_limit("threads", o->threads > 0 ? o->threads : omp_get_max_threads());
+    AW_TRY(check_fork(f));
+    AW_TRY(aw_threads_check_stack());
+    AW_TRY(aw_memory_require("a field", AW_LIBRARIES_BYTES));
+    AW_TRY(aw_threads_try(f->threads));
+    omp_set_num_threads(f->threads);
+    const aw_device_params device = {.threads = f->threads, .inner_density = 1.0};
+    AW_TRY(make_lattice(f));
     AW_TRY(aw_gather_new(o->grid[0], o->grid[1], &f->gather));
-    AW_TRY(aw_device_open(o->device ? o->device : "cpu", &device, &f->device));
-    if (strlen(f->solver) + 1 == sizeof f->solver) f->solver[0] = '\0';
+    AW_TRY(aw_device_open(f->device_name, &device, &f->device));
     AW_TRY(aw_solver_new(f->solver, &f->device, &solver)); /* whether there is such a one */
+    f->ready = 1;
 done:
     aw_solver_free(solver);
     return status;
 }
 
+aw_field *aw_field_blank(void)
+{
+    aw_field *f = aw_alloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->options = aw_default_options();
+    strcpy(f->solver, f->options.solver);
+    strcpy(f->device_name, f->options.device);
+    f->process = getpid();
+    return f;
+}
+
+static aw_status make_new(aw_field *f, const aw_options *options, const aw_section *orbit, size_t n)
+{
+    aw_status status = AW_OK;
+    if (options) AW_TRY(aw_options_copy(options, &f->options));
+    AW_TRY(aw_options_text("solver", f->options.solver, f->solver, sizeof f->solver));
+    AW_TRY(aw_options_text("device", f->options.device, f->device_name, sizeof f->device_name));
+    f->options.solver = f->options.device = NULL;
+    if (n == 0 || !orbit) AW_TRY(aw_error(AW_ERR_ARG, "the design orbit has no sections"));
+    f->section = aw_alloc(n, sizeof *f->section);
+    AW_TRY(f->section ? AW_OK : AW_ERR_NOMEM);
+    memcpy(f->section, orbit, n * sizeof *orbit);
+    f->sections = n;
+    AW_TRY(aw_field_make(f));
+done:
+    return status;
+}
+
 int aw_field_new(const aw_options *options, const aw_section *orbit, size_t n, aw_field **out)
 {
-    aw_field *f = *out = aw_alloc(1, sizeof *f);
-    if (!f) return AW_ERR_NOMEM;
-    f->options = aw_default_options();
-    if (options)
-        memcpy(&f->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
-    strncpy(f->solver, f->options.solver ? f->options.solver : "projection", sizeof f->solver - 1);
-    f->process = getpid();
-    const call c = begin_call(f);
-    return end_call(&c, make(f, orbit, n));
+    aw_call c;
+    if (!out) return AW_WRONG_ARGUMENT;
+    aw_field *f = *out = aw_field_blank();
+    if (!f) return AW_NO_MEMORY;
+    aw_call_begin(&c, f);
+    return aw_call_end(&c, make_new(f, options, orbit, n));
 }
 
 void aw_field_free(aw_field *f)
@@ -174,6 +256,7 @@ void aw_field_free(aw_field *f)
     aw_particles_free(f->bunch);
     aw_particles_free(f->point);
     aw_lattice_free(f->lattice);
+    aw_free(f->section);
     aw_free(f);
 }
 
@@ -188,7 +271,10 @@ static aw_status reserve(aw_particles **p, size_t n)
     *p = NULL;
     AW_TRY(aw_particles_new(n, 1.0, p));
     AW_TRY(aw_particles_extend(*p, AW_WITH_WEIGHT));
+    return AW_OK;
 done:
+    aw_particles_free(*p);
+    *p = NULL;
     return status;
 }
 
@@ -202,10 +288,6 @@ static void put(const aw_orbit_view *orbit, const double place[2], const double 
     p->pz[i] = momentum[0] * at.ct - momentum[1] * at.st;
     p->px[i] = momentum[0] * at.st + momentum[1] * at.ct;
 }
-
-typedef struct moments {
-    double charge, s, sigma_s, gamma;
-} moments;
 
 /* Refuse numbers that are not finite, and charges that are no charges. */
 static aw_status check_observed(const aw_bunch *o)
@@ -227,9 +309,9 @@ static aw_status check_observed(const aw_bunch *o)
 }
 
 /* Weighted with the charges. */
-static moments moments_of(const aw_bunch *o)
+static aw_bunch_moments moments_of(const aw_bunch *o)
 {
-    moments m = {.charge = 0.0};
+    aw_bunch_moments m = {.charge = 0.0};
     double square = 0.0;
     for (size_t i = 0; i < o->n; ++i) {
         m.charge += o->charge[i];
@@ -250,11 +332,11 @@ static double sharpest(const aw_orbit_view *orbit)
     return kappa;
 }
 
-/* The field, for the energy of the first observation. */
-static aw_status begin_field(aw_field *f, const moments *first)
+aw_status aw_field_begin(aw_field *f)
 {
     const aw_options *o = &f->options;
     const aw_orbit_view *orbit = &f->lattice->orbit;
+    const aw_bunch_moments *first = &f->first;
     const double kappa = sharpest(orbit);
     const double length =
         kappa > 0.0 ? cbrt(24.0 * first->sigma_s / (kappa * kappa)) : f->lattice->length;
@@ -277,56 +359,94 @@ static aw_status begin_field(aw_field *f, const moments *first)
     return status;
 }
 
-static aw_status observe(aw_field *f, double ct, const aw_bunch *o)
+/* What the caller gave must make sense. @param[out] m  its moments */
+static aw_status check_observation(const aw_field *f, double ct, const aw_bunch *o,
+                                   aw_bunch_moments *m)
+{
+    aw_status status = check_usable(f);
+    if (status != AW_OK) return status;
+    if (!o || o->n == 0 || !o->s || !o->x || !o->ps || !o->px || !o->charge)
+        return aw_error(AW_ERR_ARG, "there are no particles to observe");
+    if (!isfinite(ct)) return aw_error(AW_ERR_NONFINITE, "time %g s is not finite", ct / AW_C);
+    if (f->begun && !(ct > f->ct))
+        return aw_error(AW_ERR_ARG, "time %.17g s is not later than the last one, %.17g s",
+                        ct / AW_C, f->ct / AW_C);
+    status = check_observed(o);
+    if (status != AW_OK) return status;
+    *m = moments_of(o);
+    if (!(m->charge > 0.0)) return aw_error(AW_ERR_ARG, "the bunch has no charge");
+    return AW_OK;
+}
+
+static void copy_bunch(aw_field *f, const aw_bunch *o, double charge)
 {
     const aw_orbit_view *orbit = &f->lattice->orbit;
-    aw_status status = AW_OK;
-    AW_TRY(check_process(f));
-    if (!o || o->n == 0 || !o->s || !o->x || !o->ps || !o->px || !o->charge)
-        AW_TRY(aw_error(AW_ERR_ARG, "there are no particles to observe"));
-    if (!isfinite(ct) || (f->begun && !(ct > f->ct)))
-        AW_TRY(aw_error(AW_ERR_ARG, "time %.17g s is not later than the last one, %.17g s",
-                        ct / AW_C, f->ct / AW_C));
-    AW_TRY(check_observed(o));
-    const moments m = moments_of(o);
-    if (!(m.charge > 0.0)) AW_TRY(aw_error(AW_ERR_ARG, "the bunch has no charge"));
-    AW_TRY(reserve(&f->bunch, o->n));
-    if (!f->begun) AW_TRY(begin_field(f, &m));
-    f->bunch->charge = m.charge / (double)o->n;
+    f->bunch->charge = charge / (double)o->n;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < o->n; ++i) {
         put(orbit, (const double[2]){o->s[i], o->x[i]}, (const double[2]){o->ps[i], o->px[i]},
             f->bunch, i);
         f->bunch->weight[i] = o->charge[i] / f->bunch->charge;
     }
-    AW_TRY(aw_frame_fit(&f->self.frame, orbit, f->bunch, m.s));
+}
+
+/* After an error the field is as before. */
+static aw_status observe(aw_field *f, double ct, const aw_bunch *o)
+{
+    aw_bunch_moments m = {.charge = 0.0};
+    aw_status status = check_observation(f, ct, o, &m);
+    if (status != AW_OK) return status;
+    const int is_first = !f->begun;
+    const aw_frame before = f->self.frame;
+    AW_TRY(reserve(&f->bunch, o->n));
+    if (is_first) f->first = m;
+    if (is_first) AW_TRY(aw_field_begin(f));
+    copy_bunch(f, o, m.charge);
+    AW_TRY(aw_frame_fit(&f->self.frame, &f->lattice->orbit, f->bunch, m.s));
     AW_TRY(aw_self_field_deposit(&f->self, f->bunch, ct));
     f->ct = ct;
     f->solved = 0;
+    return AW_OK;
 done:
+    f->self.frame = before;
+    if (is_first && f->begun) aw_self_field_free(&f->self);
+    if (is_first) f->begun = 0;
     return status;
 }
 
 int aw_field_observe(aw_field *field, double t, const aw_bunch *bunch)
 {
-    const call c = begin_call(field);
-    return end_call(&c, observe(field, AW_C * t, bunch));
+    aw_call c;
+    if (!field) return AW_WRONG_ARGUMENT;
+    aw_call_begin(&c, field);
+    return aw_call_end(&c, observe(field, AW_C * t, bunch));
 }
 
 /* ------------------------------------------------------------------------------------ forces */
 
+static aw_status check_observed_once(const aw_field *f)
+{
+    const aw_status status = check_usable(f);
+    if (status != AW_OK || f->begun) return status;
+    return aw_error(AW_ERR_ARG, "nothing has been observed yet");
+}
+
 /* Compute the forces on the grid unless they are known. @return also AW_ERR_MAXEVAL, with them */
 static aw_status solve(aw_field *f)
 {
-    aw_status status = check_process(f);
-    if (status == AW_OK && (!f->begun || !f->self.view))
-        status = aw_error(AW_ERR_ARG, "nothing has been observed yet");
-    if (status != AW_OK || f->solved) return status;
-    status = aw_self_field_solve(&f->self);
-    if (status != AW_OK && status != AW_ERR_MAXEVAL) return status;
-    aw_self_field_forces(&f->self);
-    f->solved = 1;
-    return status;
+    aw_status status = check_observed_once(f);
+    if (status != AW_OK) return status;
+    if (!f->solved) {
+        status = aw_self_field_solve(&f->self);
+        if (status != AW_OK && status != AW_ERR_MAXEVAL) return status;
+        aw_self_field_forces(&f->self);
+        f->solved = 1;
+        f->found = status;
+        memcpy(f->found_text, f->message, sizeof f->found_text);
+    } else if (f->found != AW_OK) {
+        aw_error_print("%s", f->found_text);
+    }
+    return f->found;
 }
 
 /* Copy the points, with the design velocity. @return the first one outside of the grid, or n */
@@ -389,17 +509,17 @@ done:
 int aw_field_force(aw_field *field, size_t n, const double *s, const double *x, double *Fs,
                    double *Fx)
 {
-    const call c = begin_call(field);
-    return end_call(&c, force(field, &(aw_bunch){.n = n, .s = s, .x = x}, Fs, Fx));
+    aw_call c;
+    if (!field) return AW_WRONG_ARGUMENT;
+    aw_call_begin(&c, field);
+    return aw_call_end(&c, force(field, &(aw_bunch){.n = n, .s = s, .x = x}, Fs, Fx));
 }
 
 static aw_status copy_grid(aw_field *f, aw_grid_info *info, double *Fs, double *Fx)
 {
     const aw_grid_view *g = &f->self.frame.grid;
     const size_t bytes = f->self.nodes * sizeof *Fs;
-    aw_status status = AW_OK;
-    if (!f->begun || !f->self.view) return aw_error(AW_ERR_ARG, "nothing has been observed yet");
-    if (Fs || Fx) status = solve(f);
+    aw_status status = Fs || Fx ? solve(f) : check_observed_once(f);
     if (status != AW_OK && status != AW_ERR_MAXEVAL) return status;
     if (Fs) memcpy(Fs, f->self.forces.Fs, bytes);
     if (Fx) memcpy(Fx, f->self.forces.Fx, bytes);
@@ -418,6 +538,8 @@ static aw_status copy_grid(aw_field *f, aw_grid_info *info, double *Fs, double *
 
 int aw_field_grid(aw_field *field, aw_grid_info *info, double *Fs, double *Fx)
 {
-    const call c = begin_call(field);
-    return end_call(&c, copy_grid(field, info, Fs, Fx));
+    aw_call c;
+    if (!field) return AW_WRONG_ARGUMENT;
+    aw_call_begin(&c, field);
+    return aw_call_end(&c, copy_grid(field, info, Fs, Fx));
 }

@@ -29,37 +29,76 @@ static void fail(aw_archive *a, aw_status status, int code)
     a->code = code;
 }
 
+/* @return 0, or the errno */
+static int write_memory(aw_archive *a, const void *bytes, size_t n)
+{
+    if (!a->to) return 0; /* measures */
+    if (n > a->length - a->place) return ENOSPC;
+    memcpy(a->to + a->place, bytes, n);
+    a->place += n;
+    return 0;
+}
+
 static void write_bytes(aw_archive *a, const void *bytes, size_t n)
 {
-    const int code = a->status == AW_OK ? aw_write_all(a->fd, bytes, n) : 0;
+    if (a->status != AW_OK) return;
+    const int code = a->fd < 0 ? write_memory(a, bytes, n) : aw_write_all(a->fd, bytes, n);
     if (code != 0) fail(a, AW_ERR_IO, code);
 }
 
-/* @return bytes read: fewer than n at the end of the file only */
+/* @return bytes read: fewer than n at the end only */
 static size_t read_bytes(aw_archive *a, void *bytes, size_t n)
 {
     size_t got = 0;
+    if (a->fd < 0) {
+        got = n < a->length - a->place ? n : a->length - a->place;
+        if (got > 0) memcpy(bytes, a->from + a->place, got);
+        a->place += got;
+        return got;
+    }
     const int code = aw_read_all(a->fd, bytes, n, &got);
     if (code != 0) fail(a, AW_ERR_IO, code);
     return got;
 }
 
-static void begin(aw_archive *a, aw_archive_way way, int fd)
+/* Go to a place, counted from the beginning. @return 0, or the errno */
+static int go_to(aw_archive *a, size_t place)
 {
-    *a = (aw_archive){.way = way, .fd = fd};
-    if (way == AW_ARCHIVE_TAKE_PART) return;
+    a->place = place;
+    return a->fd >= 0 && lseek(a->fd, (off_t)place, SEEK_SET) < 0 ? errno : 0;
+}
+
+static void begin(aw_archive *a, const aw_archive *as)
+{
+    *a = *as;
+    if (a->way == AW_ARCHIVE_TAKE_PART) return;
     a->buffer = aw_alloc(1, AW_ARCHIVE_BUFFER);
     if (!a->buffer) fail(a, AW_ERR_NOMEM, 0);
 }
 
-void aw_archive_take_part(aw_archive *a) { begin(a, AW_ARCHIVE_TAKE_PART, -1); }
+void aw_archive_take_part(aw_archive *a)
+{
+    begin(a, &(aw_archive){.way = AW_ARCHIVE_TAKE_PART, .fd = -1});
+}
+
+static void begin_save(aw_archive *a, const aw_archive *as)
+{
+    const header none = {.size = 0};
+    begin(a, as);
+    write_bytes(a, &none, sizeof none);
+}
 
 void aw_archive_save(aw_archive *a, int fd)
 {
-    const header none = {.size = 0};
-    begin(a, AW_ARCHIVE_SAVE, fd);
-    write_bytes(a, &none, sizeof none);
+    begin_save(a, &(aw_archive){.way = AW_ARCHIVE_SAVE, .fd = fd});
 }
+
+void aw_archive_save_memory(aw_archive *a, void *bytes, size_t length)
+{
+    begin_save(a, &(aw_archive){.way = AW_ARCHIVE_SAVE, .fd = -1, .to = bytes, .length = length});
+}
+
+size_t aw_archive_length(const aw_archive *a) { return sizeof(header) + a->size; }
 
 /* Read the next piece of the file, as it was written. */
 static void fill(aw_archive *a)
@@ -82,15 +121,27 @@ static const char *check_file(aw_archive *a)
     return NULL;
 }
 
-const char *aw_archive_load(aw_archive *a, int fd)
+static const char *begin_load(aw_archive *a, const aw_archive *as)
 {
-    begin(a, AW_ARCHIVE_LOAD, fd);
+    begin(a, as);
     if (a->status != AW_OK) return "needs more memory than there is";
     const char *wrong = check_file(a);
     if (a->status != AW_OK) return strerror(a->code);
-    if (!wrong && lseek(fd, sizeof(header), SEEK_SET) < 0) wrong = strerror(errno);
+    const int code = wrong ? 0 : go_to(a, sizeof(header));
+    if (code != 0) wrong = strerror(code);
     a->at = a->filled = 0;
     return wrong;
+}
+
+const char *aw_archive_load(aw_archive *a, int fd)
+{
+    return begin_load(a, &(aw_archive){.way = AW_ARCHIVE_LOAD, .fd = fd});
+}
+
+const char *aw_archive_load_memory(aw_archive *a, const void *bytes, size_t length)
+{
+    return begin_load(
+        a, &(aw_archive){.way = AW_ARCHIVE_LOAD, .fd = -1, .from = bytes, .length = length});
 }
 
 /* Hand the buffer to the file. */
@@ -115,7 +166,8 @@ aw_status aw_archive_end(aw_archive *a)
         flush(a);
         header h = {.size = a->size, .hash = a->hash};
         memcpy(h.mark, mark, sizeof mark);
-        if (lseek(a->fd, 0, SEEK_SET) < 0) fail(a, AW_ERR_IO, errno);
+        const int code = go_to(a, 0);
+        if (code != 0) fail(a, AW_ERR_IO, code);
         write_bytes(a, &h, sizeof h);
     } else if (is_active(a)) {
         if (a->at == a->filled) fill(a);

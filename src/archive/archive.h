@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of objects as bytes in a file: each object has one function that saves and loads it,
+/* The state of objects as bytes in a file or in memory: each object has one function that saves and loads it,
  * item by item in the same order, so that the two cannot differ. */
 #ifndef AW_ARCHIVE_ARCHIVE_H
 #define AW_ARCHIVE_ARCHIVE_H
@@ -25,10 +25,13 @@ enum { AW_ARCHIVE_BUFFER = 1 << 16 };
  *  it, on the same kind of machine. */
 typedef struct aw_archive {
     aw_archive_way way;
-    aw_status status; /* AW_OK, AW_ERR_IO, AW_ERR_NOMEM; AW_ERR_INPUT: the items differ from those
+    aw_status status;  /* AW_OK, AW_ERR_IO, AW_ERR_NOMEM; AW_ERR_INPUT: the items differ from those
                        * that the objects would save */
-    int code;         /* errno of the system, with AW_ERR_IO */
-    int fd;           /* borrowed */
+    int code;          /* errno of the system, with AW_ERR_IO */
+    int fd;            /* borrowed; -1: in memory, */
+    unsigned char *to; /* [length] saving, borrowed; NULL: only counts */
+    const unsigned char *from; /* [length] loading, borrowed */
+    size_t length, place;
     uint64_t size, hash;   /* saving: of what has left the buffer */
     size_t at, filled;     /* in the buffer */
     unsigned char *buffer; /* [AW_ARCHIVE_BUFFER], owned */
@@ -37,9 +40,17 @@ typedef struct aw_archive {
 /** Begin to save into an empty file that is open for reading and writing. */
 void aw_archive_save(aw_archive *archive, int fd);
 
+/** The same into `length` bytes of memory, borrowed until the end. With NULL and 0 nothing is saved
+ *  but aw_archive_length is known afterwards: how many bytes there have to be. */
+void aw_archive_save_memory(aw_archive *archive, void *bytes, size_t length);
+size_t aw_archive_length(const aw_archive *archive);
+
 /** Begin to load a file from its beginning.
  *  @return NULL, or what is wrong with the file, to follow its name: static storage */
 const char *aw_archive_load(aw_archive *archive, int fd);
+
+/** The same from memory, borrowed until the end. */
+const char *aw_archive_load_memory(aw_archive *archive, const void *bytes, size_t length);
 
 /** Begin to take part in the saving of another rank. */
 void aw_archive_take_part(aw_archive *archive);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +13,17 @@
 /* State of the process, as the terminal and the log file are. */
 static FILE *log_file;
 static int log_quiet, log_muted;
-static char log_last[256];   /* line last printed by aw_info_once */
-static char log_context[66]; /* with its colon */
+static char log_last[256]; /* line last printed by aw_info_once */
 static long log_errors;
 static char log_stored[4096]; /* errors that were muted, as lines */
 static size_t log_stored_end;
 
-/* Where this thread's first error goes; NULL: messages are printed. */
-static _Thread_local char *log_captured;
-static _Thread_local size_t log_captured_size;
+static atomic_int log_silent; /* 1: no thread prints */
+
+/* What errors of this thread begin with, and who takes its messages; NULL: they are printed. */
+static _Thread_local char log_context[66]; /* with its colon */
+static _Thread_local const aw_log_sink *log_sink;
+static _Thread_local long log_taken; /* errors that it took */
 
 /* The text of a message, to be freed; NULL if out of memory. */
 static char *text_of(const char *format, va_list args)
@@ -43,6 +46,7 @@ static void print_on(FILE *stream, const char *prefix, const char *text)
 
 static void print_line(FILE *stream, const char *prefix, const char *text)
 {
+    if (atomic_load(&log_silent)) return;
     if (stream && !log_muted) print_on(stream, prefix, text);
     if (log_file) print_on(log_file, prefix, text);
 }
@@ -59,19 +63,14 @@ static void store(const char *text)
         log_stored_end += (size_t)n;
 }
 
-void aw_log_capture(char *text, size_t size)
+const aw_log_sink *aw_log_capture(const aw_log_sink *sink)
 {
-    log_captured = text;
-    log_captured_size = size;
+    const aw_log_sink *before = log_sink;
+    log_sink = sink;
+    return before;
 }
 
-/* Copy an error to who captures it. @return 0: nobody does */
-static int capture(const char *format, va_list args)
-{
-    if (!log_captured) return 0;
-    if (!log_captured[0]) vsnprintf(log_captured, log_captured_size, format, args);
-    return 1;
-}
+void aw_log_silence(void) { atomic_store(&log_silent, 1); }
 
 void aw_log_context(const char *where)
 {
@@ -79,57 +78,62 @@ void aw_log_context(const char *where)
     if (where) snprintf(log_context, sizeof log_context, "%.63s: ", where);
 }
 
-/* Without memory for the text its format is printed, which says what happened, too. */
-void aw_error_print(const char *format, ...)
+/* Hand a message to who takes it, or print it. Without memory for the text its format is printed,
+ * which says what happened, too. */
+static void tell(aw_log_kind kind, const char *format, va_list args)
 {
     char prefix[sizeof "arcwake: error: " + sizeof log_context];
+    char *made = text_of(format, args);
+    const char *text = made ? made : format;
+    if (log_sink) {
+        log_taken += kind == AW_LOG_ERROR;
+        log_sink->take(log_sink->to, kind, kind == AW_LOG_ERROR ? log_context : "", text);
+    } else if (kind == AW_LOG_ERROR) {
+        snprintf(prefix, sizeof prefix, "arcwake: error: %s", log_context);
+        log_errors++;
+        if (log_muted) store(text);
+        print_line(stderr, prefix, text);
+    } else if (kind == AW_LOG_WARNING) {
+        print_line(stderr, "arcwake: warning: ", text);
+    } else {
+        print_line(log_quiet ? NULL : stdout, "", text);
+    }
+    free(made);
+}
+
+void aw_error_print(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    const int captured = capture(format, args);
+    tell(AW_LOG_ERROR, format, args);
     va_end(args);
-    if (captured) return;
-    va_start(args, format);
-    char *text = text_of(format, args);
-    va_end(args);
-    snprintf(prefix, sizeof prefix, "arcwake: error: %s", log_context);
-    log_errors++;
-    if (log_muted) store(text ? text : format);
-    print_line(stderr, prefix, text ? text : format);
-    free(text);
 }
 
 void aw_warn(const char *format, ...)
 {
     va_list args;
-    if (log_captured) return;
     va_start(args, format);
-    char *text = text_of(format, args);
+    tell(AW_LOG_WARNING, format, args);
     va_end(args);
-    print_line(stderr, "arcwake: warning: ", text ? text : format);
-    free(text);
 }
 
 void aw_info(const char *format, ...)
 {
     va_list args;
-    if (log_captured) return;
     va_start(args, format);
-    char *text = text_of(format, args);
+    tell(AW_LOG_INFO, format, args);
     va_end(args);
-    print_line(log_quiet ? NULL : stdout, "", text ? text : format);
-    free(text);
 }
 
 void aw_info_once(const char *format, ...)
 {
     char line[sizeof log_last];
     va_list args;
-    if (log_captured) return;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (strcmp(line, log_last) == 0) return;
-    memcpy(log_last, line, sizeof line);
+    if (!log_sink && strcmp(line, log_last) == 0) return;
+    if (!log_sink) memcpy(log_last, line, sizeof line);
     aw_info("%s", line);
 }
 
@@ -149,7 +153,7 @@ void aw_log_show_muted(void)
     log_stored_end = 0;
 }
 
-long aw_log_errors(void) { return log_errors; }
+long aw_log_errors(void) { return log_errors + log_taken; }
 
 /* @param[in] how  O_EXCL: never over a file that is there; or O_APPEND */
 static aw_status open_log(const char *path, int how)

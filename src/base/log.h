@@ -35,16 +35,29 @@ void aw_log_quiet(int quiet);
 void aw_log_mute(int mute);
 void aw_log_show_muted(void);
 
-/** Errors from now on begin with `where` and a colon ("step 3, S = 0.06 m"), so that one line says
+/** Errors of this thread from now on begin with `where` and a colon ("step 3, S = 0.06 m"), so that one line says
  *  what happened and when; at most 63 bytes. NULL: no longer. */
 void aw_log_context(const char *where);
 
-/** From now on this thread prints nothing: the first error is copied to `text`, cut to `size` bytes
- *  with the 0, and all other messages are dropped. For a library, whose caller prints.
- *  @param[in] text  borrowed until the next call; NULL: print again */
-void aw_log_capture(char *text, size_t size);
+typedef enum aw_log_kind { AW_LOG_ERROR, AW_LOG_WARNING, AW_LOG_INFO } aw_log_kind;
 
-/** Number of errors so far, printed or not. */
+/** Who takes the messages of a thread. `where` is that of aw_log_context with its colon, or "";
+ *  both texts are borrowed for the call, which may be made within any function of the program. */
+typedef struct aw_log_sink {
+    void (*take)(void *to, aw_log_kind kind, const char *where, const char *text);
+    void *to;
+} aw_log_sink;
+
+/** From now on this thread prints nothing: its messages go to `sink`. For a library, whose caller
+ *  prints. Threads that it makes have no sink (aw_log_silence).
+ *  @param[in] sink  borrowed until the next call; NULL: print again
+ *  @return the one that there was, or NULL */
+const aw_log_sink *aw_log_capture(const aw_log_sink *sink);
+
+/** From now on no thread of the process prints: what nobody takes is lost. */
+void aw_log_silence(void);
+
+/** Number of errors so far, printed, muted or taken from this thread. */
 long aw_log_errors(void);
 
 /** Copy all further messages to a new file at `path`, where nothing may be; a log file that is open

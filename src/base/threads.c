@@ -65,18 +65,24 @@ size_t aw_threads_stack(void)
     return requested > 0 ? requested : default_stack();
 }
 
-aw_status aw_threads_begin(void)
+aw_status aw_threads_check_stack(void)
 {
     const char *name = "";
     const size_t requested = requested_stack(&name);
+    if (requested == 0 || requested >= AW_STACK_BYTES) return AW_OK;
+    return aw_error(AW_ERR_NOMEM,
+                    "%s: stacks of %zu KiB are too small, threads need %zu KiB "
+                    "(unset it, or set it to 1M or more)",
+                    name, requested >> 10, AW_STACK_BYTES >> 10);
+}
+
+aw_status aw_threads_begin(void)
+{
     const int wanted = omp_get_max_threads();
     const int allowed = aw_threads_limit("OMP_NUM_THREADS", wanted);
     if (allowed < wanted) omp_set_num_threads(allowed);
-    if (requested > 0 && requested < AW_STACK_BYTES)
-        return aw_error(AW_ERR_NOMEM,
-                        "%s: stacks of %zu KiB are too small, threads need %zu KiB "
-                        "(unset it, or set it to 1M or more)",
-                        name, requested >> 10, AW_STACK_BYTES >> 10);
+    const aw_status status = aw_threads_check_stack();
+    if (status != AW_OK) return status;
 #ifdef __GLIBC__
     const char *limit;
     /* By default every thread reserves 64 MiB of addresses for a heap of its own. */

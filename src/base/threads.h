@@ -18,6 +18,9 @@ int aw_threads_limit(const char *origin, int wanted);
  *  @return AW_OK; AW_ERR_NOMEM: OMP_STACKSIZE is too small (message) */
 aw_status aw_threads_begin(void);
 
+/** Refuse stacks that OMP_STACKSIZE makes too small. @return AW_OK, AW_ERR_NOMEM (message) */
+aw_status aw_threads_check_stack(void);
+
 /** Stack of a thread of OpenMP [bytes]. */
 size_t aw_threads_stack(void);
 

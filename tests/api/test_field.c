@@ -10,60 +10,11 @@
 #include <unistd.h>
 
 #include "src/api/arcwake.h"
+#include "tests/api/bunch_fixture.h"
 #include "tests/assert_close.h"
 #include "validation/analytic.h"
 
-#define RADIUS 25.13
-#define GAMMA 1e4
-#define SIGMA 50e-6
-#define LIGHT 299792458.0
-#define CHARGE 1e-9
-
-enum { N = 60000, PLACES = 25 };
-
-/* A round bunch of quasi-random particles (additive recurrence), cut at 4 sigma. */
-typedef struct bunch {
-    double s0[N], x[N], s[N], ps[N], px[N], charge[N];
-    size_t n;
-} bunch;
-
-static bunch *draw(void)
-{
-    bunch *b = calloc(1, sizeof *b);
-    assert_non_null(b);
-    for (size_t i = 0; b->n < N; ++i) {
-        const double u = fmod(0.5 + 0.7548776662466927 * (double)i, 1.0);
-        const double v = fmod(0.5 + 0.5698402909980532 * (double)i, 1.0);
-        const double r = sqrt(-2.0 * log(u > 0.0 ? u : 0.5)), angle = 6.283185307179586 * v;
-        if (r > 4.0) continue;
-        b->s0[b->n] = SIGMA * r * cos(angle);
-        b->x[b->n] = SIGMA * r * sin(angle);
-        b->ps[b->n] = GAMMA;
-        b->charge[b->n++] = CHARGE / N;
-    }
-    return b;
-}
-
-/* Observe the bunch with its centre at S. */
-static int observe_at(aw_field *field, bunch *b, double S)
-{
-    const double beta = sqrt(1.0 - 1.0 / (GAMMA * GAMMA));
-    for (size_t i = 0; i < b->n; ++i) b->s[i] = S + b->s0[i];
-    const aw_bunch now = {b->n, b->s, b->x, b->ps, b->px, b->charge};
-    return aw_field_observe(field, S / (beta * LIGHT), &now);
-}
-
-static const aw_section bend[] = {{0.2, 0.0, 0.0, 0.0}, {5.0, 1.0 / RADIUS, 0.0, 0.0}};
-
-static aw_field *lcls(void)
-{
-    aw_options options = aw_default_options();
-    aw_field *field;
-    options.tolerance = 1e-4;
-    options.upstream_m = 1e4;
-    assert_int_equal(aw_field_new(&options, bend, 2, &field), AW_DONE);
-    return field;
-}
+enum { PLACES = 25 };
 
 /* Steps of unequal lengths through the entrance into the steady state, then Derbenev's force on the
  * axis. Seen is an rms of 0.07 % of the largest force: 0.04 % are space charge, which the closed
@@ -123,11 +74,6 @@ static void points_and_nodes_agree(void **state)
     free(Fx);
     aw_field_free(field);
     free(b);
-}
-
-static void says(const aw_field *field, const char *words)
-{
-    if (!strstr(aw_message(field), words)) fail_msg("'%s' is not in: %s", words, aw_message(field));
 }
 
 static void bad_calls_have_one_line(void **state)
