@@ -11,8 +11,9 @@
 #include <aw_version.h>
 
 #include "pic/gather.h"
-#include "pic/lattice.h"
 #include "pic/particle/grid.h"
+#include "pic/push.h"
+#include "src/api/orbit.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
@@ -43,6 +44,12 @@ struct aw_field {
     double ct;                   /* c times the time of the newest observation [m] */
     int solved;                  /* 1: potentials and forces are of that */
     aw_particles *bunch, *point; /* copies of the caller's; point->n: how many there is room for */
+    struct {
+        aw_gather *gather; /* with the vector potentials of the last kick, or NULL */
+        size_t n;          /* particles of that */
+        double *momentum;  /* [2][n]: before the kick */
+        double ahead, end; /* c times the time ahead of the last kick, and when it ended [m] */
+    } kick;
 };
 
 aw_options aw_default_options(void)
@@ -112,28 +119,6 @@ static aw_status check_options(const aw_options *o)
     return AW_OK;
 }
 
-/* The orbit as a lattice. Its energy sets fields, which nobody feels: the caller moves the
- * particles. */
-static aw_status make_lattice(aw_field *f, const aw_section *orbit, size_t n)
-{
-    aw_status status = AW_OK;
-    aw_element *element = aw_alloc(n, sizeof *element);
-    AW_TRY(element ? AW_OK : AW_ERR_NOMEM);
-    if (n == 0 || !orbit) AW_TRY(aw_error(AW_ERR_ARG, "the design orbit has no sections"));
-    for (size_t i = 0; i < n; ++i)
-        element[i] = (aw_element){.kind = orbit[i].curvature != 0.0 ? AW_BEND : AW_DRIFT,
-                                  .name = "section",
-                                  .length = orbit[i].length_m,
-                                  .angle = orbit[i].curvature * orbit[i].length_m,
-                                  .e1 = orbit[i].e1,
-                                  .e2 = orbit[i].e2};
-    AW_TRY(aw_lattice_new(element, n, 1e4,
-                          f->options.steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
-done:
-    aw_free(element);
-    return status;
-}
-
 static aw_status make(aw_field *f, const aw_section *orbit, size_t n)
 {
     const aw_options *o = &f->options;
@@ -141,7 +126,9 @@ static aw_status make(aw_field *f, const aw_section *orbit, size_t n)
     aw_solver *solver = NULL;
     aw_status status = AW_OK;
     AW_TRY(check_options(o));
-    AW_TRY(make_lattice(f, orbit, n));
+    /* its energy sets fields, which nobody feels: the caller moves the particles */
+    AW_TRY(aw_orbit_lattice(orbit, n, 1e4, o->steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT,
+                            &f->lattice));
     AW_TRY(aw_gather_new(o->grid[0], o->grid[1], &f->gather));
     AW_TRY(aw_device_open(o->device ? o->device : "cpu", &device, &f->device));
     if (strlen(f->solver) + 1 == sizeof f->solver) f->solver[0] = '\0';
@@ -170,6 +157,8 @@ void aw_field_free(aw_field *f)
     if (!f) return;
     if (f->begun) aw_self_field_free(&f->self);
     aw_gather_free(f->gather);
+    aw_gather_free(f->kick.gather);
+    aw_free(f->kick.momentum);
     aw_device_close(&f->device);
     aw_particles_free(f->bunch);
     aw_particles_free(f->point);
@@ -270,7 +259,8 @@ static aw_status begin_field(aw_field *f, const moments *first)
                     .gamma = o->gamma > 0.0 ? o->gamma : first->gamma,
                     .upstream_cut = o->upstream_m,
                     .slices = (size_t)fmax(4.0, fmin(1e6, o->history_MiB / slice))},
-        .tolerance = o->tolerance};
+        .tolerance = o->tolerance,
+        .vectors = 1};
     const aw_status status = aw_self_field_init(&f->self, &params);
     f->begun = status == AW_OK;
     if (!f->begun) aw_self_field_free(&f->self);
@@ -391,6 +381,83 @@ int aw_field_force(aw_field *field, size_t n, const double *s, const double *x, 
 {
     const call c = begin_call(field);
     return end_call(&c, force(field, &(aw_bunch){.n = n, .s = s, .x = x}, Fs, Fx));
+}
+
+/* ------------------------------------------------------------------------------------- kicks */
+
+/* Room for the kick of n particles; *first: nothing is known of an earlier kick. */
+static aw_status reserve_kick(aw_field *f, size_t n, int *first)
+{
+    *first = !f->kick.gather;
+    if (f->kick.gather && f->kick.n == n) return AW_OK;
+    aw_gather_free(f->kick.gather);
+    aw_free(f->kick.momentum);
+    f->kick.gather = NULL;
+    f->kick.momentum = aw_alloc(n, 2 * sizeof *f->kick.momentum);
+    f->kick.n = n;
+    if (!f->kick.momentum) return AW_ERR_NOMEM;
+    return aw_gather_new(f->options.grid[0], f->options.grid[1], &f->kick.gather);
+}
+
+/* What the momenta have changed, along the design tangent and normal of each particle. */
+static void momentum_change(const aw_field *f, double *dps, double *dpx)
+{
+    const aw_particles *p = f->bunch;
+    const aw_orbit_view *orbit = &f->lattice->orbit;
+    const aw_orbit_point centre = aw_orbit_at(orbit, f->self.frame.grid.S);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < p->n; ++i) {
+        const double dz = p->pz[i] - f->kick.momentum[i];
+        const double dx = p->px[i] - f->kick.momentum[p->n + i];
+        const double along = (p->z[i] - centre.z) * centre.ct + (p->x[i] - centre.x) * centre.st;
+        double offset;
+        const double s = aw_orbit_project(orbit, p->z[i], p->x[i], centre.S + along, &offset);
+        const aw_orbit_point at = aw_orbit_at(orbit, s);
+        dps[i] = dz * at.ct + dx * at.st;
+        dpx[i] = dx * at.ct - dz * at.st;
+    }
+}
+
+static aw_status kick(aw_field *f, double ahead, size_t n, double *dps, double *dpx)
+{
+    aw_status status = AW_OK;
+    const aw_status found = solve(f);
+    int first;
+    aw_gather_stats stats;
+    if (found != AW_OK && found != AW_ERR_MAXEVAL) return found;
+    if (n != f->bunch->n || !dps || !dpx)
+        return aw_error(AW_ERR_ARG, "%zu kicks (expected %zu, one of each observed particle)", n,
+                        f->bunch->n);
+    if (!(ahead >= 0.0 && isfinite(ahead)))
+        return aw_error(AW_ERR_ARG, "ahead: %g s (expected at least 0)", ahead / AW_C);
+    AW_TRY(reserve_kick(f, n, &first));
+    const double behind = first ? 0.0 : f->ct - f->kick.end;
+    if (behind < 0.0)
+        AW_TRY(aw_error(AW_ERR_ARG,
+                        "the last kick ended %g s behind this observation (expected one kick at "
+                        "each, with at most the time to the next one ahead)",
+                        -behind / AW_C));
+    memcpy(f->kick.momentum, f->bunch->pz, n * sizeof(double));
+    memcpy(f->kick.momentum + n, f->bunch->px, n * sizeof(double));
+    const aw_gather_params gather = {.grid = &f->self.frame.grid,
+                                     .forces = &f->self.forces,
+                                     .gamma = f->self.params.history.gamma,
+                                     .kick = behind,
+                                     .vectors = 1,
+                                     .since = f->kick.ahead};
+    AW_TRY(aw_gather_step(f->kick.gather, &gather, f->bunch, dps, dpx, &stats));
+    AW_TRY(aw_push_kick(f->bunch, dps, dpx, ahead));
+    momentum_change(f, dps, dpx);
+    f->kick.ahead = ahead;
+    f->kick.end = f->ct + ahead;
+done:
+    return status != AW_OK ? status : found;
+}
+
+int aw_field_kick(aw_field *field, double ahead, size_t n, double *dps, double *dpx)
+{
+    const call c = begin_call(field);
+    return end_call(&c, kick(field, AW_C * ahead, n, dps, dpx));
 }
 
 static aw_status copy_grid(aw_field *f, aw_grid_info *info, double *Fs, double *Fx)
