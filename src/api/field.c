@@ -14,6 +14,7 @@
 #include <aw_version.h>
 
 #include "pic/particle/grid.h"
+#include "src/api/orbit.h"
 #include "src/base/memory.h"
 #include "src/base/threads.h"
 #include "src/base/units.h"
@@ -54,8 +55,7 @@ const char *aw_library_version(void) { return AW_VERSION; }
 
 const char *aw_message(const aw_field *field) { return field ? field->message : "out of memory"; }
 
-/* Keep the first error of a call. */
-static void take(void *to, aw_log_kind kind, const char *where, const char *text)
+void aw_message_take(void *to, aw_log_kind kind, const char *where, const char *text)
 {
     char *message = to;
     (void)where;
@@ -64,7 +64,7 @@ static void take(void *to, aw_log_kind kind, const char *where, const char *text
 
 void aw_call_begin(aw_call *c, aw_field *field)
 {
-    *c = (aw_call){.field = field, .sink = {take, field->message}};
+    *c = (aw_call){.field = field, .sink = {aw_message_take, field->message}};
     field->message[0] = '\0';
     aw_log_silence(); /* threads of devices, whose messages nobody takes */
     c->before = aw_log_capture(&c->sink);
@@ -160,32 +160,6 @@ static aw_status check_options(const aw_options *o)
     return AW_OK;
 }
 
-/* The orbit as a lattice. Its energy sets fields, which nobody feels: the caller moves the
- * particles. */
-#define AW_ANY_GAMMA 1e4
-
-static aw_status make_lattice(aw_field *f)
-{
-    const size_t n = f->sections;
-    aw_status status = AW_OK;
-    aw_element *element = aw_alloc(n, sizeof *element);
-    AW_TRY(element ? AW_OK : AW_ERR_NOMEM);
-    for (size_t i = 0; i < n; ++i) {
-        const aw_section *one = &f->section[i];
-        element[i] = (aw_element){.kind = one->curvature != 0.0 ? AW_BEND : AW_DRIFT,
-                                  .name = "section",
-                                  .length = one->length_m,
-                                  .angle = one->curvature * one->length_m,
-                                  .e1 = one->e1,
-                                  .e2 = one->e2};
-    }
-    AW_TRY(aw_lattice_new(element, n, AW_ANY_GAMMA,
-                          f->options.steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
-done:
-    aw_free(element);
-    return status;
-}
-
 aw_status aw_field_make(aw_field *f)
 {
     const aw_options *o = &f->options;
@@ -199,7 +173,9 @@ aw_status aw_field_make(aw_field *f)
     AW_TRY(aw_threads_try(f->threads));
     omp_set_num_threads(f->threads);
     const aw_device_params device = {.threads = f->threads, .inner_density = 1.0};
-    AW_TRY(make_lattice(f));
+    /* its energy sets fields, which nobody feels: the caller moves the particles */
+    AW_TRY(aw_orbit_lattice(f->section, f->sections, 1e4,
+                            o->steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
     AW_TRY(aw_gather_new(o->grid[0], o->grid[1], &f->gather));
     AW_TRY(aw_device_open(f->device_name, &device, &f->device));
     AW_TRY(aw_solver_new(f->solver, &f->device, &solver)); /* whether there is such a one */
@@ -227,11 +203,10 @@ static aw_status make_new(aw_field *f, const aw_options *options, const aw_secti
     AW_TRY(aw_options_text("solver", f->options.solver, f->solver, sizeof f->solver));
     AW_TRY(aw_options_text("device", f->options.device, f->device_name, sizeof f->device_name));
     f->options.solver = f->options.device = NULL;
-    if (n == 0 || !orbit) AW_TRY(aw_error(AW_ERR_ARG, "the design orbit has no sections"));
-    f->section = aw_alloc(n, sizeof *f->section);
+    f->sections = orbit ? n : 0;
+    f->section = aw_alloc(f->sections, sizeof *f->section);
     AW_TRY(f->section ? AW_OK : AW_ERR_NOMEM);
-    memcpy(f->section, orbit, n * sizeof *orbit);
-    f->sections = n;
+    if (orbit) memcpy(f->section, orbit, n * sizeof *orbit);
     AW_TRY(aw_field_make(f));
 done:
     return status;
@@ -252,6 +227,7 @@ void aw_field_free(aw_field *f)
     if (!f) return;
     if (f->begun) aw_self_field_free(&f->self);
     aw_gather_free(f->gather);
+    aw_kick_free(&f->kick);
     aw_device_close(&f->device);
     aw_particles_free(f->bunch);
     aw_particles_free(f->point);
@@ -262,8 +238,7 @@ void aw_field_free(aw_field *f)
 
 /* ------------------------------------------------------------------------------ observation */
 
-/* Room for n particles; what was there is lost. */
-static aw_status reserve(aw_particles **p, size_t n)
+aw_status aw_field_reserve(aw_particles **p, size_t n)
 {
     aw_status status = AW_OK;
     if (*p && (*p)->n == n) return AW_OK;
@@ -352,7 +327,8 @@ aw_status aw_field_begin(aw_field *f)
                     .gamma = o->gamma > 0.0 ? o->gamma : first->gamma,
                     .upstream_cut = o->upstream_m,
                     .slices = (size_t)fmax(4.0, fmin(1e6, o->history_MiB / slice))},
-        .tolerance = o->tolerance};
+        .tolerance = o->tolerance,
+        .vectors = 1};
     const aw_status status = aw_self_field_init(&f->self, &params);
     f->begun = status == AW_OK;
     if (!f->begun) aw_self_field_free(&f->self);
@@ -398,14 +374,16 @@ static aw_status observe(aw_field *f, double ct, const aw_bunch *o)
     if (status != AW_OK) return status;
     const int is_first = !f->begun;
     const aw_frame before = f->self.frame;
-    AW_TRY(reserve(&f->bunch, o->n));
+    AW_TRY(aw_field_reserve(&f->bunch, o->n));
     if (is_first) f->first = m;
     if (is_first) AW_TRY(aw_field_begin(f));
+    f->kick.observed = 0;
     copy_bunch(f, o, m.charge);
     AW_TRY(aw_frame_fit(&f->self.frame, &f->lattice->orbit, f->bunch, m.s));
     AW_TRY(aw_self_field_deposit(&f->self, f->bunch, ct));
     f->ct = ct;
     f->solved = 0;
+    f->kick.observed = 1;
     return AW_OK;
 done:
     f->self.frame = before;
@@ -431,8 +409,7 @@ static aw_status check_observed_once(const aw_field *f)
     return aw_error(AW_ERR_ARG, "nothing has been observed yet");
 }
 
-/* Compute the forces on the grid unless they are known. @return also AW_ERR_MAXEVAL, with them */
-static aw_status solve(aw_field *f)
+aw_status aw_field_solve(aw_field *f)
 {
     aw_status status = check_observed_once(f);
     if (status != AW_OK) return status;
@@ -486,13 +463,13 @@ static void turn_forces(const aw_field *f, const aw_bunch *at, double *Fs, doubl
 static aw_status force(aw_field *f, const aw_bunch *at, double *Fs, double *Fx)
 {
     aw_status status = AW_OK;
-    const aw_status found = solve(f);
+    const aw_status found = aw_field_solve(f);
     aw_gather_stats stats;
     if (found != AW_OK && found != AW_ERR_MAXEVAL) return found;
     if (at->n == 0) return found;
     if (!at->s || !at->x || !Fs || !Fx)
         AW_TRY(aw_error(AW_ERR_ARG, "an array of the points is missing"));
-    AW_TRY(reserve(&f->point, at->n));
+    AW_TRY(aw_field_reserve(&f->point, at->n));
     const size_t outside = place_points(f, at->n, at->s, at->x);
     const aw_gather_params gather = {.grid = &f->self.frame.grid,
                                      .forces = &f->self.forces,
@@ -519,7 +496,7 @@ static aw_status copy_grid(aw_field *f, aw_grid_info *info, double *Fs, double *
 {
     const aw_grid_view *g = &f->self.frame.grid;
     const size_t bytes = f->self.nodes * sizeof *Fs;
-    aw_status status = Fs || Fx ? solve(f) : check_observed_once(f);
+    aw_status status = Fs || Fx ? aw_field_solve(f) : check_observed_once(f);
     if (status != AW_OK && status != AW_ERR_MAXEVAL) return status;
     if (Fs) memcpy(Fs, f->self.forces.Fs, bytes);
     if (Fx) memcpy(Fx, f->self.forces.Fx, bytes);
