@@ -106,53 +106,85 @@ static void begin_clusters(aw_multi *multi, const aw_cluster *cluster, size_t n,
     }
 }
 
-/* Merge the results of a task into those of its cluster. */
-static void merge_task(const aw_multi *multi, size_t bin, size_t index, const aw_cluster *whole,
-                       const aw_clustered *out)
+/* Numbers of a task at a point that add up over tasks. */
+enum { REST = AW_RESULTS, ERROR = 2 * AW_RESULTS, REST_ERROR, NUMBERS };
+
+static void numbers_at(const aw_multi *multi, const aw_clustered *sums, size_t p, double v[NUMBERS])
 {
-    const aw_task *task = &multi->tasks.task[index];
-    const aw_cluster *part = &multi->chunks.cluster[index];
-    const aw_clustered mine = sums_of(multi, bin);
-    for (size_t i = 0; i < part->tiles; ++i) {
-        const size_t to = i * whole->regions + task->from, from = i * part->regions;
-        const size_t first = part->tile[i].first, end = first + part->tile[i].count;
-        memcpy(&whole->worst[to], &part->worst[from], part->regions * sizeof *part->worst);
-        memcpy(&whole->refused[to], &part->refused[from], part->regions);
-        whole->coarse[i] += part->coarse[i];
-        for (size_t p = first; p < end; ++p) {
-            for (unsigned k = 0; k < AW_RESULTS; ++k) {
-                out->I[p][k] += mine.I[p][k];
-                out->rest[p][k] += mine.rest[p][k];
-            }
-            out->error[p] += mine.error[p] - multi->chunks.start[p];
-            out->rest_error[p] += mine.rest_error[p];
-        }
+    for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        v[k] = sums->I[p][k];
+        v[REST + k] = sums->rest[p][k];
+    }
+    v[ERROR] = sums->error[p] - multi->chunks.start[p];
+    v[REST_ERROR] = sums->rest_error[p];
+}
+
+static void add_numbers(const aw_clustered *out, size_t p, const double v[NUMBERS])
+{
+    for (unsigned k = 0; k < AW_RESULTS; ++k) {
+        out->I[p][k] += v[k];
+        out->rest[p][k] += v[REST + k];
+    }
+    out->error[p] += v[ERROR];
+    out->rest_error[p] += v[REST_ERROR];
+}
+
+/* What becomes of the numbers of a task. */
+typedef enum merge_pass { MERGE_OUT, MERGE_NOTE, MERGE_ADD } merge_pass;
+
+/* Of a tile of a task: add to the results of the cluster, or to the exchange. The exchange has a
+ * row for each point; the increase of errors of a tile is in that of its first one. */
+static void merge_tile(aw_multi *multi, merge_pass pass, const aw_clustered *mine, size_t tile,
+                       const aw_cluster *part, const aw_cluster *whole, const aw_clustered *out)
+{
+    const size_t first = part->tile[tile].first, end = first + part->tile[tile].count;
+    double v[NUMBERS];
+    if (pass == MERGE_OUT) whole->coarse[tile] += part->coarse[tile];
+    if (pass == MERGE_NOTE) aw_exchange_note(&multi->exact, NUMBERS, part->coarse[tile]);
+    if (pass == MERGE_ADD) aw_exchange_add(&multi->exact, first, NUMBERS, part->coarse[tile]);
+    for (size_t p = first; p < end; ++p) {
+        numbers_at(multi, mine, p, v);
+        if (pass == MERGE_OUT) add_numbers(out, p, v);
+        for (size_t k = 0; pass == MERGE_NOTE && k < NUMBERS; ++k)
+            aw_exchange_note(&multi->exact, k, v[k]);
+        for (size_t k = 0; pass == MERGE_ADD && k < NUMBERS; ++k)
+            aw_exchange_add(&multi->exact, p, k, v[k]);
     }
 }
 
 /* Merge this rank's bins, in the order of bins. */
-static void merge_bins(const aw_multi *multi, const aw_cluster *cluster, const aw_clustered *out)
+static void merge_bins(aw_multi *multi, merge_pass pass, const aw_cluster *cluster,
+                       const aw_clustered *out)
+{
+    const aw_tasks *t = &multi->tasks;
+    for (size_t b = 0; b < t->bins; ++b) {
+        const aw_clustered mine = sums_of(multi, b);
+        for (size_t i = t->begin[b]; multi->mine[b] && i < t->begin[b + 1]; ++i) {
+            const aw_cluster *part = &multi->chunks.cluster[i];
+            for (size_t k = 0; k < part->tiles; ++k)
+                merge_tile(multi, pass, &mine, k, part, &cluster[t->task[i].cluster], out);
+        }
+    }
+}
+
+/* Copy what each region has from this rank's bins, whose regions no other bin has. */
+static void copy_regions(const aw_multi *multi, const aw_cluster *cluster)
 {
     const aw_tasks *t = &multi->tasks;
     for (size_t b = 0; b < t->bins; ++b)
-        for (size_t i = t->begin[b]; multi->mine[b] && i < t->begin[b + 1]; ++i)
-            merge_task(multi, b, i, &cluster[t->task[i].cluster], out);
+        for (size_t i = t->begin[b]; multi->mine[b] && i < t->begin[b + 1]; ++i) {
+            const aw_cluster *part = &multi->chunks.cluster[i];
+            const aw_cluster *whole = &cluster[t->task[i].cluster];
+            for (size_t k = 0; k < part->tiles; ++k) {
+                const size_t to = k * whole->regions + t->task[i].from, from = k * part->regions;
+                memcpy(&whole->worst[to], &part->worst[from], part->regions * sizeof(float));
+                memcpy(&whole->refused[to], &part->refused[from], part->regions);
+            }
+        }
 }
 
-/* The sums at all points as parts of the buffer that is summed over the ranks. */
-static aw_clustered exchanged_sums(const aw_multi *multi)
-{
-    double *at = multi->exchange;
-    aw_clustered sums;
-    sums.I = (double(*)[AW_RESULTS])at;
-    sums.rest = sums.I + multi->points;
-    sums.error = at + 2 * multi->points * AW_RESULTS;
-    sums.rest_error = sums.error + multi->points;
-    return sums;
-}
-
-/* Pack (into = 1) or unpack (0) worst, refused and coarse of the clusters; with buffer NULL only
- * count them. @return the number of numbers */
+/* Pack (into = 1) or unpack (0) worst and refused of the clusters; with buffer NULL only count
+ * them. @return the number of numbers */
 static size_t pack_clusters(const aw_cluster *cluster, size_t n, float *buffer, int into)
 {
     size_t at = 0;
@@ -169,25 +201,15 @@ static size_t pack_clusters(const aw_cluster *cluster, size_t n, float *buffer, 
             }
         }
         at += 2 * regions;
-        for (size_t i = 0; buffer && i < one->tiles; ++i) {
-            if (into)
-                buffer[at + i] = one->coarse[i];
-            else
-                one->coarse[i] = buffer[at + i];
-        }
-        at += one->tiles;
     }
     return at;
 }
 
-/* Merge this rank's bins, then the ranks. */
-static aw_status merge_ranks(aw_multi *multi, const aw_cluster *cluster, size_t n,
-                             const aw_clustered *out)
+/* Exchange worst and refused of all regions, each of which one rank knows. */
+static aw_status exchange_regions(aw_multi *multi, const aw_cluster *cluster, size_t n)
 {
-    const size_t sums = 2 * (AW_RESULTS + 1) * multi->points;
     const size_t singles = pack_clusters(cluster, n, NULL, 0);
     aw_status status = AW_OK;
-    AW_TRY(aw_comm_agree(aw_multi_grow_exchange(multi, sums)));
     AW_TRY(aw_comm_agree(aw_grow((void **)&multi->exchange_single,
                                  &multi->capacity[AW_MULTI_EXCHANGE_SINGLE], singles,
                                  sizeof *multi->exchange_single)));
@@ -195,20 +217,35 @@ static aw_status merge_ranks(aw_multi *multi, const aw_cluster *cluster, size_t 
         memset(cluster[c].worst, 0, cluster[c].tiles * cluster[c].regions * sizeof(float));
         memset(cluster[c].refused, 0, cluster[c].tiles * cluster[c].regions);
     }
-    const aw_clustered mine = exchanged_sums(multi);
-    merge_bins(multi, cluster, &mine);
+    copy_regions(multi, cluster);
     pack_clusters(cluster, n, multi->exchange_single, 1);
-    aw_comm_sum(multi->exchange, sums);
     aw_comm_sum_single(multi->exchange_single, singles);
     pack_clusters(cluster, n, multi->exchange_single, 0);
+done:
+    return status;
+}
+
+/* Merge the bins of all ranks. A point has a term from each block. */
+static aw_status merge_ranks(aw_multi *multi, const aw_cluster *cluster, size_t n,
+                             const aw_clustered *out)
+{
+    aw_exchange *exact = &multi->exact;
+    double v[NUMBERS];
+    aw_status status = AW_OK;
+    AW_TRY(exchange_regions(multi, cluster, n));
+    aw_exchange_begin(exact, NUMBERS + 1);
+    merge_bins(multi, MERGE_NOTE, cluster, out);
+    AW_TRY(aw_exchange_open(exact, multi->points, multi->tasks.blocks));
+    merge_bins(multi, MERGE_ADD, cluster, out);
+    aw_exchange_sum(exact);
     for (size_t p = 0; p < multi->points; ++p) {
-        for (unsigned k = 0; k < AW_RESULTS; ++k) {
-            out->I[p][k] += mine.I[p][k];
-            out->rest[p][k] += mine.rest[p][k];
-        }
-        out->error[p] += mine.error[p];
-        out->rest_error[p] += mine.rest_error[p];
+        for (size_t k = 0; k < NUMBERS; ++k) v[k] = aw_exchange_get(exact, p, k);
+        add_numbers(out, p, v);
     }
+    for (size_t c = 0; c < n; ++c)
+        for (size_t i = 0; i < cluster[c].tiles; ++i)
+            cluster[c].coarse[i] +=
+                (float)aw_exchange_get(exact, cluster[c].tile[i].first, NUMBERS);
 done:
     return status;
 }
@@ -286,10 +323,12 @@ aw_status aw_multi_evaluate(void *state, const aw_cluster_call *whole, aw_work *
                               multi->weight,    t->bins,      SIZE_MAX};
     AW_TRY(aw_multi_run_bins(multi, &list));
     if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(multi)));
-    if (multi->ranks > 1)
+    if (multi->ranks > 1) {
         AW_TRY(merge_ranks(multi, cluster, n, out));
-    else
-        merge_bins(multi, cluster, out);
+    } else {
+        copy_regions(multi, cluster);
+        merge_bins(multi, MERGE_OUT, cluster, out);
+    }
     aw_multi_work_sum(multi, t->bins, work);
 done:
     return status;

@@ -11,7 +11,7 @@
 /* Bins: the runs of nodes and then, if pending, the convolution. */
 typedef struct integrate_call {
     aw_multi *multi;
-    const aw_common_rule *rule; /* NULL: no nodes */
+    aw_common_rule *rule; /* NULL: no nodes; its sums are added to */
     const aw_scales *scales;
     size_t runs;
     size_t (*tables)[3]; /* [runs]: tables, directions, offsets */
@@ -68,34 +68,83 @@ static double convolution_cost(const aw_multi *multi, size_t runs)
     return seconds[i] > 0.0 ? multi->seconds[runs] * nodes[i] / seconds[i] : 0.0;
 }
 
-/* Sum over the ranks. @param[out] sums  for each point the sums over the runs, in the order of
- * runs, and the check; then the three numbers of the tables. @param[out] convolved  for each point
- * the convolution; then its cost */
-static aw_status merge_ranks(const integrate_call *c, const double **sums, const double **convolved)
+/* Sums at a point: the results, and the check. */
+enum { NUMBERS = AW_RESULTS + 1 };
+
+/* Add the sums of this rank's runs to those of the rule, in the order of the runs. */
+static void merge_runs(const integrate_call *c)
+{
+    const aw_multi *multi = c->multi;
+    const aw_common_rule *rule = c->rule;
+    for (size_t p = 0; rule && p < multi->points; ++p) {
+        double sum[NUMBERS] = {0.0};
+        for (size_t b = 0; b < c->runs; ++b) {
+            for (unsigned k = 0; k < AW_RESULTS; ++k)
+                sum[k] += multi->I[b * multi->points + p][k];
+            sum[AW_RESULTS] += multi->error[b * multi->points + p];
+        }
+        for (unsigned k = 0; k < AW_RESULTS; ++k) rule->I[p][k] += sum[k];
+        if (rule->check) rule->check[p] += sum[AW_RESULTS];
+    }
+}
+
+/* Note, or add, the numbers of this rank's runs. */
+static void pass_runs(const integrate_call *c, int add)
 {
     aw_multi *multi = c->multi;
-    const size_t width = AW_RESULTS + 1, far = multi->points * width + 3;
-    const size_t n = far + (is_pending(multi) ? multi->points * AW_RESULTS + 1 : 0);
+    for (size_t b = 0; b < c->runs; ++b) {
+        for (size_t p = 0; multi->mine[b] && p < multi->points; ++p)
+            for (unsigned k = 0; k < NUMBERS; ++k) {
+                const size_t at = b * multi->points + p;
+                const double term = k < AW_RESULTS ? multi->I[at][k] : multi->error[at];
+                if (add)
+                    aw_exchange_add(&multi->exact, p, k, term);
+                else
+                    aw_exchange_note(&multi->exact, k, term);
+            }
+    }
+}
+
+/* The same for the runs of all ranks. */
+static aw_status merge_ranks(const integrate_call *c)
+{
+    aw_multi *multi = c->multi;
+    const aw_common_rule *rule = c->rule;
+    aw_exchange *exact = &multi->exact;
+    aw_status status = AW_OK;
+    if (!rule) return AW_OK;
+    aw_exchange_begin(exact, NUMBERS);
+    pass_runs(c, 0);
+    AW_TRY(aw_exchange_open(exact, multi->points, c->runs));
+    pass_runs(c, 1);
+    aw_exchange_sum(exact);
+    for (size_t p = 0; p < multi->points; ++p) {
+        for (unsigned k = 0; k < AW_RESULTS; ++k) rule->I[p][k] += aw_exchange_get(exact, p, k);
+        if (rule->check) rule->check[p] += aw_exchange_get(exact, p, AW_RESULTS);
+    }
+done:
+    return status;
+}
+
+/* Give all ranks the numbers of the tables, and the convolution, which rank 0 has done, with its
+ * cost. @param[out] convolved  the convolution for each point; then its cost */
+static aw_status share_rest(const integrate_call *c, double tables[3], const double **convolved)
+{
+    aw_multi *multi = c->multi;
+    const size_t n = 3 + (is_pending(multi) ? multi->points * AW_RESULTS + 1 : 0);
     aw_status status = AW_OK;
     AW_TRY(aw_comm_agree(aw_multi_grow_exchange(multi, n)));
-    for (size_t b = 0; b < c->runs; ++b) {
-        if (!multi->mine[b]) continue;
-        for (size_t p = 0; p < multi->points; ++p) {
-            const size_t at = b * multi->points + p;
-            for (unsigned k = 0; k < AW_RESULTS; ++k)
-                multi->exchange[p * width + k] += multi->I[at][k];
-            multi->exchange[p * width + AW_RESULTS] += multi->error[at];
-        }
-        for (size_t i = 0; i < 3; ++i) multi->exchange[far - 3 + i] += (double)c->tables[b][i];
-    }
+    for (size_t b = 0; b < c->runs; ++b)
+        for (size_t i = 0; multi->mine[b] && i < 3; ++i)
+            multi->exchange[i] += (double)c->tables[b][i];
     if (is_pending(multi) && multi->mine[c->runs]) {
-        memcpy(&multi->exchange[far], multi->I[c->runs * multi->points],
+        memcpy(&multi->exchange[3], multi->I[c->runs * multi->points],
                multi->points * sizeof *multi->I);
         multi->exchange[n - 1] = convolution_cost(multi, c->runs);
     }
     aw_comm_sum(multi->exchange, n);
-    *sums = multi->exchange;
-    *convolved = multi->exchange + far;
+    memcpy(tables, multi->exchange, 3 * sizeof *tables);
+    *convolved = multi->exchange + 3;
 done:
     return status;
 }
@@ -124,7 +173,8 @@ aw_status aw_multi_integrate(void *state, aw_common_rule *rule, const aw_scales 
     aw_multi *multi = state;
     const size_t devices = (size_t)multi->working, nodes = rule ? rule->nodes : 0;
     const size_t wanted = devices > 1 ? devices * AW_BLOCKS_PER_DEVICE : 1;
-    const double *sum, *convolved;
+    const double *convolved;
+    double tables[3];
     aw_status status = AW_OK;
     integrate_call call = {multi, rule, scales, nodes < wanted ? nodes : wanted,
                            aw_alloc(wanted, 3 * sizeof(size_t))};
@@ -135,15 +185,15 @@ aw_status aw_multi_integrate(void *state, aw_common_rule *rule, const aw_scales 
         AW_WORK_INTEGRATE, integrate_bin, &call,
         multi->weight,     bins,          is_pending(multi) ? call.runs : SIZE_MAX};
     AW_TRY(aw_multi_run_bins(multi, &list));
-    AW_TRY(merge_ranks(&call, &sum, &convolved));
-    for (size_t p = 0; rule && p < multi->points; ++p, sum += AW_RESULTS + 1) {
-        for (unsigned k = 0; k < AW_RESULTS; ++k) rule->I[p][k] += sum[k];
-        if (rule->check) rule->check[p] += sum[AW_RESULTS];
-    }
+    AW_TRY(share_rest(&call, tables, &convolved));
+    if (multi->ranks > 1)
+        AW_TRY(merge_ranks(&call));
+    else
+        merge_runs(&call);
     if (rule) {
-        rule->tables = (size_t)sum[0];
-        rule->directions = (size_t)sum[1];
-        rule->offsets = (size_t)sum[2];
+        rule->tables = (size_t)tables[0];
+        rule->directions = (size_t)tables[1];
+        rule->offsets = (size_t)tables[2];
     }
     if (is_pending(multi)) {
         for (size_t p = 0; p < multi->points; ++p)

@@ -331,6 +331,7 @@ static void multi_close(void *state)
                    multi->exchange_single};
     for (int i = 0; i < multi->n; ++i) aw_device_close(&multi->member[i].named.device);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) aw_free(own[i]);
+    aw_exchange_free(&multi->exact);
     aw_tasks_free(&multi->tasks);
     aw_free(multi);
 }

@@ -3,6 +3,7 @@
 #ifndef AW_KERNELS_MULTI_MULTI_H
 #define AW_KERNELS_MULTI_MULTI_H
 #include "kernels/multi/devices.h"
+#include "kernels/multi/exchange.h"
 #include "kernels/multi/tasks.h"
 
 /* Data blocks and bins per device. Few blocks, since each costs every point a node and sums of its
@@ -77,8 +78,9 @@ typedef struct aw_multi {
     double *cost;     /* [2 costs]: measured time of a block over its expected time, at the
                                  * last call that began clusters; then scratch */
     size_t costs;     /* number of blocks at that call */
-    double *exchange; /* buffers for sums over the ranks */
+    double *exchange; /* buffers for numbers that one rank has, and that all need */
     float *exchange_single;
+    aw_exchange exact; /* sums over the ranks */
     aw_tasks tasks;
     aw_multi_chunks chunks;
     double (*I)[AW_RESULTS]; /* sums of blocks or bins, [points] each, one after the other */

@@ -71,6 +71,11 @@ void aw_comm_sum_single(float *x, size_t n)
     if (aw_comm_size() > 1) sum((char *)x, n, sizeof *x, MPI_FLOAT);
 }
 
+void aw_comm_sum_whole(int64_t *x, size_t n)
+{
+    if (aw_comm_size() > 1) sum((char *)x, n, sizeof *x, MPI_INT64_T);
+}
+
 void aw_comm_max(double *x, size_t n)
 {
     if (aw_comm_size() > 1)
@@ -166,6 +171,12 @@ void aw_comm_sum(double *x, size_t n)
 }
 
 void aw_comm_sum_single(float *x, size_t n)
+{
+    (void)x;
+    (void)n;
+}
+
+void aw_comm_sum_whole(int64_t *x, size_t n)
 {
     (void)x;
     (void)n;

@@ -3,6 +3,7 @@
 #ifndef AW_BASE_COMM_H
 #define AW_BASE_COMM_H
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/base/status.h"
 
@@ -32,6 +33,7 @@ int aw_comm_local(void); /* rank within the node, 0 .. aw_comm_node_size - 1 */
 /** Sum of each of the n numbers over the ranks, in place. */
 void aw_comm_sum(double *x, size_t n);
 void aw_comm_sum_single(float *x, size_t n);
+void aw_comm_sum_whole(int64_t *x, size_t n);
 
 /** Maximum of each of the n numbers over the ranks, in place; n is at most INT_MAX. */
 void aw_comm_max(double *x, size_t n);
