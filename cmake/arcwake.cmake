@@ -15,6 +15,21 @@ function(aw_library name)
   aw_flags(${name})
 endfunction()
 
+# aw_archives(name out): the folder's library and all those of this project that it needs.
+function(aw_archives name out)
+  set(found)
+  set(open ${name})
+  while(open)
+    list(POP_FRONT open one)
+    if(TARGET ${one} AND one MATCHES "^aw_" AND NOT one IN_LIST found)
+      list(APPEND found ${one})
+      get_target_property(next ${one} LINK_LIBRARIES)
+      list(APPEND open ${next})
+    endif()
+  endwhile()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
 # aw_variant(library name SOURCES... FLAGS...): compile sources of a library once more, under
 # another instruction set. They see AW_VARIANT=name, and the program picks one at run time.
 function(aw_variant library name)

@@ -29,3 +29,8 @@ install(FILES README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE COPYIN
 install(DIRECTORY docs validation DESTINATION ${AW_DOC}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
 install(FILES docs/arcwake.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# Each shell finds these by itself; zsh's goes on to that of bash.
+install(FILES tools/completion/arcwake
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES tools/completion/_arcwake DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -166,7 +166,10 @@ static const char help[] =
     "Prints the resolved input, derived lengths, grid and memory; the time of a run on this\n"
     "machine, from a few solves of the case itself at places along the lattice (seconds; not with\n"
     "--no-timing); and the optics of the lattice, with the sizes of the bunch to which it leads\n"
-    "without self-force. Warns of steps, grids or particle numbers that are too coarse.\n";
+    "without self-force. Warns of steps, grids or particle numbers that are too coarse.\n"
+    "  -o DIR, --output DIR, --force, --solver NAME, --device LIST, --threads N,\n"
+    "  --solve-every N, --quiet\n"
+    "                        as for run (arcwake help run), whose command line may be repeated\n";
 
 const aw_command aw_inspect_command = {
     .name = "inspect",

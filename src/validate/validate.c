@@ -269,7 +269,7 @@ static const char help[] =
     "  --list        the cases: run time, claim\n"
     "  --full        the long cases, too\n"
     "  --json FILE   write the checks into FILE\n"
-    "  -o DIR        write tables and pictures into DIR\n"
+    "  -o DIR, --output DIR  write tables and pictures into DIR\n"
     "  --threads N   threads of the CPU device and of everything else\n"
     "  --solver S    strategy (default projection) of the cases that do not compare strategies\n";
 

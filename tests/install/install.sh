@@ -34,7 +34,8 @@ for file in share/arcwake/tools/report.py share/arcwake/tools/report/page.py \
     share/arcwake/inputs/drift.pals.yaml share/doc/arcwake/README.md \
     share/doc/arcwake/docs/input.md share/doc/arcwake/docs/images/lcls_bend.png \
     share/doc/arcwake/validation/README.md share/doc/arcwake/LICENSE \
-    share/doc/arcwake/COPYING.exception share/doc/arcwake/CITATION.cff share/man/man1/arcwake.1; do
+    share/doc/arcwake/COPYING.exception share/doc/arcwake/CITATION.cff share/man/man1/arcwake.1 \
+    share/bash-completion/completions/arcwake share/zsh/site-functions/_arcwake; do
     [ -f "$prefix/$file" ] || complain "$file was not installed"
 done
 unwanted=$(find "$prefix" -name __pycache__ -o -name '*.c' -o -name compare_programs.py)

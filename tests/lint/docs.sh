@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Fail on what documents name and the tree does not have: files, functions and macros in backticks,
-# options, link targets; and on commands and variables that the manual page leaves out.
+# options, link targets; and on commands, their options and variables that the manual page leaves out.
 # usage: docs.sh ROOT
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -94,12 +94,19 @@ while read -r document; do
     done <"$scratch/marked"
 done <"$scratch/documents"
 
-# The manual page has every command and every variable that the program reads.
+# The manual page has every command and every variable that the program reads, and every option but
+# those of bench, which only developers need.
 manual=docs/arcwake.1
 if [ -f "$manual" ]; then
     sed -n 's/^ *COMMAND(\([a-z]*\)).*/\1/p' src/app/commands.c >"$scratch/marked"
     while read -r command; do
         grep -q "^\.It Cm $command\$" "$manual" || complain "$manual: lacks the command $command"
+    done <"$scratch/marked"
+    cat src/app/options.c src/tune/tune.c src/validate/validate.c 2>/dev/null |
+        grep -o -E '\{"[a-z-]+", *[a-z]+_argument' | cut -d '"' -f 2 | sort -u >"$scratch/marked"
+    while read -r option; do
+        grep -q -E "F(l|l o Ar dir , Fl) -$option( |\$)" "$manual" ||
+            complain "$manual: lacks the option --$option"
     done <"$scratch/marked"
     grep '/.*\.[ch]$' "$scratch/code" | grep -E '^(src|kernels|pic|quadrature|predictor)/' |
         while read -r file; do grep -h -o 'getenv("[A-Z_]*")' "$file" || true; done |

@@ -164,6 +164,8 @@ clean_tree "$root"
 write docs/arcwake.1 ".Dd today\n.Dt ARCWAKE 1\n.Os\n.Sh NAME\n.Nm arcwake\n.Nd a page\n"
 write src/app/commands.c "$spdx\n/* Commands. */\n#define COMMANDS(COMMAND) \\\\\n COMMAND(run)\n"
 write pic/a.c "$spdx\n#include \"pic/a.h\"\n\nchar *a(void) { return getenv(\"A_B\"); }\n"
+write src/app/options.c "$spdx\n/* Options. */\nint known = {\"go\", no_argument};\n"
+expect docs "lacks the option --go" "an option that the manual page leaves out"
 expect docs "lacks the command run" "a command that the manual page leaves out"
 expect docs "lacks the variable A_B" "a variable that the manual page leaves out"
 
