@@ -20,6 +20,9 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/
 install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
         FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt
         PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+# The package: these scripts are made of it, and PYTHONPATH may name the folder.
+install(DIRECTORY python/arcwake DESTINATION ${AW_DATA}/python
+        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 install(FILES validation/plot.py DESTINATION ${AW_DATA}/validation)
 install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "*.yaml")
 
