@@ -42,7 +42,7 @@ class ParticleStatistics(Mapping):
                        "has more)")
 
     def _covariance(self, *names):
-        return np.atleast_2d(np.cov([self.array(name) for name in names], bias=True,
+        return np.atleast_2d(np.cov([self.array(name) for name in names],
                                     aweights=self._particles.weight))
 
     def _emittance(self, *planes):
