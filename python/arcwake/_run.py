@@ -97,19 +97,20 @@ def run(source, *, set=None, directory=None, force=False, restart=False, threads
     if ended.cause:
         watch.close("interrupted")
         _raise_cause(ended, place)
-    limited = stop_after is not None or max_time is not None
-    if ended.status != 0 and not (ended.status == STOPPED and limited and _began(place)):
+    stopped = (stop_after is not None or max_time is not None) and _checkpointed(ended)
+    if ended.status != 0 and not stopped:
         watch.close("failed")
         raise ended.error(place)
-    watch.close("done" if ended.status == 0 else "stopped")
+    watch.close("stopped" if stopped else "done")
     if report:
         output_of(["report", place])
     return Result(place, warnings=ended.warnings,
-                  stopped=ended.errors[0] if ended.status == STOPPED else None)
+                  stopped=ended.errors[0] if stopped else None)
 
 
-def _began(place):
-    return (place / "monitor.csv").exists()
+def _checkpointed(ended):
+    """Was the run stopped behind a step? Before the first one there is no checkpoint."""
+    return ended.status == STOPPED and any("after step" in line for line in ended.errors)
 
 
 def _raise_cause(ended, place):
@@ -117,5 +118,4 @@ def _raise_cause(ended, place):
         raise ended.cause
     text = ended.errors[0] if ended.status == STOPPED and ended.errors else \
         "the run was complete" if ended.status == 0 else "the run was ended at once"
-    resumable = ended.status == STOPPED and any((place / "checkpoints").glob("*.ckpt"))
-    raise Interrupted(f"{text} ({place})", place, resumable) from ended.cause
+    raise Interrupted(f"{text} ({place})", place, _checkpointed(ended)) from ended.cause

@@ -15,7 +15,7 @@ LAST = ("energy_change_mean_eV", "energy_change_rms_eV", "emittance_x_m",
         "emittance_x_dispersion_free_m", "sigma_s_m", "sigma_x_m", "current_peak_A",
         "F_s_mean_eV_per_m", "F_x_mean_eV_per_m")
 PEAKS = ("F_s_peak_eV_per_m", "F_x_peak_eV_per_m")
-PLACE = 1e-9  # [m] places that differ by less are the same; s_ref_m has 17 digits
+REACHED = 1e-3  # part of a step that may be missing at a place (reached() in src/app/run.c)
 PICTURES = ("machine", "phase_space", "slices", "forces", "maps")
 
 
@@ -74,15 +74,12 @@ class Result:
 
     @cached_property
     def energy(self):
-        """Mean total energy at the start [eV]."""
-        if "beam.energy_eV" in self.input:
-            return float(self.input["beam.energy_eV"])
-        if "beam.gamma" in self.input:
-            return float(self.input["beam.gamma"]) * lattice.REST_EV
-        first = self.beam_at(self.monitor["s_ref_m"][0])  # the first file has particles
-        now = float(np.interp(first.S, self.monitor["s_ref_m"],
-                              np.nan_to_num(self.monitor["energy_change_mean_eV"])))
-        return first.statistics["mean_energy"] - now
+        """Mean total energy of the particles at the start [eV]: of the first file with particles,
+        less what they had gained by then."""
+        first = self.beam_at(self.monitor["s_ref_m"][0])
+        row = np.flatnonzero(self.monitor["step"] == first.step)[0]
+        gained = float(np.nan_to_num(self.monitor["energy_change_mean_eV"][row]))
+        return first.statistics["mean_energy"] - gained
 
     @cached_property
     def certificate(self):
@@ -121,33 +118,38 @@ class Result:
     @cached_property
     def files(self):
         """Mesh files: {S of the reference particle [m]: path}, in order."""
-        place = dict(zip(self.monitor["step"].astype(int), self.monitor["s_ref_m"]))
+        place = dict(zip(self.monitor["step"].astype(int), self.monitor["s_ref_m"].tolist()))
         found = {}
         for path in sorted((self.directory / "diag").glob("arcwake_*.h5")):
             step = int(path.stem.split("_")[1])
             if step in place:
-                found[float(place[step])] = path
+                found[place[step]] = path
         return found
 
     def _at(self, S, wanted, what):
-        """The first file at or behind S that has `wanted`; S None: the last."""
-        places = [place for place in self.files if S is None or place >= S - PLACE]
-        for place in places if S is not None else places[::-1]:
-            path = self.files[place]
+        """The first file at or after S that has `wanted`; S None: the last."""
+        paths = list(self.files.values())[::-1]
+        if S is not None:
+            all_S = self.monitor["s_ref_m"]
+            slack = REACHED * np.gradient(all_S) if len(all_S) > 1 else 0.0 * all_S
+            first = all_S[all_S + slack >= S]
+            paths = [path for place, path in self.files.items()
+                     if len(first) and place >= first[0]]
+        for path in paths:
             if read.with_file(path, lambda step, iteration, file: wanted in iteration):
                 return path
-        raise ArcwakeError(f"{self.directory}/diag: no {what} at or behind S = {S} m (the run ends "
+        raise ArcwakeError(f"{self.directory}/diag: no {what} at or after S = {S} m (the run ends "
                            f"at {self.monitor['s_ref_m'][-1]:.6g} m; output.at_m and "
                            "output.particles_at_m say where files are written)" if S is not None
                            else f"{self.directory}/diag: no {what}", directory=self.directory)
 
     def mesh(self, S=None):
-        """The Mesh of the first file at or behind S [m]; None: the last file."""
+        """The Mesh of the first file at or after S [m]; None: the last file."""
         from .mesh import Mesh
         return Mesh(self._at(S, "meshes/rho", "mesh"), self._orbit)
 
     def beam_at(self, S):
-        """The Particles of the first file at or behind S [m] that has some; None: the last."""
+        """The Particles of the first file at or after S [m] that has some; None: the last."""
         from .particles import Particles
         return Particles(self._at(S, "particles/electron", "particles"), self._orbit)
 
@@ -157,7 +159,7 @@ class Result:
         return self.beam_at(None)
 
     def slices(self, n=None, S=None):
-        """Slices of the Particles at or behind S [m]; None: the last. See Particles.slices."""
+        """Slices of the Particles at or after S [m]; None: the last. See Particles.slices."""
         return (self.beam if S is None else self.beam_at(S)).slices(n)
 
     # ------------------------------------------------------------------------------- the pictures
