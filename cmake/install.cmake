@@ -20,8 +20,24 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/
 install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
         FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt
         PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+# The package: these scripts are made of it, and PYTHONPATH may name the folder.
+install(DIRECTORY python/arcwake DESTINATION ${AW_DATA}/python
+        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 install(FILES validation/plot.py DESTINATION ${AW_DATA}/validation)
 install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "*.yaml")
+
+# What a wheel holds beside the Python files (pyproject.toml): `cmake --install build --component
+# wheel --prefix site-packages/arcwake`. A wheel has no links.
+install(FILES $<TARGET_FILE:arcwake_library> DESTINATION . RENAME libarcwake.so
+        COMPONENT wheel EXCLUDE_FROM_ALL)
+install(PROGRAMS $<TARGET_FILE:arcwake> DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
+install(DIRECTORY tools/ DESTINATION share/arcwake/tools COMPONENT wheel EXCLUDE_FROM_ALL
+        FILES_MATCHING PATTERN "*.py" PATTERN compare_programs.py EXCLUDE
+        PATTERN __pycache__ EXCLUDE)
+install(FILES validation/plot.py DESTINATION share/arcwake/validation COMPONENT wheel
+        EXCLUDE_FROM_ALL)
+install(DIRECTORY inputs/ DESTINATION share/arcwake/inputs COMPONENT wheel EXCLUDE_FROM_ALL
+        FILES_MATCHING PATTERN "*.yaml")
 
 # Documents keep their folders, since they link to one another.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE COPYING.exception

@@ -18,11 +18,11 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # nothing beside the program's own files
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 try:
     import numpy as np
 
-    from report import Problem, read
+    from arcwake.report import Problem, read
 except ImportError as problem:
     print(f"{problem}; python3 -m pip install -r tools/requirements.txt", file=sys.stderr)
     sys.exit(4)

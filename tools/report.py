@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # nothing beside the program's own files
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 try:
-    from report import Problem, page
+    from arcwake.report import Problem, page
 except ImportError as problem:
     print(f"{problem}; python3 -m pip install -r tools/requirements.txt", file=sys.stderr)
     sys.exit(4)

@@ -14,11 +14,12 @@ import io
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 try:
-    from report import Problem
-    from report.page import replace
-    from report.pictures import BLUE, ORANGE, STYLE, largest_of, np, plt, prefix
+    from arcwake.report import Problem
+    from arcwake.report.page import replace
+    from arcwake.report.pictures import (BLUE, ORANGE, STYLE, largest_of, np, plt,
+                                         prefix)
 except ImportError as problem:
     print(f"{problem}; python3 -m pip install -r tools/requirements.txt", file=sys.stderr)
     sys.exit(4)

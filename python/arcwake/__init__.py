@@ -1,18 +1,42 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""arcwake: the self-field of an electron bunch on a curved orbit, in two dimensions.
+"""arcwake: what coherent synchrotron radiation does to an electron bunch, in two dimensions.
 
     import arcwake
+    r = arcwake.run("zeuthen_chicane.yaml", set={"beam.charge_C": 2e-9})
+    r.summary, r.monitor["emittance_x_m"], r.mesh(S=7.3)["F"]["z"], r.beam.to_beamphysics()
+    r.plot()
+
     field = arcwake.Field([(0.2, 0.0), (5.0, 1 / 25.13)])      # lengths [m], curvatures [1/m]
     for each step of a tracking code:
         field.observe(t, s, x, ps, px, charge)
         Fs, Fx = field.force(s, x)                             # eV/m on one electron
 
-The library does the work (libarcwake, arcwake.h); this package hands over NumPy arrays.
+Runs are made by the program, forces by the library libarcwake (arcwake.h). docs/python.md has
+shapes, units and examples.
 """
-from ._library import version
-from .field import ArcwakeError, Field, Grid
-from .one_time import at_one_place, at_one_time
-from .planes import PlaneKicks
+import importlib
 
-__all__ = ["ArcwakeError", "Field", "Grid", "PlaneKicks", "at_one_place", "at_one_time"]
-__version__ = version()
+# Names and their modules, loaded when they are used: the library is needed by those alone that call
+# it, HDF5 by those that read files.
+_PLACES = {
+    "ArcwakeError": "errors", "ArcwakeWarning": "errors", "Interrupted": "errors",
+    "Field": "field", "Grid": "field", "PlaneKicks": "planes",
+    "at_one_time": "one_time", "at_one_place": "one_time",
+    "run": "_run", "evaluate": "_evaluate", "find_program": "_program",
+    "Result": "result", "Particles": "particles", "Mesh": "mesh",
+}
+__all__ = [*_PLACES]
+
+
+def __getattr__(name):
+    if name == "__version__":
+        return importlib.import_module("._library", __name__).version()
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_PLACES, "__version__"])

@@ -6,16 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._library import DOUBLES, LIBRARY, Bunch, GridInfo, Section
+from .errors import ArcwakeError
 
 OUT_OF_RANGE = 6  # AW_OUT_OF_RANGE
-
-
-class ArcwakeError(RuntimeError):
-    """What went wrong, in one line; `status` is that of arcwake.h."""
-
-    def __init__(self, text, status):
-        super().__init__(text)
-        self.status = status
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ arcwake=$prefix/bin/arcwake
 mkdir "$place/elsewhere"
 cd "$place/elsewhere" || exit 1
 
-for file in share/arcwake/tools/report.py share/arcwake/tools/report/page.py \
+for file in share/arcwake/tools/report.py share/arcwake/python/arcwake/report/page.py \
     share/arcwake/tools/requirements.txt \
     share/arcwake/validation/plot.py share/arcwake/inputs/drift.yaml \
     share/arcwake/inputs/drift.pals.yaml share/doc/arcwake/README.md \

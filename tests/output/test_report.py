@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
+sys.path.insert(0, str(TOOLS.parent / "python"))
 sys.dont_write_bytecode = True
 
 try:
@@ -21,7 +21,7 @@ except ImportError as problem:
     print(f"skipped: {problem} (tools/requirements.txt lists what is needed)")
     sys.exit(77)
 try:
-    from report import beam, lattice, page, pictures, plain_yaml, read
+    from arcwake.report import beam, lattice, page, pictures, plain_yaml, read
 except ImportError as problem:
     print(f"skipped: {problem} (tools/requirements.txt)")
     sys.exit(77)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from report.lattice import LIGHT, Orbit
+from .lattice import LIGHT, Orbit
 
 COULOMB = 8.9875517923e9  # 1/(4 pi eps0) [V m/C]
 REST_EV = 510998.95
@@ -191,7 +191,10 @@ def current(bunch):
 
 @dataclass
 class Slices:
-    """Slices of equal length; those with few particles are NaN."""
+    """Slices of equal length, arrays [n]; means and widths of those with few particles are NaN.
+
+    slices["norm_emit_x"] .. are the same by openPMD-beamphysics' names, as in `ALIASES`.
+    """
 
     s: np.ndarray  # centres [m]
     current: np.ndarray  # [A]
@@ -199,14 +202,33 @@ class Slices:
     spread: np.ndarray  # rms energy deviation [eV]
     delta: np.ndarray  # mean relative energy deviation
     x: np.ndarray  # mean offset [m]
+    sigma_x: np.ndarray  # rms offset about it [m], of a tilted slice too
+    energy: np.ndarray  # mean [eV]
+    charge: np.ndarray  # [C]
+    number: np.ndarray  # of particles
+
+    def __getitem__(self, name):
+        return getattr(self, ALIASES.get(name, name))
+
+    def keys(self):
+        """Names that slices[name] knows."""
+        return [*self.__dataclass_fields__, *ALIASES]
 
 
-def slices(bunch, fewest=100):
+# openPMD-beamphysics' names of what Slices holds
+ALIASES = {"mean_z": "s", "average_current": "current", "norm_emit_x": "emittance",
+           "sigma_energy": "spread", "mean_x": "x", "mean_energy": "energy",
+           "n_particle": "number"}
+
+
+def slices(bunch, count=None, fewest=100):
     """Slice parameters; within a slice the part linear in s is taken out of x, p_x and energy.
 
-    A chirp, or a tilt, would otherwise count in proportion to the length of the slice.
+    A chirp, or a tilt, would otherwise count in proportion to the length of the slice. `count`
+    slices hold the middle 99.8 % of the particles; None: as many as have some hundreds.
     """
-    count = int(np.clip(math.sqrt(len(bunch.s)) / 4.0, 8, 80))
+    if count is None:
+        count = int(np.clip(math.sqrt(len(bunch.s)) / 4.0, 8, 80))
     low, high = np.quantile(bunch.s, (0.001, 0.999))
     edges = np.linspace(low, high, count + 1)
     slot = np.searchsorted(edges, bunch.s, side="right") - 1
@@ -214,7 +236,6 @@ def slices(bunch, fewest=100):
     slot, charge = slot[inside], bunch.charge[inside]
     total = np.bincount(slot, charge, count)
     number = np.bincount(slot, minlength=count)
-    centre = 0.5 * (edges[1:] + edges[:-1])
     with np.errstate(invalid="ignore", divide="ignore"):
         def mean(values):
             return np.bincount(slot, charge * values, count) / total
@@ -222,16 +243,18 @@ def slices(bunch, fewest=100):
         given = [bunch.s[inside], bunch.x[inside], bunch.ux[inside], bunch.delta[inside]]
         means = [mean(values) for values in given]
         s, x, u, d = (values - middle[slot] for values, middle in zip(given, means))
-        ss = mean(s * s)
+        width, ss = np.sqrt(mean(x * x)), mean(s * s)
         x, u, d = (values - (mean(values * s) / ss)[slot] * s for values in (x, u, d))
         emittance = np.sqrt(np.maximum(mean(x * x) * mean(u * u) - mean(x * u) ** 2, 0.0))
         spread = np.sqrt(mean(d * d)) * bunch.gamma_ref * REST_EV
     few = number < fewest
-    for values in (emittance, spread, means[1], means[3]):
+    for values in (emittance, spread, means[1], means[3], width):
         values[few] = np.nan
     speed = LIGHT * math.sqrt(1.0 - bunch.gamma_ref**-2)
-    return Slices(centre, total * speed / (edges[1] - edges[0]), emittance, spread, means[3],
-                  means[1])
+    return Slices(s=0.5 * (edges[1:] + edges[:-1]), current=total * speed / (edges[1] - edges[0]),
+                  emittance=emittance, spread=spread, delta=means[3], x=means[1], sigma_x=width,
+                  energy=(1.0 + means[3]) * bunch.gamma_ref * REST_EV, charge=total,
+                  number=number)
 
 
 def derivative(values, spacing):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import h5py
 import numpy as np
 
-from report import Problem, lattice, plain_yaml
-from report.beam import Bunch, Frame, Mesh
+from . import Problem, lattice, plain_yaml
+from .beam import Bunch, Frame, Mesh
 
 CURVES = 5  # maximum number of places in the picture of the forces
 BUNCHES = 4  # maximum number of places in the pictures of the particles
@@ -121,7 +121,8 @@ def _text(attributes, name):
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _frame(attributes):
+def frame_of(attributes):
+    """The Frame of a mesh or species."""
     return Frame(origin=np.asarray(attributes["frameOrigin"], float),
                  rotation=np.asarray(attributes["frameRotation"], float).reshape(3, 3),
                  design=np.asarray(attributes["designRotation"], float).reshape(3, 3),
@@ -137,33 +138,33 @@ def _mesh(step, meshes, orbit):
     spacing, offset = rho.attrs["gridSpacing"], rho.attrs["gridGlobalOffset"]
     thin = -(-max(rho.shape) // NODES)
     x, z = (o + h * np.arange(n)[::thin] for o, h, n in zip(offset, spacing, rho.shape))
-    return Mesh(step, _frame(rho.attrs), x, z, orbit=orbit,
+    return Mesh(step, frame_of(rho.attrs), x, z, orbit=orbit,
                 rho=np.abs(rho[()])[::thin, ::thin],
                 force_z=meshes["F/z"][()][::thin, ::thin],
                 force_x_eff=(meshes["F_eff/x"][()][::thin, ::thin] if "F_eff" in meshes
                              else None))
 
 
-def _component(record, n):
+def component(record, n, most=PARTICLES):
     """A component of a record: an array, or one value for all; a sample if there are too many."""
     if isinstance(record, h5py.Group):
         return float(record.attrs["value"]) * float(record.attrs.get("unitSI", 1.0))
-    if n <= PARTICLES:
+    if n <= most:
         return record[()]
     pieces = 100  # contiguous ones, because strides are slow to read
-    begins = np.linspace(0, n - PARTICLES // pieces, pieces).astype(int)
-    return np.concatenate([record[b:b + PARTICLES // pieces] for b in begins])
+    begins = np.linspace(0, n - most // pieces, pieces).astype(int)
+    return np.concatenate([record[b:b + most // pieces] for b in begins])
 
 
 def _bunch(step, species, orbit):
     """The Bunch of a species. Its records are along frameRotation, whatever axes those are."""
     n = species["position/x"].shape[0]
-    position = [_component(species[f"position/{axis}"], n) for axis in "xz"]
-    momentum = [_component(species[f"momentum/{axis}"], n) / LIGHT_MASS for axis in "xz"]
-    charge = np.abs(_component(species["weight"], n))
+    position = [component(species[f"position/{axis}"], n) for axis in "xz"]
+    momentum = [component(species[f"momentum/{axis}"], n) / LIGHT_MASS for axis in "xz"]
+    charge = np.abs(component(species["weight"], n))
     if n > PARTICLES:
         charge = charge * (n / len(position[0]))
-    return Bunch.from_record(_frame(species.attrs), position, momentum, charge, step=step,
+    return Bunch.from_record(frame_of(species.attrs), position, momentum, charge, step=step,
                              orbit=orbit)
 
 
@@ -175,7 +176,7 @@ def spread(items, count):
     return [items[i] for i in sorted(chosen)]
 
 
-def _with_file(path, use):
+def with_file(path, use):
     """Call use(step, iteration, file) on an openPMD file."""
     try:
         with h5py.File(path, "r") as file:
@@ -187,7 +188,7 @@ def _with_file(path, use):
 
 
 def _has_particles(path):
-    return _with_file(path, lambda step, iteration, file: "particles/electron" in iteration)
+    return with_file(path, lambda step, iteration, file: "particles/electron" in iteration)
 
 
 def _read_text(path):
@@ -223,11 +224,11 @@ def read_input(text, directory):
 def _read_h5(run, paths):
     orbit = lattice.Orbit.of_elements(run.elements) if run.elements else None
     for path in spread(paths, CURVES):
-        mesh = _with_file(path, lambda step, one, file: _mesh(step, one["meshes"], orbit))
+        mesh = with_file(path, lambda step, one, file: _mesh(step, one["meshes"], orbit))
         if mesh is not None and mesh.rho.sum() > 0.0:
             run.meshes.append(mesh)
     for path in spread([path for path in paths if _has_particles(path)], BUNCHES):
-        run.bunches.append(_with_file(
+        run.bunches.append(with_file(
             path, lambda step, one, file: _bunch(step, one["particles/electron"], orbit)))
 
 
@@ -237,7 +238,7 @@ def read_run(directory):
     paths = sorted((directory / "diag").glob("arcwake_*.h5"))
     text = ""
     if paths:
-        run.software, run.date, text = _with_file(paths[-1], lambda step, one, file: (
+        run.software, run.date, text = with_file(paths[-1], lambda step, one, file: (
             " ".join(_text(file.attrs, key) for key in ("software", "softwareVersion")),
             _text(file.attrs, "date"), _text(file.attrs, "input")))
     if (directory / "resolved.yaml").exists():
@@ -260,8 +261,6 @@ def read_run(directory):
     return run
 
 
-
-
 def _at(step, iteration, orbit, places):
     """The Mesh of an iteration within a millimetre of one of the places S [m], or None."""
     s_ref = float(iteration["meshes/rho"].attrs["s_ref"])
@@ -277,7 +276,7 @@ def read_line_run(directory, places):
         raise Problem(f"{directory}: the run there is none of the line model (expected one with "
                       "forces: line)")
     orbit = lattice.Orbit.of_elements(run.elements) if run.elements else None
-    meshes = [_with_file(path, lambda step, one, file: _at(step, one, orbit, places))
+    meshes = [with_file(path, lambda step, one, file: _at(step, one, orbit, places))
               for path in sorted((directory / "diag").glob("arcwake_*.h5"))]
     run.meshes = [mesh for mesh in meshes if mesh is not None]
     return run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The HTML page: tables, pictures and what they show."""
+"""The HTML page: tables, pictures and what they show. It is made without a screen."""
 import base64
 import html
 import io
@@ -8,11 +8,14 @@ import os
 import secrets
 import string
 
-import numpy as np
-from matplotlib import pyplot as plt
+import matplotlib
 
-from report import Problem, beam, pictures, read
-from report.pictures import prefix
+matplotlib.use("Agg")
+import numpy as np  # noqa: E402 (after the choice of the back end)
+from matplotlib import pyplot as plt  # noqa: E402
+
+from . import Problem, beam, pictures, read  # noqa: E402
+from .pictures import prefix  # noqa: E402
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">

@@ -2,13 +2,10 @@
 """The pictures of the report."""
 import math
 
-import matplotlib
+import numpy as np
+from matplotlib import pyplot as plt
 
-matplotlib.use("Agg")
-import numpy as np  # noqa: E402 (after the choice of the back end)
-from matplotlib import pyplot as plt  # noqa: E402
-
-from report import beam, lattice, read  # noqa: E402
+from . import beam, lattice, read
 
 # From the palette of Okabe and Ito, which is distinguishable with any colour vision.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#707070"
