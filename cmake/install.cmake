@@ -10,7 +10,7 @@ file(RELATIVE_PATH AW_DATA_FROM_PROGRAM "${CMAKE_INSTALL_FULL_BINDIR}"
 
 # In a build tree: links to the sources, and to the Python environment that tools/setup.sh makes.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/arcwake)
-foreach(folder tools validation inputs)
+foreach(folder tools validation inputs python)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder}
        ${PROJECT_BINARY_DIR}/share/arcwake/${folder} SYMBOLIC)
 endforeach()
@@ -20,6 +20,8 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/
 install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
         FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt
         PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY python/ DESTINATION ${AW_DATA}/python
+        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 install(FILES validation/plot.py DESTINATION ${AW_DATA}/validation)
 install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "*.yaml")
 
