@@ -10,7 +10,7 @@ file(RELATIVE_PATH AW_DATA_FROM_PROGRAM "${CMAKE_INSTALL_FULL_BINDIR}"
 
 # In a build tree: links to the sources, and to the Python environment that tools/setup.sh makes.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/arcwake)
-foreach(folder tools validation inputs)
+foreach(folder tools validation inputs python)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder}
        ${PROJECT_BINARY_DIR}/share/arcwake/${folder} SYMBOLIC)
 endforeach()

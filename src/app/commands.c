@@ -14,6 +14,7 @@
     COMMAND(tune)         \
     COMMAND(devices)      \
     COMMAND(report)       \
+    COMMAND(convert)      \
     COMMAND(help)
 
 #define DECLARE(name) extern const aw_command aw_##name##_command;

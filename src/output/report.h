@@ -7,9 +7,7 @@
 AW_BEGIN_DECLS
 
 /** Make `directory`/report.html from the output of a run, and wait until it is done.
- *  The script is among the program's data, share/arcwake beside the program's bin (installed) or
- *  beside the program (in a build tree: links to the sources). Python is $AW_PYTHON, else
- *  venv/bin/python among the data, else python3 from the PATH; no shell is involved.
+ *  The script and Python are found as by aw_python_script.
  *  @param[in] line  output directory of a run of the same case with `forces: line`, which is drawn
  *                   beside the run; NULL: none
  *  @return AW_OK, AW_ERR_IO (one line: the script, Python or a package is missing, or what is wrong

@@ -29,7 +29,7 @@ mkdir "$place/elsewhere"
 cd "$place/elsewhere" || exit 1
 
 for file in share/arcwake/tools/report.py share/arcwake/python/arcwake/report/page.py \
-    share/arcwake/tools/requirements.txt \
+    share/arcwake/tools/requirements.txt share/arcwake/python/arcwake/convert/__main__.py \
     share/arcwake/validation/plot.py share/arcwake/inputs/drift.yaml \
     share/arcwake/inputs/drift.pals.yaml share/doc/arcwake/README.md \
     share/doc/arcwake/docs/input.md share/doc/arcwake/docs/images/lcls_bend.png \

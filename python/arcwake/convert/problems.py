@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes wrong, in one line each; and packages that are imported when they are needed."""
+import importlib
+
+INPUT, IO = 2, 4  # exit statuses, as those of the program
+
+
+class ConvertError(Exception):
+    """Something that cannot be converted.
+
+    problems: list of str, one line each (`file:line: problem (expected ...)`)
+    status: exit status, 2 for input and usage, 4 for files and packages
+    """
+
+    def __init__(self, problems, status=INPUT):
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        self.status = status
+        super().__init__("\n".join(self.problems))
+
+
+def need(module, package, purpose):
+    """Import a package that not everybody has. Raises ConvertError, naming it for pip."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        missing = getattr(problem, "name", None) or module
+        which = "" if missing.split(".")[0] == module.split(".")[0] else f" (no module {missing})"
+        raise ConvertError(f"{purpose} needs the Python package {package}{which}: "
+                           f"pip install {package}", IO) from None
+
+
+def one_line(problem):
+    """The first line of an exception's message, for messages of other packages."""
+    lines = str(problem).strip().splitlines()
+    return lines[0].strip() if lines else type(problem).__name__
