@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libarcwake: kicks of the observed particles by the self-force, from one observation to the next. */
+/* libarcwake: kicks of the particles by the self-force, from one observation to the next. */
 #include <math.h>
 #include <string.h>
 
