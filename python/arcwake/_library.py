@@ -71,6 +71,7 @@ def load():
         "aw_field_free": (None, field),
         "aw_field_observe": (ctypes.c_int, field, ctypes.c_double, ctypes.POINTER(Bunch)),
         "aw_field_force": (ctypes.c_int, field, size, *[DOUBLES] * 4),
+        "aw_field_kick": (ctypes.c_int, field, ctypes.c_double, size, DOUBLES, DOUBLES),
         "aw_field_grid": (ctypes.c_int, field, ctypes.POINTER(GridInfo), DOUBLES, DOUBLES),
     }
     for name, (result, *arguments) in types.items():

@@ -127,6 +127,20 @@ class Field:
             self._check(status)
         return Fs, Fx
 
+    def kick(self, ahead, n):
+        """Change of momentum of the n observed particles by the self-force.
+
+        A leap-frog that kicks once at each observation: from where the last kick ended to the time
+        ahead [s] after the newest observation, half of that to the next one; 0 at the last. What
+        the vector potential takes is its difference between observations (docs/theory.md), for
+        which the particles must keep their order; the rates count where their number changes.
+
+        Returns dps, dpx along the design tangent and normal at each particle [m c].
+        """
+        dps, dpx = np.empty(n), np.empty(n)
+        self._check(LIBRARY.aw_field_kick(self._open(), ahead, n, _pointer(dps), _pointer(dpx)))
+        return dps, dpx
+
     def grid(self):
         """The grid of the newest observation, with the forces at its nodes."""
         info = GridInfo()

@@ -137,7 +137,21 @@ AW_API int aw_field_observe(aw_field *field, double t, const aw_bunch *bunch);
 AW_API int aw_field_force(aw_field *field, size_t n, const double *s, const double *x, double *Fs,
                           double *Fx);
 
-/** The same at the nodes of the grid.
+/** Change of momentum of the observed particles by the self-force, each for its own velocity, from
+ *  where the last call of this function ended to the time `ahead` after the newest observation: a
+ *  leap-frog that kicks once at each observation, half of the time to the next one ahead. The rates
+ *  of the vector potential in it are replaced by the difference of A between the observations, which
+ *  needs the same particles in the same order: at other numbers of them the rates are taken. The
+ *  first call begins at its observation. Source: canonical momentum (docs/theory.md, "Differences of
+ *  A"). Error model: an error of A counts once, where errors of its rate add up.
+ *  @param[in] ahead      [s], 0 at the last observation
+ *  @param[in] n          as observed
+ *  @param[out] dps, dpx  [n] along the design tangent and normal at each particle [m c]
+ *  @return as aw_field_force but for AW_OUT_OF_RANGE; AW_WRONG_ARGUMENT also where the last call
+ *          ended later than this observation. After AW_NOT_REACHED the kicks are the best found */
+AW_API int aw_field_kick(aw_field *field, double ahead, size_t n, double *dps, double *dpx);
+
+/** The forces of aw_field_force at the nodes of the grid.
  *  @param[out] info    may be NULL
  *  @param[out] Fs, Fx  [nx][ns] or NULL: without both, potentials are not computed, and info->error
  *                      is that of the last time that they were, or 0 */
@@ -146,6 +160,49 @@ AW_API int aw_field_grid(aw_field *field, aw_grid_info *info, double *Fs, double
 /** What went wrong at the last call with this field that did not return AW_DONE: one line, borrowed
  *  until the next call; "" if there was none; of NULL a text about memory. */
 AW_API const char *aw_message(const aw_field *field);
+
+/* From one place to one time, for a tracking code that goes by s. It has all particles in one plane
+ * across the design orbit, each with its own time of arrival; a field wants them at one time. */
+
+/** A plane across the design orbit of `sections` sections, which begins at s = 0. */
+typedef struct aw_plane {
+    const aw_section *orbit;
+    size_t sections;
+    double s;  /* of the plane [m] */
+    double p0; /* reference momentum, which the bends turn along the orbit [m c] */
+} aw_plane;
+
+/** Particles that are moved; arrays of n numbers, read and written during a call. */
+typedef struct aw_passage {
+    size_t n;
+    double *t;       /* times of arrival at the plane [s] */
+    double *s, *x;   /* arc length of the design orbit, offset along its normal [m] */
+    double *ps, *px; /* momentum along the design tangent and normal at s [m c] */
+} aw_passage;
+
+/** What went wrong: one line, "" if nothing did. */
+typedef struct aw_text {
+    char line[512]; /* as much as aw_message has, at most */
+} aw_text;
+
+/** Move each particle from the plane, where it is at particles->t, to where it is at the time t [s],
+ *  ahead or back, by its own velocity: along a straight line in straights, in bends along the circle
+ *  of its own momentum in the uniform field that turns p0 along the design orbit, exactly, also
+ *  through faces of magnets (hard edges). Fields other than those of bends are not known here: in a
+ *  quadrupole of strength k1 the places err by k1 x d^2/2 for a way d.
+ *  @param[in,out] particles  t and what x, ps, px are in the plane are read; s, x, ps, px are those
+ *                            at the time t. After an error some particles have been moved
+ *  @param[out] text          may be NULL
+ *  @return AW_DONE; AW_OUT_OF_RANGE: a particle turns back, is beyond the centre of the design
+ *          circle, or its circle does not meet a face; AW_NOT_FINITE, AW_WRONG_ARGUMENT,
+ *          AW_NO_MEMORY */
+AW_API int aw_at_one_time(const aw_plane *plane, double t, const aw_passage *particles,
+                          aw_text *text);
+
+/** The way back: s, x, ps, px at the time t are read, kicked since or not; t, x, ps, px are those
+ *  where each particle meets the plane. @return as aw_at_one_time */
+AW_API int aw_at_one_place(const aw_plane *plane, double t, const aw_passage *particles,
+                           aw_text *text);
 
 /** Version of the library, "0.1.0"; static. */
 AW_API const char *aw_library_version(void);

@@ -54,8 +54,7 @@ const char *aw_library_version(void) { return AW_VERSION; }
 
 const char *aw_message(const aw_field *field) { return field ? field->message : "out of memory"; }
 
-/* Keep the first error of a call. */
-static void take(void *to, aw_log_kind kind, const char *where, const char *text)
+void aw_message_take(void *to, aw_log_kind kind, const char *where, const char *text)
 {
     char *message = to;
     (void)where;
@@ -64,7 +63,7 @@ static void take(void *to, aw_log_kind kind, const char *where, const char *text
 
 void aw_call_begin(aw_call *c, aw_field *field)
 {
-    *c = (aw_call){.field = field, .sink = {take, field->message}};
+    *c = (aw_call){.field = field, .sink = {aw_message_take, field->message}};
     field->message[0] = '\0';
     aw_log_silence(); /* threads of devices, whose messages nobody takes */
     c->before = aw_log_capture(&c->sink);
@@ -160,31 +159,9 @@ static aw_status check_options(const aw_options *o)
     return AW_OK;
 }
 
-/* The orbit as a lattice. Its energy sets fields, which nobody feels: the caller moves the
+/* Of the orbit as a lattice: it sets fields, which nobody feels, for the caller moves the
  * particles. */
 #define AW_ANY_GAMMA 1e4
-
-static aw_status make_lattice(aw_field *f)
-{
-    const size_t n = f->sections;
-    aw_status status = AW_OK;
-    aw_element *element = aw_alloc(n, sizeof *element);
-    AW_TRY(element ? AW_OK : AW_ERR_NOMEM);
-    for (size_t i = 0; i < n; ++i) {
-        const aw_section *one = &f->section[i];
-        element[i] = (aw_element){.kind = one->curvature != 0.0 ? AW_BEND : AW_DRIFT,
-                                  .name = "section",
-                                  .length = one->length_m,
-                                  .angle = one->curvature * one->length_m,
-                                  .e1 = one->e1,
-                                  .e2 = one->e2};
-    }
-    AW_TRY(aw_lattice_new(element, n, AW_ANY_GAMMA,
-                          f->options.steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
-done:
-    aw_free(element);
-    return status;
-}
 
 aw_status aw_field_make(aw_field *f)
 {
@@ -199,7 +176,8 @@ aw_status aw_field_make(aw_field *f)
     AW_TRY(aw_threads_try(f->threads));
     omp_set_num_threads(f->threads);
     const aw_device_params device = {.threads = f->threads, .inner_density = 1.0};
-    AW_TRY(make_lattice(f));
+    AW_TRY(aw_orbit_lattice(f->section, f->sections, AW_ANY_GAMMA,
+                            o->steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
     AW_TRY(aw_gather_new(o->grid[0], o->grid[1], &f->gather));
     AW_TRY(aw_device_open(f->device_name, &device, &f->device));
     AW_TRY(aw_solver_new(f->solver, &f->device, &solver)); /* whether there is such a one */
@@ -252,6 +230,7 @@ void aw_field_free(aw_field *f)
     if (!f) return;
     if (f->begun) aw_self_field_free(&f->self);
     aw_gather_free(f->gather);
+    aw_kick_free(&f->kick);
     aw_device_close(&f->device);
     aw_particles_free(f->bunch);
     aw_particles_free(f->point);
@@ -352,7 +331,8 @@ aw_status aw_field_begin(aw_field *f)
                     .gamma = o->gamma > 0.0 ? o->gamma : first->gamma,
                     .upstream_cut = o->upstream_m,
                     .slices = (size_t)fmax(4.0, fmin(1e6, o->history_MiB / slice))},
-        .tolerance = o->tolerance};
+        .tolerance = o->tolerance,
+        .vectors = 1};
     const aw_status status = aw_self_field_init(&f->self, &params);
     f->begun = status == AW_OK;
     if (!f->begun) aw_self_field_free(&f->self);
@@ -431,8 +411,7 @@ static aw_status check_observed_once(const aw_field *f)
     return aw_error(AW_ERR_ARG, "nothing has been observed yet");
 }
 
-/* Compute the forces on the grid unless they are known. @return also AW_ERR_MAXEVAL, with them */
-static aw_status solve(aw_field *f)
+aw_status aw_field_solve(aw_field *f)
 {
     aw_status status = check_observed_once(f);
     if (status != AW_OK) return status;
@@ -486,7 +465,7 @@ static void turn_forces(const aw_field *f, const aw_bunch *at, double *Fs, doubl
 static aw_status force(aw_field *f, const aw_bunch *at, double *Fs, double *Fx)
 {
     aw_status status = AW_OK;
-    const aw_status found = solve(f);
+    const aw_status found = aw_field_solve(f);
     aw_gather_stats stats;
     if (found != AW_OK && found != AW_ERR_MAXEVAL) return found;
     if (at->n == 0) return found;
@@ -519,7 +498,7 @@ static aw_status copy_grid(aw_field *f, aw_grid_info *info, double *Fs, double *
 {
     const aw_grid_view *g = &f->self.frame.grid;
     const size_t bytes = f->self.nodes * sizeof *Fs;
-    aw_status status = Fs || Fx ? solve(f) : check_observed_once(f);
+    aw_status status = Fs || Fx ? aw_field_solve(f) : check_observed_once(f);
     if (status != AW_OK && status != AW_ERR_MAXEVAL) return status;
     if (Fs) memcpy(Fs, f->self.forces.Fs, bytes);
     if (Fx) memcpy(Fx, f->self.forces.Fx, bytes);

@@ -7,6 +7,7 @@
 #include "pic/gather.h"
 #include "pic/lattice.h"
 #include "src/api/arcwake.h"
+#include "src/api/orbit.h"
 #include "src/base/log.h"
 #include "src/field/self_field.h"
 
@@ -16,6 +17,14 @@ typedef struct aw_bunch_moments {
 } aw_bunch_moments;
 
 enum { AW_MESSAGE_SIZE = 512, AW_SOLVER_SIZE = 64, AW_DEVICE_SIZE = 256 };
+
+/** What aw_field_kick remembers. */
+typedef struct aw_kick {
+    aw_gather *gather; /* with the vector potentials of the last kick, or NULL: there was none */
+    size_t n;          /* particles of that */
+    double *momentum;  /* [2][n]: before the kick */
+    double ahead, end; /* c times the time ahead of the last kick, and when it ended [m] */
+} aw_kick;
 
 struct aw_field {
     aw_options options; /* its texts are not kept, but these: */
@@ -37,6 +46,7 @@ struct aw_field {
     aw_status found;                  /* and this is how they were found, */
     char found_text[AW_MESSAGE_SIZE]; /* with this message */
     aw_particles *bunch, *point; /* copies of the caller's; point->n: how many there is room for */
+    aw_kick kick;
 };
 
 /** A call from outside: the messages of this thread go to the field, and the number of threads is
@@ -71,5 +81,16 @@ aw_status aw_field_make(aw_field *field);
 
 /** Initialise field->self for field->first. @return as aw_self_field_init; nothing begun then */
 aw_status aw_field_begin(aw_field *field);
+
+/** Compute potentials and forces of the newest observation unless they are known.
+ *  @return also AW_ERR_MAXEVAL, with them (message) */
+aw_status aw_field_solve(aw_field *field);
+
+/** Save or load what kicks remember. */
+void aw_kick_archive(aw_field *field, aw_archive *archive);
+void aw_kick_free(aw_kick *kick);
+
+/** Sink of a log that keeps the first error in AW_MESSAGE_SIZE bytes at `to`. */
+void aw_message_take(void *to, aw_log_kind kind, const char *where, const char *text);
 
 #endif
