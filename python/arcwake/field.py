@@ -141,6 +141,12 @@ class Field:
         self._check(LIBRARY.aw_field_kick(self._open(), ahead, n, _pointer(dps), _pointer(dpx)))
         return dps, dpx
 
+    def error(self):
+        """Estimated error of the newest potentials over their largest value, once computed."""
+        info = GridInfo()
+        self._check(LIBRARY.aw_field_grid(self._open(), ctypes.byref(info), None, None))
+        return info.error
+
     def grid(self):
         """The grid of the newest observation, with the forces at its nodes."""
         info = GridInfo()
