@@ -12,6 +12,7 @@ The library does the work (libarcwake, arcwake.h); this package hands over NumPy
 from ._library import version
 from .field import ArcwakeError, Field, Grid
 from .one_time import at_one_place, at_one_time
+from .planes import PlaneKicks
 
-__all__ = ["ArcwakeError", "Field", "Grid", "at_one_place", "at_one_time"]
+__all__ = ["ArcwakeError", "Field", "Grid", "PlaneKicks", "at_one_place", "at_one_time"]
 __version__ = version()

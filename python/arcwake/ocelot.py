@@ -10,9 +10,7 @@ import numpy as np
 from ocelot.common.globals import m_e_GeV, speed_of_light
 from ocelot.cpbd.physics_proc import PhysProc
 
-from .field import Field
-from .one_time import at_one_place, at_one_time
-from .steps import Steps
+from .planes import PlaneKicks
 
 STRAIGHT = ("Drift", "Marker", "Monitor", "Quadrupole", "Sextupole", "Octupole", "Hcor", "Vcor",
             "Cavity", "TWCavity", "TDCavity", "Solenoid", "Aperture", "Pulse")
@@ -61,63 +59,45 @@ class Arcwake(PhysProc):
     follow from lattice and bunch (arcwake.steps), scale multiplies them. Beside other processes use
     step instead: that many unit steps, always, as for Ocelot's own.
 
-    options: of arcwake.Field (grid, tolerance, device, ...). A copy, also by the navigator, begins
-    without a field, as prepare does. log: a row for each call: S [m], length of the step [m], mean
-    change of energy [eV], estimated error of the potentials. Errors are ArcwakeError and ValueError
-    with one line; after one the beam is as Ocelot had tracked it.
+    options: of arcwake.Field (grid, tolerance, device, ...). The past of the bunch begins with
+    prepare, also in a copy (the navigator makes copies). kicks: the arcwake.PlaneKicks in use, with
+    its log. Errors are ArcwakeError and ValueError with one line; the beam is then as Ocelot had
+    tracked it.
     """
 
     def __init__(self, *, step=None, scale=1.0, **options):
         PhysProc.__init__(self, step=step or 1)
         self.fixed, self.scale, self.options = step, scale, options
-        self.field, self.log = None, []
+        self.kicks = None
 
     def __getstate__(self):
-        return {**self.__dict__, "field": None}
+        return {**self.__dict__, "kicks": None}
 
     def prepare(self, lat):
-        """Take the design orbit from the lattice; a new history."""
+        """Take the design orbit from the lattice; a new past."""
         PhysProc.prepare(self, lat)
         self.orbit = orbit_of(lat, self.indx0 or 0, self.indx1)
-        self.steps = Steps(self.orbit, self.scale)
-        self.field, self.log, self.time, self.unit = None, [], 0.0, None
+        self.kicks, self.time, self.unit = None, 0.0, None
         if not self.fixed:
             self.step = self.counter = FIRST_STEP
 
     def apply(self, p_array, dz):
         """Kick the particles at the end of a step of length dz [m]."""
-        if self.field is None:
-            self.field = Field(self.orbit, **self.options)
+        if self.kicks is None:
+            self.kicks = PlaneKicks(self.orbit, scale=self.scale, **self.options)
         gamma0 = p_array.E / m_e_GeV
         p0 = np.sqrt(gamma0**2 - 1)
-        beta0 = p0 / gamma0
         self.unit = self.unit or dz / self.step
-        self.time += dz / (beta0 * speed_of_light)
-        S = min(self.z0 - self.s_start, self.steps.end)
+        self.time += dz / (p0 / gamma0 * speed_of_light)
+        end = self.kicks.steps.end
+        S = min(self.z0 - self.s_start, end)
         x, px, _, py, tau, p = p_array.rparticles
-        py = py * p0
-        px = px * p0
-        ps = np.sqrt((gamma0 + p * p0)**2 - 1 - px**2 - py**2)
-        # times relative to the reference particle's, which is at S now
-        now = np.average(tau, weights=p_array.q_array) / speed_of_light
-        s, *rest = at_one_time(self.orbit, S, p0, now, tau / speed_of_light, x, ps, px)
-        self.field.observe(self.time + now, s, *rest, p_array.q_array)
-        ahead = self._plan(S, s, *rest, p_array.q_array, dz)
-        dps, dpx = self.field.kick(0.5 * ahead / (beta0 * speed_of_light), s.size)
-        x, ps, px = rest
-        t, x, ps, px = at_one_place(self.orbit, S, p0, now, s, x, ps + dps, px + dpx)
-        gamma = np.sqrt(1 + ps**2 + px**2 + py**2)
-        energy = np.average(gamma - gamma0 - p * p0, weights=p_array.q_array) * m_e_GeV * 1e9
-        self.log.append((S, dz, energy, self.field.error()))
-        p_array.rparticles[[0, 1, 4, 5]] = x, px / p0, t * speed_of_light, (gamma - gamma0) / p0
-
-    def _plan(self, S, s, x, ps, px, charge, last):
-        """Length of the next step [m]; 0 at the end."""
-        left = self.steps.end - S
-        if left < 1e-9:
-            return 0.0
-        if self.fixed:
-            return min(self.step * self.unit, left)
-        ahead = self.steps.next(S, s, x, ps, px, charge, last if self.log else None)
-        self.step = self.counter = ahead / self.unit
-        return ahead
+        across = (px * p0)**2 + (py * p0)**2
+        ps = np.sqrt((gamma0 + p * p0)**2 - 1 - across)
+        ahead = min(self.step * self.unit, end - S) if self.fixed else None
+        (tau, x, ps, px), ahead = self.kicks.kick(S, self.time, p0, (tau, x, ps, px * p0),
+                                                  p_array.q_array, ahead)
+        if ahead and not self.fixed:
+            self.step = self.counter = ahead / self.unit
+        gamma = np.sqrt(1 + ps**2 + px**2 + (py * p0)**2)
+        p_array.rparticles[[0, 1, 4, 5]] = x, px / p0, tau, (gamma - gamma0) / p0
