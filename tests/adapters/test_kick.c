@@ -129,6 +129,33 @@ static void kicks_agree_with_forces_of_short_steps(void **state)
     }
 }
 
+/* A field that was saved between two kicks and loaded kicks with the same bits. */
+static void a_saved_field_goes_on_with_its_kicks(void **state)
+{
+    (void)state;
+    bunch *b = draw();
+    aw_field *field = new_field(), *loaded;
+    static double first[2][N], second[2][N];
+    void *bytes;
+    size_t size;
+    observe_at(field, b, 0.1);
+    assert_int_equal(aw_field_kick(field, 0.05 / LIGHT, N, first[0], first[1]), AW_DONE);
+    assert_int_equal(aw_field_save(field, &bytes, &size), AW_DONE);
+    assert_int_equal(aw_field_load(bytes, size, NULL, &loaded), AW_DONE);
+    assert_int_equal(aw_field_kick(loaded, 0.0, N, second[0], second[1]), AW_WRONG_ARGUMENT);
+    assert_non_null(strstr(aw_message(loaded), "a saved field has no particles to kick"));
+    observe_at(field, b, 0.2);
+    observe_at(loaded, b, 0.2);
+    assert_int_equal(aw_field_kick(field, 0.0, N, first[0], first[1]), AW_DONE);
+    assert_int_equal(aw_field_kick(loaded, 0.0, N, second[0], second[1]), AW_DONE);
+    assert_true(first[0][0] != 0.0);
+    assert_memory_equal(first, second, sizeof first);
+    aw_bytes_free(bytes);
+    aw_field_free(field);
+    aw_field_free(loaded);
+    free(b);
+}
+
 static void bad_calls_have_one_line(void **state)
 {
     (void)state;
@@ -157,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kicks_agree_with_forces_of_short_steps),
+        cmocka_unit_test(a_saved_field_goes_on_with_its_kicks),
         cmocka_unit_test(bad_calls_have_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
