@@ -183,7 +183,7 @@ typedef struct aw_passage {
 
 /** What went wrong: one line, "" if nothing did. */
 typedef struct aw_text {
-    char line[512];
+    char line[512]; /* as much as aw_message has, at most */
 } aw_text;
 
 /** Move each particle from the plane, where it is at particles->t, to where it is at the time t [s],

@@ -14,7 +14,6 @@
 #include <aw_version.h>
 
 #include "pic/particle/grid.h"
-#include "src/api/orbit.h"
 #include "src/base/memory.h"
 #include "src/base/threads.h"
 #include "src/base/units.h"
@@ -160,6 +159,10 @@ static aw_status check_options(const aw_options *o)
     return AW_OK;
 }
 
+/* Of the orbit as a lattice: it sets fields, which nobody feels, for the caller moves the
+ * particles. */
+#define AW_ANY_GAMMA 1e4
+
 aw_status aw_field_make(aw_field *f)
 {
     const aw_options *o = &f->options;
@@ -173,8 +176,7 @@ aw_status aw_field_make(aw_field *f)
     AW_TRY(aw_threads_try(f->threads));
     omp_set_num_threads(f->threads);
     const aw_device_params device = {.threads = f->threads, .inner_density = 1.0};
-    /* its energy sets fields, which nobody feels: the caller moves the particles */
-    AW_TRY(aw_orbit_lattice(f->section, f->sections, 1e4,
+    AW_TRY(aw_orbit_lattice(f->section, f->sections, AW_ANY_GAMMA,
                             o->steady ? AW_UPSTREAM_STEADY : AW_UPSTREAM_DRIFT, &f->lattice));
     AW_TRY(aw_gather_new(o->grid[0], o->grid[1], &f->gather));
     AW_TRY(aw_device_open(f->device_name, &device, &f->device));
@@ -238,7 +240,8 @@ void aw_field_free(aw_field *f)
 
 /* ------------------------------------------------------------------------------ observation */
 
-aw_status aw_field_reserve(aw_particles **p, size_t n)
+/* Room for n particles; what was there is lost. */
+static aw_status reserve(aw_particles **p, size_t n)
 {
     aw_status status = AW_OK;
     if (*p && (*p)->n == n) return AW_OK;
@@ -374,21 +377,21 @@ static aw_status observe(aw_field *f, double ct, const aw_bunch *o)
     if (status != AW_OK) return status;
     const int is_first = !f->begun;
     const aw_frame before = f->self.frame;
-    AW_TRY(aw_field_reserve(&f->bunch, o->n));
+    AW_TRY(reserve(&f->bunch, o->n));
     if (is_first) f->first = m;
     if (is_first) AW_TRY(aw_field_begin(f));
-    f->kick.observed = 0;
     copy_bunch(f, o, m.charge);
     AW_TRY(aw_frame_fit(&f->self.frame, &f->lattice->orbit, f->bunch, m.s));
     AW_TRY(aw_self_field_deposit(&f->self, f->bunch, ct));
     f->ct = ct;
     f->solved = 0;
-    f->kick.observed = 1;
     return AW_OK;
 done:
     f->self.frame = before;
     if (is_first && f->begun) aw_self_field_free(&f->self);
     if (is_first) f->begun = 0;
+    aw_particles_free(f->bunch); /* there is none to kick */
+    f->bunch = NULL;
     return status;
 }
 
@@ -469,7 +472,7 @@ static aw_status force(aw_field *f, const aw_bunch *at, double *Fs, double *Fx)
     if (at->n == 0) return found;
     if (!at->s || !at->x || !Fs || !Fx)
         AW_TRY(aw_error(AW_ERR_ARG, "an array of the points is missing"));
-    AW_TRY(aw_field_reserve(&f->point, at->n));
+    AW_TRY(reserve(&f->point, at->n));
     const size_t outside = place_points(f, at->n, at->s, at->x);
     const aw_gather_params gather = {.grid = &f->self.frame.grid,
                                      .forces = &f->self.forces,

@@ -7,17 +7,9 @@
 #include "pic/gather.h"
 #include "pic/lattice.h"
 #include "src/api/arcwake.h"
+#include "src/api/orbit.h"
 #include "src/base/log.h"
 #include "src/field/self_field.h"
-
-/** What kicks remember of the last one. */
-typedef struct aw_kick {
-    aw_gather *gather; /* with the vector potentials of the last kick, or NULL */
-    size_t n;          /* particles of that */
-    double *momentum;  /* [2][n]: before the kick */
-    double ahead, end; /* c times the time ahead of the last kick, and when it ended [m] */
-    int observed;      /* 1: the field's bunch is that of the newest observation */
-} aw_kick;
 
 /** Means over the charge of a bunch. */
 typedef struct aw_bunch_moments {
@@ -25,6 +17,14 @@ typedef struct aw_bunch_moments {
 } aw_bunch_moments;
 
 enum { AW_MESSAGE_SIZE = 512, AW_SOLVER_SIZE = 64, AW_DEVICE_SIZE = 256 };
+
+/** What aw_field_kick remembers. */
+typedef struct aw_kick {
+    aw_gather *gather; /* with the vector potentials of the last kick, or NULL: there was none */
+    size_t n;          /* particles of that */
+    double *momentum;  /* [2][n]: before the kick */
+    double ahead, end; /* c times the time ahead of the last kick, and when it ended [m] */
+} aw_kick;
 
 struct aw_field {
     aw_options options; /* its texts are not kept, but these: */
@@ -48,9 +48,6 @@ struct aw_field {
     aw_particles *bunch, *point; /* copies of the caller's; point->n: how many there is room for */
     aw_kick kick;
 };
-
-/** Keep the first error of a call. @param[in,out] to  char[AW_MESSAGE_SIZE], "" at first */
-void aw_message_take(void *to, aw_log_kind kind, const char *where, const char *text);
 
 /** A call from outside: the messages of this thread go to the field, and the number of threads is
  *  that of the field. */
@@ -85,16 +82,15 @@ aw_status aw_field_make(aw_field *field);
 /** Initialise field->self for field->first. @return as aw_self_field_init; nothing begun then */
 aw_status aw_field_begin(aw_field *field);
 
-/** Compute the forces on the grid unless they are known.
- *  @return as aw_field_force; AW_ERR_MAXEVAL: with forces */
+/** Compute potentials and forces of the newest observation unless they are known.
+ *  @return also AW_ERR_MAXEVAL, with them (message) */
 aw_status aw_field_solve(aw_field *field);
 
-/** Room for n particles with charges of their own; what was there is lost. @return AW_OK,
- *  AW_ERR_NOMEM */
-aw_status aw_field_reserve(aw_particles **particles, size_t n);
-
-/** Save or load what the next kick needs, but for the observed particles. */
+/** Save or load what kicks remember. */
 void aw_kick_archive(aw_field *field, aw_archive *archive);
 void aw_kick_free(aw_kick *kick);
+
+/** Sink of a log that keeps the first error in AW_MESSAGE_SIZE bytes at `to`. */
+void aw_message_take(void *to, aw_log_kind kind, const char *where, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libarcwake: kicks of the particles by the self-force, from one observation to the next. */
+/* libarcwake: kicks of the observed particles, with differences of the vector potential. */
 #include <math.h>
 #include <string.h>
 
@@ -8,17 +8,26 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 
-/* Room for the kick of n particles; of other numbers what is known of an earlier kick is lost. */
-static aw_status reserve_kick(aw_field *f, size_t n)
+void aw_kick_free(aw_kick *kick)
 {
+    aw_gather_free(kick->gather);
+    aw_free(kick->momentum);
+    kick->gather = NULL;
+    kick->momentum = NULL;
+}
+
+/* Room for the kick of n particles; what is known of an earlier one stays if they are as many. */
+static aw_status reserve(aw_field *f, size_t n)
+{
+    aw_status status = AW_OK;
     if (f->kick.gather && f->kick.n == n) return AW_OK;
-    aw_gather_free(f->kick.gather);
-    aw_free(f->kick.momentum);
-    f->kick.gather = NULL;
-    f->kick.momentum = aw_alloc(n, 2 * sizeof *f->kick.momentum);
+    aw_kick_free(&f->kick);
     f->kick.n = n;
-    if (!f->kick.momentum) return AW_ERR_NOMEM;
-    return aw_gather_new(f->options.grid[0], f->options.grid[1], &f->kick.gather);
+    f->kick.momentum = aw_alloc(n, 2 * sizeof *f->kick.momentum);
+    AW_TRY(f->kick.momentum ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(aw_gather_new(f->options.grid[0], f->options.grid[1], &f->kick.gather));
+done:
+    return status;
 }
 
 /* What the momenta have changed, along the design tangent and normal of each particle. */
@@ -40,28 +49,35 @@ static void momentum_change(const aw_field *f, double *dps, double *dpx)
     }
 }
 
-static aw_status kick(aw_field *f, double ahead, size_t n, double *dps, double *dpx)
+/* Whether there is a kick to make, behind and ahead of the observation [m]. */
+static aw_status check(const aw_field *f, double ahead, size_t n, double *behind)
 {
-    aw_status status = AW_OK;
-    const aw_status found = aw_field_solve(f);
-    aw_gather_stats stats;
-    if (found != AW_OK && found != AW_ERR_MAXEVAL) return found;
-    if (!f->kick.observed)
+    if (!f->bunch)
         return aw_error(AW_ERR_ARG, "there are no particles to kick (expected an observation since "
                                     "the field was loaded, or since one was refused)");
-    if (n != f->bunch->n || !dps || !dpx)
+    if (n != f->bunch->n)
         return aw_error(AW_ERR_ARG, "%zu kicks (expected %zu, one of each observed particle)", n,
                         f->bunch->n);
     if (!(ahead >= 0.0 && isfinite(ahead)))
         return aw_error(AW_ERR_ARG, "ahead: %g s (expected at least 0)", ahead / AW_C);
-    const int first = !f->kick.gather;
-    AW_TRY(reserve_kick(f, n));
-    const double behind = first ? 0.0 : f->ct - f->kick.end;
-    if (behind < 0.0)
-        AW_TRY(aw_error(AW_ERR_ARG,
-                        "the last kick ended %g s behind this observation (expected one kick at "
-                        "each, with at most the time to the next one ahead)",
-                        -behind / AW_C));
+    *behind = f->kick.gather ? f->ct - f->kick.end : 0.0;
+    if (*behind >= 0.0) return AW_OK;
+    return aw_error(AW_ERR_ARG,
+                    "the last kick ended %g s behind this observation (expected one kick at each, "
+                    "with at most the time to the next one ahead)",
+                    -*behind / AW_C);
+}
+
+static aw_status kick(aw_field *f, double ahead, size_t n, double *dps, double *dpx)
+{
+    aw_status status = AW_OK;
+    const aw_status found = aw_field_solve(f);
+    double behind;
+    aw_gather_stats stats;
+    if (found != AW_OK && found != AW_ERR_MAXEVAL) return found;
+    if (!dps || !dpx) return aw_error(AW_ERR_ARG, "dps or dpx: NULL (expected arrays)");
+    AW_TRY(check(f, ahead, n, &behind));
+    AW_TRY(reserve(f, n));
     memcpy(f->kick.momentum, f->bunch->pz, n * sizeof(double));
     memcpy(f->kick.momentum + n, f->bunch->px, n * sizeof(double));
     const aw_gather_params gather = {.grid = &f->self.frame.grid,
@@ -89,22 +105,17 @@ int aw_field_kick(aw_field *field, double ahead, size_t n, double *dps, double *
 
 void aw_kick_archive(aw_field *f, aw_archive *a)
 {
+    aw_particles *all = NULL;
     size_t n = f->kick.gather ? f->kick.n : 0;
-    aw_status status = AW_OK;
     AW_ARCHIVE_ITEM(a, n);
-    if (n == 0 || a->status != AW_OK) return;
     AW_ARCHIVE_ITEM(a, f->kick.ahead);
     AW_ARCHIVE_ITEM(a, f->kick.end);
-    if (a->way == AW_ARCHIVE_LOAD) status = reserve_kick(f, n);
-    if (status == AW_OK && a->way == AW_ARCHIVE_LOAD) status = aw_field_reserve(&f->bunch, n);
+    if (n == 0 || a->status != AW_OK) return;
+    aw_status status = aw_particles_new(n, 1.0, &all);
+    if (status == AW_OK) status = reserve(f, n);
     if (status == AW_OK)
-        aw_gather_archive(f->kick.gather, f->bunch, a);
+        aw_gather_archive(f->kick.gather, all, a);
     else
         a->status = status;
-}
-
-void aw_kick_free(aw_kick *kick)
-{
-    aw_gather_free(kick->gather);
-    aw_free(kick->momentum);
+    aw_particles_free(all);
 }

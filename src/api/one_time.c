@@ -4,8 +4,6 @@
 #include <math.h>
 
 #include "src/api/field.h"
-#include "src/api/orbit.h"
-#include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 
@@ -179,21 +177,16 @@ static aw_status refuse(const aw_passage *p, size_t i, int to_plane)
                     i, to_plane ? "the plane" : "one time", x, ps, px);
 }
 
-/* Move all particles to the time t, or from it to the plane. What was given stays if one of them
- * cannot be moved, since it may be tried first. */
+/* Move all particles to the time t, or from it to the plane; without threads, which a process after
+ * fork() has not. */
 static aw_status move_all(const machine *m, double t, const aw_passage *p, int to_plane)
 {
-    size_t bad = p->n;
-#pragma omp parallel for schedule(static) reduction(min : bad)
     for (size_t i = 0; i < p->n; ++i) {
         double one[5] = {p->t[i], p->s[i], p->x[i], p->ps[i], p->px[i]};
         const aw_passage copy = {1, one, one + 1, one + 2, one + 3, one + 4};
         const aw_track_status status =
             to_plane ? to_place(m, t, &copy, 0) : to_time(m, t, &copy, 0);
-        if (status != AW_TRACK_OK) {
-            if (i < bad) bad = i;
-            continue;
-        }
+        if (status != AW_TRACK_OK) return refuse(p, i, to_plane);
         if (to_plane)
             p->t[i] = one[0];
         else
@@ -202,10 +195,8 @@ static aw_status move_all(const machine *m, double t, const aw_passage *p, int t
         p->ps[i] = one[3];
         p->px[i] = one[4];
     }
-    return bad < p->n ? refuse(p, bad, to_plane) : AW_OK;
+    return AW_OK;
 }
-
-_Static_assert(sizeof(aw_text) == AW_MESSAGE_SIZE, "aw_message_take fills it");
 
 static int move(const aw_plane *plane, double t, const aw_passage *p, int to_plane, aw_text *text)
 {
@@ -213,8 +204,8 @@ static int move(const aw_plane *plane, double t, const aw_passage *p, int to_pla
     machine m = {.lattice = NULL};
     aw_status status = AW_OK;
     if (!text) text = &unused;
-    const aw_log_sink sink = {aw_message_take, text->line};
     text->line[0] = '\0';
+    const aw_log_sink sink = {aw_message_take, text->line};
     const aw_log_sink *before = aw_log_capture(&sink);
     AW_TRY(make_machine(plane, &m));
     if (!isfinite(t)) AW_TRY(aw_error(AW_ERR_ARG, "t: %g (expected a time in s)", t));

@@ -88,7 +88,7 @@ static void pass_memory(aw_field *f, aw_archive *a)
     if (a->way == AW_ARCHIVE_LOAD)
         f->self.view = aw_history_look(f->self.history, &f->lattice->orbit);
     pass_solution(f, a);
-    if (a->status == AW_OK) aw_kick_archive(f, a);
+    aw_kick_archive(f, a);
 }
 
 /* Save everything into `length` bytes, or count them. */
