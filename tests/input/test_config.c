@@ -579,11 +579,13 @@ static void assert_same(const aw_config *a, const aw_config *b)
     assert_string_equal(a->lattice_name, b->lattice_name);
     for (size_t i = 0; i < a->lattice->n; ++i) {
         const aw_element *e = &a->lattice->element[i], *f = &b->lattice->element[i];
-        const double p[] = {e->length, e->angle, e->e1, e->e2, e->k1};
-        const double q[] = {f->length, f->angle, f->e1, f->e2, f->k1};
+        const double p[] = {e->length, e->angle, e->e1, e->e2};
+        const double q[] = {f->length, f->angle, f->e1, f->e2};
         assert_string_equal(e->name, f->name);
         assert_int_equal(e->kind, f->kind);
+        assert_int_equal(e->geometry, f->geometry);
         assert_memory_equal(p, q, sizeof p);
+        assert_memory_equal(e->strength, f->strength, sizeof e->strength);
     }
 }
 
@@ -665,6 +667,18 @@ static void the_lattice_reads_back_from_the_text(void **state)
         "          - b: {kind: RBend, BendP: {L_chord: 0.7, g_ref: 0.3, e1_rect: 0.1}}\n"
         "          - q: {kind: Quadrupole, length: 0.7, MagneticMultipoleP: {Bn1L: 0.3}}\n"
         "          - q\n          - q: {length: 0.3}\n          - q\n"
+        "          - z: {kind: Sextupole, length: 0.1, MagneticMultipoleP: {Kn2: -0.0}}\n"
+        "          - x: {kind: Sextupole, length: 0.1, MagneticMultipoleP: {Bn2: 17.3, Kn5: 1e4}}\n"
+        "          - o: {kind: Octupole, MagneticMultipoleP: {Kn3L: 33.3, Kn2L: 0.7}}\n"
+        "          - m: {kind: Multipole, MagneticMultipoleP: {Kn0L: 1e-5, Kn21L: 1e30}}\n"
+        "          - g: {kind: Bend, length: 0.3, BendP: {g_ref: 0.1, multipole_geometry: "
+        "horizontally_pure}, MagneticMultipoleP: {Kn1: -0.7, Bn2L: 3.3}}\n"
+        "          - v: {kind: Bend, length: 0.3, BendP: {g_ref: -0.1}, MagneticMultipoleP: {Kn0: "
+        "-0.1, Kn1L: 0.11}}\n"
+        "          - d: {kind: Drift, length: 0.3}\n"
+        "          - f: {kind: Bend, length: 0.3, BendP: {angle_ref: 0, e1: 0.1}, "
+        "MagneticMultipoleP: {Kn1: 0.3}}\n"
+        "          - r: {kind: RFCavity, length: 1, RFP: {voltage: 0, frequency: 1.3e9}}\n"
         "          - line: {kind: Drift, length: 0.1, repeat: 2}\n"
         "          - start: {kind: Monitor, length: 0.1, repeat: 2}\n"
         "          - main: {kind: Marker}\n          - \"use\": {kind: Drift, length: 1e-300}\n"
@@ -674,7 +688,7 @@ static void the_lattice_reads_back_from_the_text(void **state)
         "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9: {kind: Drift, length: 1}\n");
     aw_config *again = read_alone(c);
     assert_same(c, again);
-    assert_int_equal(c->lattice->n, 14);
+    assert_int_equal(c->lattice->n, 23);
     assert_string_equal(again->lattice_name, "line");
     assert_null(again->lattice_path);
     aw_config_free(again);

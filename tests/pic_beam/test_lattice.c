@@ -160,14 +160,14 @@ static void steady_upstream_is_the_first_circle(void **state)
     const double rho = 25.0;
     (void)state;
     assert_int_equal(steady->orbit.n, 2);
-    assert_int_equal(steady->region[0].kind, AW_BEND);
+    assert_int_equal(steady->region[0].kind, AW_REGION_DIPOLE);
     assert_close(at.theta, 0.4, 1e-15, 0.0);
     assert_close(at.z, -rho * sin(0.4), 1e-14, 0.0);
     assert_close(at.x, -rho * (1.0 - cos(0.4)), 1e-14, 0.0);
     at = aw_orbit_at(&drift->orbit, -10.0);
     assert_close(at.z, -10.0, 0.0, 0.0);
     assert_close(at.x, 0.0, 0.0, 0.0);
-    assert_int_equal(drift->region[0].kind, AW_DRIFT);
+    assert_int_equal(drift->region[0].kind, AW_REGION_DRIFT);
     aw_lattice_free(steady);
     aw_lattice_free(drift);
 }
