@@ -322,7 +322,7 @@ int aw_element_read(const aw_element_reader *r, const aw_spec *spec, const char 
     int good = kinds[k].read(r, spec, out);
     good &= check_common(r, spec);
     if (!good) return 0;
-    /* A drift or magnet of no length and strength is a marker, and a bend without a field a drift. */
+    /* A drift or magnet of no length and strength is a marker, a bend without a field a drift. */
     if (out->length == 0.0 && !aw_element_acts(out)) {
         out->kind = AW_MARKER;
         memset(out->strength, 0, sizeof out->strength);

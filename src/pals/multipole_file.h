@@ -6,7 +6,7 @@
 
 AW_BEGIN_DECLS
 
-/** The components of a field that an element may have (in), and their values in the file (out). */
+/** The components of a field that an element may have (in), and their values (out). */
 typedef struct aw_multipole {
     int highest;   /* in: order of the last component; 0 dipole, 1 quadrupole */
     double length; /* in: of the element [m]; 0: values are those times the length */
@@ -19,8 +19,8 @@ typedef struct aw_multipole {
  *  field has a negative strength, as in PALS. */
 double aw_strength_of_field(double field, double pc);
 
-/** Read KnN, BnN, KnNL or BnNL of each order N up to the highest; skew components, higher orders and
- *  tilts of what is not zero must be zero. Without a length KnN and BnN have no effect, as in PALS.
+/** Read KnN, BnN, KnNL or BnNL of each order N up to the highest; skew components, higher orders
+ *  and tilts of what is not zero must be zero. Without a length KnN and BnN have no effect.
  *  @return 1, or 0 with the problems noted.
  *  Source: PALS standard, source/parameters/magneticmultipole.md. */
 int aw_multipole_read(const aw_element_reader *reader, const aw_spec *spec, aw_multipole *wanted);

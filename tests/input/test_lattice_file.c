@@ -534,10 +534,10 @@ static void what_is_no_lattice_is_refused(void **state)
 static void what_is_no_line_is_refused(void **state)
 {
     (void)state;
-    refused(
-        facility("", "          - q: {kind: Wiggler, length: 1}\n"),
-        "7:23: main.line.q.kind: kind 'Wiggler' of 'q' is not supported (expected "
-        "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker or BeamLine)");
+    refused(facility("", "          - q: {kind: Wiggler, length: 1}\n"),
+            "7:23: main.line.q.kind: kind 'Wiggler' of 'q' is not supported (expected "
+            "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, "
+            "Marker or BeamLine)");
     refused(facility("    - d1: {kind: Drift}\n", "          - dl\n"),
             "8:13: main.line[2]: 'dl' is not defined in PALS.facility (expected d1?)");
     refused(facility("", "          - q: {length: 1}\n"),

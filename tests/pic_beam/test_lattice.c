@@ -230,8 +230,9 @@ static aw_element thin_of(double k1)
 static void a_multipole_without_length_stands_in_the_plane_beside_it(void **state)
 {
     const aw_element whole = bend_of(1.0, 0.3, 0.1, 0.2);
-    const aw_element e[] = {thin_of(1.0), bend_of(0.5, 0.15, 0.1, 0.0), thin_of(2.0), thin_of(0.0),
-                            bend_of(0.5, 0.15, 0.0, 0.2), thin_of(3.0), thin_of(4.0)};
+    const aw_element e[] = {thin_of(1.0), bend_of(0.5, 0.15, 0.1, 0.0), thin_of(2.0),
+                            thin_of(0.0), bend_of(0.5, 0.15, 0.0, 0.2), thin_of(3.0),
+                            thin_of(4.0)};
     aw_lattice *thin = machine_of(e, 7, 100.0, AW_UPSTREAM_DRIFT);
     aw_lattice *bend = machine_of(&whole, 1, 100.0, AW_UPSTREAM_DRIFT);
     const int plane[] = {0, 0, -1, -1, 1, 1, 1}; /* of `bend` */
@@ -257,7 +258,8 @@ static void a_multipole_without_length_stands_in_the_plane_beside_it(void **stat
 /* Those behind the start of the bunch have no part in the run; one where it starts has. */
 static void multipoles_behind_the_start_do_not_act(void **state)
 {
-    const aw_element e[] = {drift_of(1.0), thin_of(1.0), drift_of(1.0), thin_of(2.0), drift_of(1.0)};
+    const aw_element e[] = {drift_of(1.0), thin_of(1.0), drift_of(1.0), thin_of(2.0),
+                            drift_of(1.0)};
     static const struct {
         double S;
         int regions;

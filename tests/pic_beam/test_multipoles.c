@@ -232,8 +232,8 @@ static void a_kick_of_no_length_is_exact_and_given_once(void **state)
     aw_lattice_free(lat);
 }
 
-/* Behind a slanted edge the kick acts where the particle's line meets the plane perpendicular to the
- * orbit: in `line_at` of that plane x is unchanged and the sine of the slope changes. */
+/* Behind a slanted edge the kick acts where the particle's line meets the plane perpendicular to
+ * the orbit: in `line_at` of that plane x is unchanged and the sine of the slope changes. */
 static void a_kick_at_a_slanted_edge_acts_on_the_line_behind_it(void **state)
 {
     const aw_element thin = multipole_of(0.0, 0.0, 0.3, 20.0, 0.0);
