@@ -22,6 +22,13 @@
 #define AW_EDGE_MAX 1.0
 /* Arc lengths that are summed differently agree to this [m]. */
 #define AW_SAME_PLACE 1e-9
+/* Betatron phase over the length of a magnet, and turn in one without length, for a particle 1 cm
+ * off its axis [rad]: beyond, a strength is a typing error. */
+#define AW_PHASE_MAX 1e3
+#define AW_TURN_MAX 1.0
+/* Powers of x/rho kept beyond the order of a vertically pure component in a bend: 1e-15 of it where
+ * x is a twentieth of the radius. */
+#define AW_POWERS 11
 
 /* A stretch of one field: adjacent elements merged, those of zero length left out. */
 typedef struct aw_span {
@@ -34,6 +41,9 @@ static double span_kappa(const aw_span *s)
 {
     return s->e.kind == AW_BEND ? s->e.angle / s->e.length : 0.0;
 }
+
+/* A multipole without length. */
+static int is_kick(const aw_span *s) { return !(s->e.length > 0.0) && aw_element_acts(&s->e); }
 
 static int same(double a, double b) { return fabs(a - b) <= AW_SAME * fmax(fabs(a), fabs(b)); }
 
@@ -49,6 +59,14 @@ static aw_status refuse(aw_lattice_problem *problem, size_t i, const char *forma
     return AW_ERR_ARG;
 }
 
+/* 1 if the element has a strength of an order from `first` on. */
+static int has_strength(const aw_element *e, int first)
+{
+    for (int n = first; n < AW_ORDERS; ++n)
+        if (e->strength[n] != 0.0) return 1;
+    return 0;
+}
+
 static aw_status check_bend(const aw_element *e, size_t i, aw_lattice_problem *problem)
 {
     if (!(e->length > 0.0)) return refuse(problem, i, "a bend of zero length");
@@ -57,6 +75,11 @@ static aw_status check_bend(const aw_element *e, size_t i, aw_lattice_problem *p
     if (fabs(e->e1) > AW_EDGE_MAX || fabs(e->e2) > AW_EDGE_MAX)
         return refuse(problem, i, "edge angles %g, %g (expected radians, at most %g)", e->e1, e->e2,
                       AW_EDGE_MAX);
+    if (e->strength[0] != 0.0 || has_strength(e, AW_BEND_ORDER + 1))
+        return refuse(problem, i,
+                      "a bend with a strength of order 0 or above %d (expected Kn1 to "
+                      "Kn%d)",
+                      AW_BEND_ORDER, AW_BEND_ORDER);
     return AW_OK;
 }
 
@@ -66,17 +89,25 @@ static aw_status check_marker(const aw_element *e, size_t i, aw_lattice_problem 
     return refuse(problem, i, "a marker has no length (got %g m)", e->length);
 }
 
-static int bends(const aw_element *e) { return e->angle != 0.0; }
-static int focuses(const aw_element *e) { return e->k1 != 0.0; }
+static int bends(const aw_element *e) { return e->angle != 0.0 || has_strength(e, 1); }
+static int deflects(const aw_element *e) { return has_strength(e, 0); }
+
+static int same_strengths(const aw_span *a, const aw_span *b)
+{
+    for (int n = 0; n < AW_ORDERS; ++n)
+        if (!same(a->e.strength[n], b->e.strength[n])) return 0;
+    return a->e.geometry == b->e.geometry;
+}
 
 static int bend_continues(const aw_span *a, const aw_span *b)
 {
-    return same(span_kappa(a), span_kappa(b)) && fabs(a->e.e2 + b->e.e1) <= AW_SAME;
+    return same(span_kappa(a), span_kappa(b)) && fabs(a->e.e2 + b->e.e1) <= AW_SAME &&
+           same_strengths(a, b);
 }
 
-static int quadrupole_continues(const aw_span *a, const aw_span *b)
+static int multipole_continues(const aw_span *a, const aw_span *b)
 {
-    return same(a->e.k1, b->e.k1);
+    return a->e.length > 0.0 && b->e.length > 0.0 && same_strengths(a, b);
 }
 
 /* How the lattice treats each kind of element; its field is in pic/particle/track.h. NULL: nothing
@@ -88,23 +119,107 @@ static const struct {
     int (*continues)(const aw_span *a, const aw_span *b); /* whether b only continues a */
 } kinds[] = {[AW_DRIFT] = {NULL, NULL, NULL},
              [AW_BEND] = {check_bend, bends, bend_continues},
-             [AW_QUADRUPOLE] = {NULL, focuses, quadrupole_continues},
+             [AW_QUADRUPOLE] = {NULL, deflects, multipole_continues},
+             [AW_SEXTUPOLE] = {NULL, deflects, multipole_continues},
+             [AW_OCTUPOLE] = {NULL, deflects, multipole_continues},
+             [AW_MULTIPOLE] = {NULL, deflects, multipole_continues},
              [AW_MARKER] = {check_marker, NULL, NULL}};
+
+int aw_element_acts(const aw_element *e) { return kinds[e->kind].acts && kinds[e->kind].acts(e); }
+
+/* Taylor coefficients of F_0 .. F_n in x, those functions of r = 1 + x whose n-th is the field
+ * beside the orbit of a component that above it is that of a straight magnet (E. M. McMillan, Nucl.
+ * Instrum. Methods 127 (1975) 471): F_0 = 1, F_1 = ln r, (r F_n')' = n (n-1) r F_(n-2). */
+static void curved_functions(double F[AW_ORDERS][AW_ORDERS])
+{
+    memset(F, 0, sizeof(double[AW_ORDERS][AW_ORDERS]));
+    F[0][0] = 1.0;
+    for (int j = 1; j < AW_ORDERS; ++j) F[1][j] = (j % 2 ? 1.0 : -1.0) / j;
+    for (int n = 2; n < AW_ORDERS; ++n) {
+        double slope = 0.0; /* coefficient j - 1 of F_n' = (r F_n')/r */
+        for (int j = 2; j < AW_ORDERS; ++j) {
+            const double right = F[n - 2][j - 2] + (j > 2 ? F[n - 2][j - 3] : 0.0);
+            slope = n * (n - 1) * right / (j - 1) - slope;
+            F[n][j] = slope / j;
+        }
+    }
+}
+
+/* The field of a span beside its orbit, without that of kappa: coefficients of x^n. */
+static void field_of(const aw_span *s, double out[AW_ORDERS])
+{
+    const double kappa = span_kappa(s);
+    const int pure = kappa == 0.0 || s->e.geometry == AW_HORIZONTALLY_PURE;
+    double F[AW_ORDERS][AW_ORDERS], factorial = 1.0;
+    memset(out, 0, sizeof(double[AW_ORDERS]));
+    if (!pure && has_strength(&s->e, 1)) curved_functions(F);
+    for (int n = 0; n < AW_ORDERS; ++n, factorial *= n) {
+        const double strength = s->e.strength[n] / factorial;
+        double power = 1.0;
+        if (strength == 0.0) continue;
+        if (pure) out[n] = strength;
+        for (int m = n; !pure && m < AW_ORDERS && m < n + AW_POWERS; ++m, power *= kappa)
+            out[m] += strength * power * F[n][m];
+    }
+}
+
+static void set_field(const aw_span *s, aw_field_region *r)
+{
+    r->kappa = span_kappa(s);
+    field_of(s, r->strength);
+    for (r->order = AW_ORDERS - 1; r->order > 0 && r->strength[r->order] == 0.0;) --r->order;
+    if (is_kick(s))
+        r->kind = AW_REGION_KICK;
+    else if (r->order > 0 || r->strength[0] != 0.0)
+        r->kind = AW_REGION_MULTIPOLE;
+    else
+        r->kind = r->kappa != 0.0 ? AW_REGION_DIPOLE : AW_REGION_DRIFT;
+}
+
+/* Substeps follow the betatron phase, and would have no end where that has none. */
+static aw_status check_strengths(const aw_element *e, size_t i, aw_lattice_problem *problem)
+{
+    const aw_span s = {.e = *e};
+    aw_field_region r = {.kind = AW_REGION_DRIFT};
+    for (int n = 0; n < AW_ORDERS; ++n)
+        if (!isfinite(e->strength[n])) return refuse(problem, i, "a number is not finite");
+    if (!aw_element_acts(e)) {
+        if (!has_strength(e, 0)) return AW_OK;
+        return refuse(problem, i, "a drift or marker with the strength of a multipole");
+    }
+    set_field(&s, &r);
+    const double phase = sqrt(aw_track_focusing(&r, 0.0)) * e->length;
+    double turn = 0.0;
+    for (int n = r.order; n >= 0; --n) turn = turn * AW_CLEARANCE + fabs(r.strength[n]);
+    if (r.kind == AW_REGION_KICK && !(turn <= AW_TURN_MAX))
+        return refuse(problem, i,
+                      "its strengths turn a particle 1 cm off its axis by %.3g rad (expected at "
+                      "most %g)",
+                      turn, AW_TURN_MAX);
+    if (phase <= AW_PHASE_MAX) return AW_OK;
+    return refuse(problem, i,
+                  "its strengths would let a particle 1 cm off its axis oscillate %.3g times "
+                  "(expected at most %.3g)",
+                  phase / (2.0 * AW_PI), AW_PHASE_MAX / (2.0 * AW_PI));
+}
 
 static aw_status check_element(const aw_element *e, size_t i, aw_lattice_problem *problem)
 {
-    if (!isfinite(e->length) || !isfinite(e->angle) || !isfinite(e->e1) || !isfinite(e->e2) ||
-        !isfinite(e->k1))
+    aw_status status = AW_OK;
+    if (!isfinite(e->length) || !isfinite(e->angle) || !isfinite(e->e1) || !isfinite(e->e2))
         return refuse(problem, i, "a number is not finite");
     if (e->length < 0.0) return refuse(problem, i, "length %g m (expected >= 0)", e->length);
-    return kinds[e->kind].check ? kinds[e->kind].check(e, i, problem) : AW_OK;
+    if (kinds[e->kind].check) AW_TRY(kinds[e->kind].check(e, i, problem));
+    AW_TRY(check_strengths(e, i, problem));
+done:
+    return status;
 }
 
 /* An element without a field becomes a drift of its length. */
 static aw_span span_of(const aw_element *e)
 {
     aw_span s = {.e = {.kind = AW_DRIFT, .length = e->length}};
-    if (kinds[e->kind].acts && kinds[e->kind].acts(e)) s.e = *e;
+    if (aw_element_acts(e)) s.e = *e;
     memcpy(s.e.name, e->name, sizeof s.e.name);
     return s;
 }
@@ -116,35 +231,42 @@ static int continues(const aw_span *a, const aw_span *b)
     return !kinds[a->e.kind].continues || kinds[a->e.kind].continues(a, b);
 }
 
+/* The nearest span with a length before span[n], or NULL. */
+static const aw_span *before(const aw_span *span, size_t n)
+{
+    while (n > 0 && is_kick(&span[n - 1])) --n;
+    return n > 0 ? &span[n - 1] : NULL;
+}
+
 /* Two bends that touch share one plane, which is possible only if their edges agree. */
 static aw_status append(aw_span *span, size_t *n, const aw_span *s, aw_lattice_problem *problem)
 {
     aw_span *last = *n ? &span[*n - 1] : NULL;
+    const aw_span *touching = before(span, *n);
     if (last && continues(last, s)) {
         last->e.length += s->e.length;
         last->e.angle += s->e.angle;
         last->e.e2 = s->e.e2;
         return AW_OK;
     }
-    if (last && last->e.kind == AW_BEND && s->e.kind == AW_BEND &&
-        fabs(last->e.e2 + s->e.e1) > AW_SAME)
+    if (touching && touching->e.kind == AW_BEND && s->e.kind == AW_BEND &&
+        fabs(touching->e.e2 + s->e.e1) > AW_SAME)
         return refuse(problem, s->first,
                       "bends %s and %s touch, but their edges cross on the orbit (e2 = %g, e1 = "
                       "%g; expected e1 = -e2, or a drift between)",
-                      last->e.name, s->e.name, last->e.e2, s->e.e1);
+                      touching->e.name, s->e.name, touching->e.e2, s->e.e1);
     span[(*n)++] = *s;
     return AW_OK;
 }
 
 /* What of an element that ends at `end` is ahead of the start of the bunch. *length: of that, 0 if
- * nothing is */
+ * nothing is, or if it has none */
 static aw_status cut_at(const aw_element *e, size_t i, double begin, double end, double *length,
                         aw_lattice_problem *problem)
 {
     *length = end - begin <= AW_SAME_PLACE ? 0.0 : fmin(e->length, end - begin);
     if (e->length - *length <= AW_SAME_PLACE && *length > 0.0) *length = e->length;
-    if (*length == 0.0 || *length == e->length) return AW_OK;
-    if (!kinds[e->kind].acts || !kinds[e->kind].acts(e)) return AW_OK;
+    if (*length == 0.0 || *length == e->length || !aw_element_acts(e)) return AW_OK;
     return refuse(problem, i,
                   "the beam starts within it, at S = %g m (expected in a drift, or at most %g m or "
                   "from %g m on)",
@@ -165,13 +287,13 @@ static aw_status make_spans(const aw_element *element, size_t n, const aw_lattic
         AW_TRY(check_element(&element[i], i, problem));
         end += element[i].length;
         AW_TRY(cut_at(&element[i], i, start->S, end, &length, problem));
-        if (length == 0.0) continue;
         aw_span s = span_of(&element[i]);
+        if (length == 0.0 && !(is_kick(&s) && end - start->S > -AW_SAME_PLACE)) continue;
         s.first = i;
         s.e.length = length;
         AW_TRY(append(span, count, &s, problem));
     }
-    if (!first && (*count == 0 || span[0].e.kind != AW_BEND))
+    if (!first && (*count == 0 || span_kappa(&span[0]) == 0.0))
         return refuse(problem, n,
                       "upstream 'steady' continues a leading bend backwards, but the first element "
                       "is no bend (use upstream 'drift')");
@@ -207,6 +329,7 @@ static void make_pieces(const aw_span *span, size_t n, aw_lattice *lat)
     int count = 0;
     for (size_t i = 0; i < n; ++i) {
         double kappa = span_kappa(&span[i]), end = span[i].S + span[i].e.length;
+        if (is_kick(&span[i])) continue;
         if (count == 0 || kappa != lat->piece[count - 1].kappa) {
             at.S = span[i].S;
             at.kappa = kappa;
@@ -221,14 +344,19 @@ static void make_pieces(const aw_span *span, size_t n, aw_lattice *lat)
 
 static int parts_of(const aw_span *s)
 {
-    return s->e.kind == AW_BEND ? (int)ceil(fabs(s->e.angle) / AW_REGION_ANGLE) : 1;
+    const double angle = s->e.kind == AW_BEND ? fabs(s->e.angle) : 0.0;
+    return angle > AW_REGION_ANGLE ? (int)ceil(angle / AW_REGION_ANGLE) : 1;
 }
 
-/* Direction of the normal of the plane between two spans: that of the bend's edge, if one bends. */
-static double plane_direction(const aw_span *a, const aw_span *b, double theta)
+/* Direction of the normal of the plane behind span i of n: that of the bend's edge, if there is a
+ * bend on one side. Kicks stand in it. */
+static double plane_direction(const aw_span *span, size_t n, size_t i, double theta)
 {
-    if (a->e.kind == AW_BEND) return theta + a->e.e2;
-    if (b->e.kind == AW_BEND) return theta - b->e.e1;
+    const aw_span *a = before(span, i + 1), *b = NULL;
+    for (size_t k = i + 1; k < n && !b; ++k)
+        if (!is_kick(&span[k])) b = &span[k];
+    if (a && a->e.kind == AW_BEND) return theta + a->e.e2;
+    if (b && b->e.kind == AW_BEND) return theta - b->e.e1;
     return theta;
 }
 
@@ -244,18 +372,16 @@ static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
                    end = s->S + s->e.length * (k + 1) / parts;
             aw_orbit_point a = aw_orbit_at(&lat->orbit, begin), b = aw_orbit_at(&lat->orbit, end);
             double direction = b.theta;
-            *r = (aw_field_region){.kind = s->e.kind,
-                                   .S = begin,
+            *r = (aw_field_region){.S = begin,
                                    .length = end - begin,
-                                   .kappa = span_kappa(s),
-                                   .k1 = s->e.k1,
                                    .axis_z = a.z,
                                    .axis_x = a.x,
                                    .ct = a.ct,
                                    .st = a.st,
                                    .exit_z = b.z,
                                    .exit_x = b.x};
-            if (k + 1 == parts && i + 1 < n) direction = plane_direction(s, s + 1, b.theta);
+            set_field(s, r);
+            if (k + 1 == parts && i + 1 < n) direction = plane_direction(span, n, i, b.theta);
             r->exit_nz = cos(direction);
             r->exit_nx = sin(direction);
         }

@@ -41,12 +41,18 @@ typedef struct aw_lattice_problem {
     char text[400];
 } aw_lattice_problem;
 
+/** 1 if the element acts on a particle: it bends, or has a strength that is not 0. */
+int aw_element_acts(const aw_element *element);
+
 /** Build the orbit and the regions; S = 0 at the first element's entrance, where the bunch starts,
  *  heading along +z.
  *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend
  *  (markers aside). Elements are copied. An element cut in two gives the same lattice.
- *  @return AW_OK; AW_ERR_NOMEM; AW_ERR_ARG (printed): no length, a number that is not finite,
- *          planes that cross within the beam pipe, steady without a leading bend. */
+ *  Multipoles without length act where they stand, also at the start of the bunch itself. The field
+ *  of a bend's strengths: docs/theory.md, "Magnets".
+ *  @return AW_OK; AW_ERR_NOMEM; AW_ERR_ARG (printed): no length, a number that is not finite, a
+ *          strength of a kind that has none or far too large, planes that cross within the beam
+ *          pipe, steady without a leading bend. */
 aw_status aw_lattice_new(const aw_element *element, size_t n, double gamma_ref,
                          aw_upstream upstream, aw_lattice **out);
 

@@ -77,9 +77,10 @@ static int common_region(const aw_lattice *lat, const int32_t *element, size_t n
 #pragma omp simd reduction(| : others)
     for (size_t l = 0; l < n; ++l) others |= element[l] ^ element[0];
     *out = (aw_simd_field){.field = r,
-                           .bend = r->kind == AW_BEND ? r->kappa * lat->p_ref : 0.0,
+                           .bend = r->kind == AW_REGION_DIPOLE ? r->kappa * lat->p_ref : 0.0,
                            .last = element[0] + 1 >= lat->regions};
-    return others == 0 && (r->kind == AW_DRIFT || (r->kind == AW_BEND && !out->last));
+    return others == 0 &&
+           (r->kind == AW_REGION_DRIFT || (r->kind == AW_REGION_DIPOLE && !out->last));
 }
 
 /* Arguments of a transport of all particles. */
@@ -199,7 +200,7 @@ static aw_track_status place_about_orbit(const aw_lattice *lat, aw_particle *b)
 aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles)
 {
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX;
-    int steady = lattice->region[0].kind == AW_BEND;
+    int steady = lattice->region[0].kappa != 0.0;
     aw_particles_lost lost;
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite)
     for (size_t i = 0; i < particles->n; ++i) {

@@ -29,11 +29,13 @@ aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles);
 aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles);
 
 /** A time step in the external fields alone: straight lines in drifts, circles of radius
- *  p/(p_ref |kappa|) in bends, both exact, and kicks and drifts in turn in quadrupoles. A step may
+ *  p/(p_ref |kappa|) in bends, both exact; where the field depends on the place (multipoles, bends
+ *  with a gradient) these and kicks in turn; one kick in a multipole without length. A step may
  *  cross any number of planes between regions; each crossing is found exactly.
  *  |p| is constant but for rounding (1e-16 per step).
- *  Quadrupoles: substeps of at most 0.02/sqrt(|k1| p_ref/p), composed to fourth order; the error is
- *  5e-12 of the amplitude per radian of betatron phase (measured: tests/pic_beam).
+ *  Multipoles: substeps of at most 0.02 of betatron phase for a particle 1 cm off the axis,
+ *  composed to fourth order; in a quadrupole the error is 5e-12 of the amplitude per radian of
+ *  phase (measured: tests/pic_beam).
  *  @param cdt  c times the step [m], >= 0
  *  @return AW_OK; AW_ERR_ARG (cdt); AW_ERR_RANGE (a particle is at rest, moves backwards in its
  *  region, or circles without reaching its end); AW_ERR_NONFINITE. After an error some of the

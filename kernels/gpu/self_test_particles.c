@@ -32,11 +32,25 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
                                      aw_gpu_test_beam *f)
 {
     const aw_particle_ops *ops = &aw_emulated_particles; /* the same functions for every runtime */
-    const aw_field_region region[3] = {
-        {.kind = AW_BEND, .kappa = 1.0, .exit_z = CDT, .exit_nz = 1.0, .ct = 1.0},
-        {.kind = AW_QUADRUPOLE, .k1 = 1.0, .exit_z = 1.5 * CDT, .exit_nz = 1.0, .ct = 1.0},
-        {.kind = AW_DRIFT, .ct = 1.0}};
-    const aw_fields_view fields = {region, 3, 100.0};
+    static const aw_field_region region[] = {
+        {.kind = AW_REGION_DIPOLE, .kappa = 1.0, .exit_z = CDT, .exit_nz = 1.0, .ct = 1.0},
+        {.kind = AW_REGION_KICK,
+         .order = 2,
+         .strength = {[2] = 1e6},
+         .axis_z = CDT,
+         .exit_z = CDT,
+         .exit_nz = 1.0,
+         .ct = 1.0},
+        {.kind = AW_REGION_MULTIPOLE,
+         .order = 3,
+         .strength = {[1] = 1e4, [3] = 1e11},
+         .kappa = 0.5,
+         .axis_z = CDT,
+         .exit_z = 1.5 * CDT,
+         .exit_nz = 1.0,
+         .ct = 1.0},
+        {.kind = AW_REGION_DRIFT, .ct = 1.0}};
+    const aw_fields_view fields = {region, sizeof region / sizeof *region, 100.0};
     const double place[4] = {0.1 * H, 0.2 * H, 0.6, 0.8};
     const aw_kick_times times = {.before = CDT, .now = CDT};
     double field[3 * NS * NX][4];

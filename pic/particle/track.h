@@ -10,10 +10,37 @@
 /* A particle whose direction makes a smaller cosine with the normal counts as turned back. */
 #define AW_GRAZING 1e-9
 
-/* Largest betatron phase of one substep in a quadrupole [rad]. */
+/* Largest betatron phase of one substep in a multipole [rad], and the offset at which its
+ * gradient is taken for that, at least [m]: a generous beam, so that most particles have the same
+ * substeps. */
 #define AW_PHASE 0.02
+#define AW_PHASE_OFFSET 0.01
 
-typedef enum aw_element_kind { AW_DRIFT, AW_BEND, AW_QUADRUPOLE, AW_MARKER } aw_element_kind;
+/* A particle that needs shorter substeps than this [m] counts as turned back: it is far outside. */
+#define AW_SUBSTEP_LEAST 1e-6
+
+/* Components of a magnetic field: dipole, quadrupole, ... to the highest order of PALS, 21. */
+enum { AW_ORDERS = 22 };
+
+/* Highest order of a component in a bend: some more are needed to write it as a power series. */
+enum { AW_BEND_ORDER = 9 };
+
+typedef enum aw_element_kind {
+    AW_DRIFT,
+    AW_BEND,
+    AW_QUADRUPOLE,
+    AW_SEXTUPOLE,
+    AW_OCTUPOLE,
+    AW_MULTIPOLE,
+    AW_MARKER
+} aw_element_kind;
+
+/** What the components of a bend describe along the design orbit (PALS, multipole_geometry): its
+ *  field above the orbit, or beside it. In straight elements these are the same. */
+typedef enum aw_multipole_geometry {
+    AW_VERTICALLY_PURE,  /* B_x + i B_y of component n is that of a straight magnet where x = 0 */
+    AW_HORIZONTALLY_PURE /* component n is strength x^n/n! where y = 0 */
+} aw_multipole_geometry;
 
 /** One element as a lattice file gives it. */
 typedef struct aw_element {
@@ -22,18 +49,32 @@ typedef struct aw_element {
     double length; /* arc length [m]; 0 for a marker */
     double angle;  /* of a bend [rad], > 0 towards -x; curvature = angle/length */
     double e1, e2; /* edge angles of a bend [rad], MAD sign (angle/2 each: a rectangular magnet) */
-    double k1;     /* of a quadrupole [1/m^2], > 0 focuses in x */
+    /* Kn = (q/p) d^n B_y/dx^n [1/m^(n+1)], times the length for elements without length; order 0 is
+     * not that of a bend, whose angle has it. Kn1 > 0 focuses in x, Kn0 > 0 deflects to -x. */
+    double strength[AW_ORDERS];
+    aw_multipole_geometry geometry; /* of a bend's strengths */
 } aw_element;
+
+/** What acts on a particle in a field region. */
+typedef enum aw_region_kind {
+    AW_REGION_DRIFT,
+    AW_REGION_DIPOLE,    /* uniform: a circle */
+    AW_REGION_MULTIPOLE, /* of an offset from the design orbit, which may be a circle */
+    AW_REGION_KICK       /* a multipole without length */
+} aw_region_kind;
 
 /** Field region between two planes in the lab. A particle leaves through the exit plane, which is
  *  where (z - exit_z) exit_nz + (x - exit_x) exit_nx = 0 (normal points onward). */
 typedef struct aw_field_region {
-    aw_element_kind kind;          /* AW_DRIFT, AW_BEND or AW_QUADRUPOLE */
+    aw_region_kind kind;
+    int order;                     /* of the polynomial in x */
     double S, length;              /* of the design orbit in it [m] */
-    double kappa;                  /* bend: p_ref kappa is the field */
-    double k1;                     /* quadrupole */
-    double axis_z, axis_x, ct, st; /* quadrupole: a point of its axis and its direction */
+    double kappa;                  /* of the design orbit; p_ref kappa is the dipole field */
+    double axis_z, axis_x, ct, st; /* a point of the design orbit and its direction there */
     double exit_z, exit_x, exit_nz, exit_nx;
+    /* Coefficients of x^n, x the offset from the design orbit, in the field over p_ref without
+     * that of kappa; of a kick: in that times the length. */
+    double strength[AW_ORDERS];
 } aw_field_region;
 
 /** Borrowed view of a lattice's field regions, in the order in which the beam crosses them. */
@@ -116,55 +157,90 @@ AW_FN double aw_track_to_plane(const aw_field_region *r, const aw_track *f, doub
     return 2.0 * atan(k * gap / (a + sqrt(discriminant))) / k;
 }
 
-/* Quadrupole: position-extended Forest-Ruth-like step of a path h (I. P. Omelyan, I. M. Mryglod,
- * R. Folk, Comput. Phys. Commun. 146 (2002) 188, with a rotation for the kick). `g` is p_ref k1/p,
- * the curvature per metre of offset. */
-AW_FN void aw_track_quadrupole_step(const aw_field_region *r, aw_track *f, double g, double h)
+/* Offset from the design orbit of a region, along its normal [m]. From a circle about (0, -1/kappa)
+ * a point at (a, b) is off by (hypot(kappa a, 1 + kappa b) - 1)/kappa; here nothing cancels. */
+AW_FN double aw_track_offset(const aw_field_region *r, const aw_track *f)
 {
-    const double xi = 0.1786178958448091, lambda = -0.2123418310626054, chi = -0.06626458266981849;
-    const double drift[5] = {xi, chi, 1.0 - 2.0 * (chi + xi), chi, xi};
-    const double kick[4] = {0.5 * (1.0 - 2.0 * lambda), lambda, lambda, 0.5 * (1.0 - 2.0 * lambda)};
-    for (int i = 0; i < 4; ++i) {
-        double offset;
-        aw_track_straight(f, drift[i] * h);
-        offset = (f->x - r->axis_x) * r->ct - (f->z - r->axis_z) * r->st;
-        aw_track_turn(f, g * offset * kick[i] * h);
-    }
-    aw_track_straight(f, drift[4] * h);
+    const double dz = f->z - r->axis_z, dx = f->x - r->axis_x;
+    const double a = dz * r->ct + dx * r->st, b = dx * r->ct - dz * r->st;
+    const double ka = r->kappa * a, kb = r->kappa * b;
+    if (r->kappa == 0.0) return b;
+    return (ka * a + kb * b + 2.0 * b) / (1.0 + sqrt(ka * ka + (1.0 + kb) * (1.0 + kb)));
 }
 
-/* Shorten the substep h, which oversteps the exit plane, until it ends on it. The end depends
- * smoothly on h with slope u.n, so Newton steps from `f` converge in two or three. */
-AW_FN double aw_track_substep(const aw_field_region *r, const aw_track *f, double g, double h)
+/* The field of the multipole over p_ref at an offset: [1/m], of a kick a number. */
+AW_FN double aw_track_strength(const aw_field_region *r, double offset)
 {
-    double path = h;
+    double sum = r->strength[r->order];
+    for (int n = r->order; n-- > 0;) sum = sum * offset + r->strength[n];
+    return sum;
+}
+
+/* Square of the phase per length that a substep resolves [1/m^2], for the reference momentum. */
+AW_FN double aw_track_focusing(const aw_field_region *r, double offset)
+{
+    const double reach = fmax(fabs(offset), AW_PHASE_OFFSET);
+    const double dipole = fabs(r->kappa) + fabs(r->strength[0]);
+    double sum = 0.0;
+    for (int n = r->order; n > 0; --n) sum = sum * reach + n * fabs(r->strength[n]);
+    return sum + dipole * dipole;
+}
+
+/* Multipole: position-extended Forest-Ruth-like step of a path h (I. P. Omelyan, I. M. Mryglod,
+ * R. Folk, Comput. Phys. Commun. 146 (2002) 188). In place of their drift there is the motion in
+ * the dipole field of the design orbit, a line or a circle; the rest of the field turns the
+ * momentum at a fixed place. `scale` is p_ref/p. */
+AW_FN void aw_track_multipole_step(const aw_field_region *r, aw_track *f, double scale, double h)
+{
+    const double xi = 0.1786178958448091, lambda = -0.2123418310626054, chi = -0.06626458266981849;
+    const double move[5] = {xi, chi, 1.0 - 2.0 * (chi + xi), chi, xi};
+    const double kick[4] = {0.5 * (1.0 - 2.0 * lambda), lambda, lambda, 0.5 * (1.0 - 2.0 * lambda)};
+    const double k = r->kappa * scale;
+    for (int i = 0; i < 5; ++i) {
+        if (k == 0.0)
+            aw_track_straight(f, move[i] * h);
+        else
+            aw_track_arc(f, k, move[i] * h);
+        if (i == 4) break;
+        aw_track_turn(f, scale * aw_track_strength(r, aw_track_offset(r, f)) * kick[i] * h);
+    }
+}
+
+/* Path from `f` to the exit plane [m] in one step near `path`. The end depends smoothly on the path
+ * with slope u.n, so Newton steps converge in two or three. */
+AW_FN double aw_track_landing(const aw_field_region *r, const aw_track *f, double scale,
+                              double path)
+{
     for (int i = 0; i < 8; ++i) {
         aw_track end = *f;
         double gap, slope;
-        aw_track_quadrupole_step(r, &end, g, path);
+        aw_track_multipole_step(r, &end, scale, path);
         gap = -aw_track_beyond(r, end.z, end.x);
         slope = end.uz * r->exit_nz + end.ux * r->exit_nx;
         path += gap / slope;
         if (fabs(gap) < 1e-16) break;
     }
-    return fmin(fmax(path, 0.0), h);
+    return path;
 }
 
-/* Move through a quadrupole for at most `path`; *crossed: the exit plane was met.
+/* Move through a multipole for at most `path`; *crossed: the exit plane was met.
  * @return path not used */
-AW_FN double aw_track_quadrupole(const aw_field_region *r, double p_ref, aw_track *f, double path,
-                                 int *crossed)
+AW_FN double aw_track_multipole(const aw_field_region *r, double p_ref, aw_track *f, double path,
+                                int *crossed)
 {
-    double g = r->k1 * p_ref / f->p, longest = AW_PHASE / sqrt(fabs(g));
+    const double scale = p_ref / f->p;
     *crossed = 0;
     while (path > 0.0) {
+        const double focusing = scale * aw_track_focusing(r, aw_track_offset(r, f));
+        const double longest = AW_PHASE / sqrt(focusing);
         double h = fmin(path, longest);
         aw_track end = *f;
-        aw_track_quadrupole_step(r, &end, g, h);
-        if (!(end.uz * r->ct + end.ux * r->st > AW_GRAZING)) return path; /* turned: see below */
+        if (!(longest > AW_SUBSTEP_LEAST)) return path; /* turned: see below */
+        aw_track_multipole_step(r, &end, scale, h);
+        if (!(end.uz * r->ct + end.ux * r->st > AW_GRAZING)) return path;
         if (aw_track_beyond(r, end.z, end.x) >= 0.0) {
-            h = aw_track_substep(r, f, g, h);
-            aw_track_quadrupole_step(r, f, g, h);
+            h = fmin(fmax(aw_track_landing(r, f, scale, h), 0.0), h);
+            aw_track_multipole_step(r, f, scale, h);
             *crossed = 1;
             return path - h;
         }
@@ -172,6 +248,27 @@ AW_FN double aw_track_quadrupole(const aw_field_region *r, double p_ref, aw_trac
         path -= h;
     }
     return 0.0;
+}
+
+/* A multipole without length: the momentum across the design orbit changes where the particle's
+ * straight line meets the plane perpendicular to that orbit, and |p| does not. Next to a slanted
+ * edge that plane is a little way off; the particle then stays where it is, on its new line.
+ * @return 0: it moves backwards, or is turned back */
+AW_FN int aw_track_kick(const aw_field_region *r, double p_ref, aw_track *f)
+{
+    const double cosine = f->uz * r->ct + f->ux * r->st;
+    const double along = (f->z - r->axis_z) * r->ct + (f->x - r->axis_x) * r->st;
+    double across, onward;
+    if (!(cosine > AW_GRAZING)) return 0;
+    aw_track_straight(f, -along / cosine);
+    across = f->ux * r->ct - f->uz * r->st;
+    across -= p_ref / f->p * aw_track_strength(r, aw_track_offset(r, f));
+    onward = sqrt((1.0 - across) * (1.0 + across));
+    if (!(onward > AW_GRAZING)) return 0;
+    f->uz = onward * r->ct - across * r->st;
+    f->ux = onward * r->st + across * r->ct;
+    aw_track_straight(f, along / cosine);
+    return 1;
 }
 
 /** Track one particle along `path` [m], from region to region. */
@@ -183,19 +280,24 @@ AW_FN aw_track_status aw_track_along(const aw_fields_view *fields, aw_track *f, 
         int last = *element + 1 >= fields->n, crossed = 0;
         double gap = -aw_track_beyond(r, f->z, f->x);
         if (last && !(f->uz * r->ct + f->ux * r->st > AW_GRAZING)) return AW_TRACK_TURNED;
+        if (r->kind == AW_REGION_KICK) {
+            if (!aw_track_kick(r, fields->p_ref, f)) return AW_TRACK_TURNED;
+            ++*element;
+            continue;
+        }
         if (!last && gap <= 0.0) { /* on the plane, or placed beyond it */
             ++*element;
             continue;
         }
-        if (r->kind == AW_QUADRUPOLE) {
-            path = aw_track_quadrupole(r, fields->p_ref, f, path, &crossed);
+        if (r->kind == AW_REGION_MULTIPOLE) {
+            path = aw_track_multipole(r, fields->p_ref, f, path, &crossed);
             if (path > 0.0 && !crossed) return AW_TRACK_TURNED;
         } else {
             double k = r->kappa * fields->p_ref / f->p;
             double reach = last ? path : aw_track_to_plane(r, f, k, gap);
             double here = fmin(reach, path);
             if (!(reach < INFINITY)) return AW_TRACK_TURNED;
-            if (r->kind == AW_BEND)
+            if (r->kind == AW_REGION_DIPOLE)
                 aw_track_arc(f, k, here);
             else
                 aw_track_straight(f, here);

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Arc lengths that are summed differently agree to this [m]. */
+#define SAME_S 1e-9
+
 /* m = step m */
 static void apply(const double step[4], double m[4])
 {
@@ -22,8 +25,8 @@ static void kick(double strength, double m[4])
     if (strength != 0.0) apply((const double[4]){1.0, 0.0, -strength, 1.0}, m);
 }
 
-/* y'' = k1 y */
-static void quadrupole(double k1, double length, double m[4])
+/* y'' = k1 y; a drift where k1 = 0 */
+static void body(double k1, double length, double m[4])
 {
     const double k = sqrt(fabs(k1)), a = k * length;
     if (k == 0.0)
@@ -44,12 +47,10 @@ void aw_vertical_map(const aw_lattice *lattice, double S, double m[4])
         const double end = begin + e->length, length = fmin(S, end) - at;
         const int bend = e->kind == AW_BEND && e->length > 0.0;
         const double kappa = bend ? e->angle / e->length : 0.0;
+        if (e->length == 0.0 && begin > lattice->begin - SAME_S) kick(-e->strength[1], m);
         if (!(length > 0.0)) continue; /* behind the start, but for rounding */
         if (bend) kick(kappa * tan(e->e1), m);
-        if (e->kind == AW_QUADRUPOLE)
-            quadrupole(e->k1, length, m);
-        else
-            drift(length, m);
+        body(e->strength[1], length, m);
         if (bend && S >= end) kick(kappa * tan(e->e2), m);
         at = fmin(S, end);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Linear vertical optics: drifts, quadrupoles and the edges of bends, at the reference energy. */
+/* Linear vertical optics: drifts, gradients and the edges of bends, at the reference energy. */
 #ifndef AW_BEAM_VERTICAL_H
 #define AW_BEAM_VERTICAL_H
 #include "pic/lattice.h"
@@ -7,7 +7,7 @@
 AW_BEGIN_DECLS
 
 /** Map of (y, y') from the start of the bunch to S [m]: y = m[0] y0 + m[1] y0', y' = m[2] y0 + m[3]
- *  y0'. Hard edges of a bend of curvature k kick by -k tan(e) y, a quadrupole by +k1 y per metre;
+ *  y0'. Hard edges of a bend of curvature k kick by -k tan(e) y, a gradient by +k1 y per metre;
  *  outside the lattice there are drifts. */
 void aw_vertical_map(const aw_lattice *lattice, double S, double m[4]);
 

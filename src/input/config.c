@@ -197,7 +197,7 @@ static void check_upstream(reader *r, const aw_element *element, size_t n)
         return;
     }
     while (i < n && element[i].kind == AW_MARKER) ++i;
-    if (i < n && element[i].kind == AW_BEND) return;
+    if (i < n && element[i].kind == AW_BEND && element[i].angle != 0.0) return;
     aw_yaml_error(&r->errors, node,
                   "'steady' needs a lattice that begins with a bend; this one "
                   "begins with '%s' (expected drift)",
@@ -291,8 +291,7 @@ static void check_energy(reader *r, const aw_lattice_input *input)
     const double gamma = r->config->beam.gamma, gamma_ref = input->gamma_ref;
     const double unit = strcmp(key, "beam.gamma") == 0 ? 1.0 : AW_ME_EV;
     int magnets = 0;
-    for (size_t i = 0; i < input->n; ++i)
-        magnets |= input->element[i].angle != 0.0 || input->element[i].k1 != 0.0;
+    for (size_t i = 0; i < input->n; ++i) magnets |= aw_element_acts(&input->element[i]);
     if (!node || !magnets || !(gamma > 1.0)) return;
     if (gamma >= 0.5 * gamma_ref && gamma <= 2.0 * gamma_ref) return;
     aw_yaml_error(

@@ -79,13 +79,20 @@ static int by_position(const void *a, const void *b)
     return (x->element > y->element) - (x->element < y->element);
 }
 
+static int same_numbers(const double *x, const double *y, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        if (!(x[i] == y[i]) || signbit(x[i]) != signbit(y[i])) return 0;
+    return 1;
+}
+
 static int same_element(const aw_element *a, const aw_element *b)
 {
-    const double x[] = {a->length, a->angle, a->e1, a->e2, a->k1};
-    const double y[] = {b->length, b->angle, b->e1, b->e2, b->k1};
-    for (size_t i = 0; i < sizeof x / sizeof *x; ++i)
-        if (!(x[i] == y[i]) || signbit(x[i]) != signbit(y[i])) return 0;
-    return a->kind == b->kind;
+    const double x[] = {a->length, a->angle, a->e1, a->e2};
+    const double y[] = {b->length, b->angle, b->e1, b->e2};
+    return a->kind == b->kind && a->geometry == b->geometry &&
+           same_numbers(x, y, sizeof x / sizeof *x) &&
+           same_numbers(a->strength, b->strength, AW_ORDERS);
 }
 
 /* The elements with `first` and `same`; NULL if out of memory. */
@@ -115,25 +122,45 @@ static void put_parameter(FILE *out, const char *before, const char *key, double
     put_double(out, value);
 }
 
+/* The components that are not 0, and that which names the kind (-1: none does). */
+static void put_strengths(FILE *out, const aw_element *e, int main)
+{
+    const char *before = ", MagneticMultipoleP: {";
+    char key[16];
+    for (int n = 0; n < AW_ORDERS; ++n) {
+        if (n != main && e->strength[n] == 0.0 && !signbit(e->strength[n])) continue;
+        snprintf(key, sizeof key, "Kn%d%s", n, e->length > 0.0 ? "" : "L");
+        put_parameter(out, before, key, e->strength[n]);
+        before = ", ";
+    }
+    if (before[2] == '\0') fputc('}', out);
+}
+
 /* The parameters of an element. Length and angle define a bend exactly; pals_schema, which does not
  * know the angle, needs the curvature. */
 static void put_element(FILE *out, const aw_element *e)
 {
-    static const char *const kinds[] = {[AW_DRIFT] = "Drift",
-                                        [AW_BEND] = "SBend",
-                                        [AW_QUADRUPOLE] = "Quadrupole",
-                                        [AW_MARKER] = "Marker"};
+    static const struct {
+        const char *name;
+        int main; /* order of the component that names it */
+    } kinds[] = {[AW_DRIFT] = {"Drift", -1},          [AW_BEND] = {"SBend", -1},
+                 [AW_QUADRUPOLE] = {"Quadrupole", 1}, [AW_SEXTUPOLE] = {"Sextupole", 2},
+                 [AW_OCTUPOLE] = {"Octupole", 3},     [AW_MULTIPOLE] = {"Multipole", -1},
+                 [AW_MARKER] = {"Marker", -1}};
     double curvature = e->angle / e->length;
-    fprintf(out, "{kind: %s", kinds[e->kind]);
+    fprintf(out, "{kind: %s", kinds[e->kind].name);
     if (e->kind != AW_MARKER) put_parameter(out, ", ", "length", e->length);
     if (e->kind == AW_BEND) {
         put_parameter(out, ", BendP: {", "angle_ref", e->angle);
         if (isnormal(curvature)) put_parameter(out, ", ", "g_ref", curvature);
         put_parameter(out, ", ", "e1", e->e1);
         put_parameter(out, ", ", "e2", e->e2);
+        if (e->geometry == AW_HORIZONTALLY_PURE)
+            fputs(", multipole_geometry: horizontally_pure", out);
+        fputc('}', out);
     }
-    if (e->kind == AW_QUADRUPOLE) put_parameter(out, ", MagneticMultipoleP: {", "Kn1", e->k1);
-    fputs(e->kind == AW_BEND || e->kind == AW_QUADRUPOLE ? "}}" : "}", out);
+    put_strengths(out, e, kinds[e->kind].main);
+    fputc('}', out);
 }
 
 /* The lattice itself: its elements in one line, each defined where its name comes first. */

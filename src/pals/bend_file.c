@@ -237,6 +237,24 @@ static int solve(const aw_element_reader *r, const aw_spec *spec, const geometry
     return 1;
 }
 
+/* One of n words, in any case. @return its index; n with the problem noted: none of them */
+static int read_word(const aw_element_reader *r, const aw_yaml_node *node, const char *const *words,
+                     int n, const char *expected)
+{
+    char lower[24], shown[AW_YAML_SHOW];
+    size_t i = 0;
+    int which = 0;
+    const char *text = aw_yaml_text(r->errors, node, expected);
+    if (!text) return n;
+    for (; text[i] && i + 1 < sizeof lower; ++i) lower[i] = (char)tolower((unsigned char)text[i]);
+    lower[i] = '\0';
+    while (which < n && strcmp(words[which], lower) != 0) ++which;
+    if (which == n)
+        aw_yaml_error(r->errors, node, "%s is not known (expected %s)", aw_yaml_show(node, shown),
+                      expected);
+    return which;
+}
+
 /* Part of the angle that lies between a rectangular and a sector face at each end. */
 static int read_faces(const aw_element_reader *r, const aw_spec *spec, int rectangular,
                       double share[2], int *parallel)
@@ -244,25 +262,9 @@ static int read_faces(const aw_element_reader *r, const aw_spec *spec, int recta
     static const char *const names[] = {"arc", "chord", "entrance_coords", "exit_coords"};
     static const double shares[4][2] = {{0.5, 0.5}, {0.5, 0.5}, {0.0, 1.0}, {1.0, 0.0}};
     const aw_yaml_node *node = aw_spec_get(spec, "BendP", "ref_geometry");
-    char lower[24], shown[AW_YAML_SHOW];
-    size_t i = 0;
     int which = rectangular ? 1 : 0;
-    if (node) {
-        const char *text =
-            aw_yaml_text(r->errors, node, "arc, chord, entrance_coords, exit_coords");
-        if (!text) return 0;
-        for (; text[i] && i + 1 < sizeof lower; ++i)
-            lower[i] = (char)tolower((unsigned char)text[i]);
-        lower[i] = '\0';
-        for (which = 0; which < 4 && strcmp(names[which], lower) != 0;) ++which;
-        if (which == 4) {
-            aw_yaml_error(r->errors, node,
-                          "%s is not known (expected arc, chord, entrance_coords "
-                          "or exit_coords)",
-                          aw_yaml_show(node, shown));
-            return 0;
-        }
-    }
+    if (node) which = read_word(r, node, names, 4, "arc, chord, entrance_coords or exit_coords");
+    if (which == 4) return 0;
     share[0] = shares[which][0];
     share[1] = shares[which][1];
     *parallel = which != 0;
@@ -328,22 +330,63 @@ static int check_absent(const aw_element_reader *r, const aw_spec *spec)
     return 0;
 }
 
-static int check_field(const aw_element_reader *r, const aw_spec *spec, double arc, double angle)
+/* The first component besides the dipole that acts, or NULL. */
+static const aw_yaml_node *first_gradient(const aw_multipole *field)
 {
-    aw_multipole actual = {.order = 0, .length = arc};
-    if (!aw_multipole_read(r, spec, &actual)) return 0;
-    if (!actual.node || !(r->pc > 0.0) || agree(actual.value, angle / arc)) return 1;
-    aw_yaml_error(r->errors, actual.node,
-                  "a field other than the reference field is not supported "
-                  "(expected Kn0 = g_ref = %.10g 1/m)",
-                  angle / arc);
-    return 0;
+    for (int n = 1; n < AW_ORDERS; ++n)
+        if (field->value[n] != 0.0) return field->node[n];
+    return NULL;
+}
+
+/* What the components are those of. Along straight axes a gradient would move the orbit off the
+ * arc. */
+static int read_geometry(const aw_element_reader *r, const aw_spec *spec, int arc,
+                         const aw_multipole *field, aw_element *out)
+{
+    static const char *const names[] = {"follows_ref_geometry", "vertically_pure",
+                                        "horizontally_pure",    "chord",
+                                        "entrance_coords",      "exit_coords"};
+    const aw_yaml_node *node = aw_spec_get(spec, "BendP", "multipole_geometry");
+    const aw_yaml_node *gradient = first_gradient(field);
+    int which = 0;
+    if (node)
+        which = read_word(r, node, names, 6,
+                          "follows_ref_geometry, vertically_pure, horizontally_pure, chord, "
+                          "entrance_coords or exit_coords");
+    if (which == 6) return 0;
+    if (gradient && (which > 2 || (which == 0 && !arc))) {
+        aw_yaml_error(r->errors, gradient,
+                      "in a bend, multipoles along a straight axis are not supported (expected "
+                      "multipole_geometry: vertically_pure or horizontally_pure in BendP, which "
+                      "follow the arc)");
+        return 0;
+    }
+    out->geometry = gradient && which == 2 ? AW_HORIZONTALLY_PURE : AW_VERTICALLY_PURE;
+    return 1;
+}
+
+/* The dipole must be that of the reference, which has it already; the rest is `out`'s. */
+static int read_field(const aw_element_reader *r, const aw_spec *spec, int arc, aw_element *out)
+{
+    aw_multipole field = {.highest = AW_BEND_ORDER, .length = out->length};
+    const double curvature = out->angle / out->length;
+    if (!aw_multipole_read(r, spec, &field)) return 0;
+    if (field.node[0] && r->pc > 0.0 && !agree(field.value[0], curvature)) {
+        aw_yaml_error(r->errors, field.node[0],
+                      "a field other than the reference field is not supported "
+                      "(expected Kn0 = g_ref = %.10g 1/m)",
+                      curvature);
+        return 0;
+    }
+    field.value[0] = 0.0;
+    memcpy(out->strength, field.value, sizeof out->strength);
+    return read_geometry(r, spec, arc, &field, out);
 }
 
 int aw_bend_read(const aw_element_reader *r, const aw_spec *spec, int rectangular, aw_element *out)
 {
     geometry g = {.kind = ARC};
-    double share[2] = {0.5, 0.5}, arc = 0.0, angle = 0.0;
+    double share[2] = {0.5, 0.5}, angle = 0.0;
     int parallel = 0;
     g.angle.node = aw_spec_get(spec, "BendP", "angle_ref");
     int good = !g.angle.node ||
@@ -352,12 +395,9 @@ int aw_bend_read(const aw_element_reader *r, const aw_spec *spec, int rectangula
     good &= read_length(r, spec, &g);
     good &= check_absent(r, spec);
     good &= read_faces(r, spec, rectangular, share, &parallel);
-    if (!good || g.unknown || !solve(r, spec, &g, &arc, &angle)) return 0;
+    if (!good || g.unknown || !solve(r, spec, &g, &out->length, &angle)) return 0;
+    out->angle = angle;
     good = read_face(r, spec, 0, share[0] * angle, parallel, &out->e1);
     good &= read_face(r, spec, 1, share[1] * angle, parallel, &out->e2);
-    good &= check_field(r, spec, arc, angle);
-    out->kind = AW_BEND;
-    out->length = arc;
-    out->angle = angle;
-    return good;
+    return read_field(r, spec, !parallel, out) && good;
 }

@@ -9,7 +9,7 @@ AW_BEGIN_DECLS
 /** The n keys of BendP that are read; static storage. */
 const char *const *aw_bend_words(size_t *n);
 
-/** Fill the length, the angle and the edge angles e1, e2 of a bend.
+/** Fill the length, the angle, the edge angles e1, e2 and the strengths of a bend.
  *  @param[in] rectangular  1 for an RBend: faces not given are parallel (e1_rect = e2_rect = 0)
  *  @return 1, or 0 with the problems noted.
  *  Source: PALS standard, source/parameters/bend.md, with two differences: all three parameters may

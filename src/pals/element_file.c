@@ -157,18 +157,15 @@ static int read_drift(const aw_element_reader *r, const aw_spec *spec, aw_elemen
 {
     static const char *const words[] = {COMMON};
     check_keys(r, spec, words, COUNT(words));
-    out->kind = AW_DRIFT;
     return read_length(r, spec, &out->length);
 }
 
 static int read_marker(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
 {
     static const char *const words[] = {COMMON};
-    double length = 0.0;
     check_keys(r, spec, words, COUNT(words));
-    out->kind = AW_MARKER;
-    if (!read_length(r, spec, &length)) return 0;
-    if (length == 0.0) return 1;
+    if (!read_length(r, spec, &out->length)) return 0;
+    if (out->length == 0.0) return 1;
     aw_yaml_error(r->errors, aw_spec_get(spec, NULL, "length"),
                   "a marker has no length (expected 0, or kind: Drift)");
     return 0;
@@ -184,22 +181,55 @@ static int read_passive(const aw_element_reader *r, const aw_spec *spec, aw_elem
     int good = 1;
     check_keys(r, spec, words, COUNT(words));
     for (size_t i = 0; i < COUNT(groups); ++i) good &= aw_neutral_group(r, spec, groups[i]);
-    out->kind = AW_DRIFT;
     return read_length(r, spec, &out->length) && good;
 }
 
-static int read_quadrupole(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+/* A straight magnet: its kind only says which component is meant to be the largest. */
+static int read_multipole(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
 {
     static const char *const words[] = {COMMON, "MagneticMultipoleP"};
-    aw_multipole strength = {.order = 1};
+    aw_multipole field = {.highest = AW_ORDERS - 1};
     check_keys(r, spec, words, COUNT(words));
-    out->kind = AW_QUADRUPOLE;
     int good = read_length(r, spec, &out->length);
     good &= check_group(r, spec, "MagneticMultipoleP", NULL, 0);
-    strength.length = out->length;
-    if (!good || !aw_multipole_read(r, spec, &strength)) return 0;
-    out->k1 = strength.value;
+    field.length = out->length;
+    if (!good || !aw_multipole_read(r, spec, &field)) return 0;
+    memcpy(out->strength, field.value, sizeof out->strength);
     return 1;
+}
+
+/* Nothing in the program follows a change of the beam's energy: the reference momentum sets all
+ * fields, and the history of the self-field has one energy. */
+static int check_voltage(const aw_element_reader *r, const aw_spec *spec, const char *key)
+{
+    char shown[AW_YAML_SHOW];
+    const aw_yaml_node *node = aw_spec_get(spec, "RFP", key);
+    double value = 0.0;
+    if (!node) return 1;
+    if (!aw_yaml_number(r->errors, node, "0", &value)) return 0;
+    if (value == 0.0) return 1;
+    aw_yaml_error(r->errors, node,
+                  "%s accelerates, which is not supported: the self-field is that of a beam whose "
+                  "energy no cavity changes (expected 0; or start behind the cavity, with "
+                  "beam.file)",
+                  aw_yaml_show(node, shown));
+    return 0;
+}
+
+/* A cavity that is switched off: a drift. */
+static int read_cavity(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    static const char *const words[] = {COMMON, "RFP", "MagneticMultipoleP", "SolenoidP"};
+    static const char *const rf[] = {"frequency", "harmon",          "voltage",     "gradient",
+                                     "phase",     "multipass_phase", "cavity_type", "num_cells",
+                                     "n_cell",    "zero_phase"};
+    check_keys(r, spec, words, COUNT(words));
+    int good = check_group(r, spec, "RFP", rf, COUNT(rf));
+    good &= aw_neutral_group(r, spec, "MagneticMultipoleP");
+    good &= aw_neutral_group(r, spec, "SolenoidP");
+    good &= check_voltage(r, spec, "voltage");
+    good &= check_voltage(r, spec, "gradient");
+    return read_length(r, spec, &out->length) && good;
 }
 
 static int read_any_bend(const aw_element_reader *r, const aw_spec *spec, int rectangular,
@@ -226,34 +256,37 @@ static int read_rectangular_bend(const aw_element_reader *r, const aw_spec *spec
     return read_any_bend(r, spec, 1, out);
 }
 
-const char aw_element_kinds[] = "Drift, Bend, Quadrupole, Marker";
+const char aw_element_kinds[] = "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker";
 
 /* The kinds of elements. BeginningEle is read by aw_beginning_read. */
 static const struct {
     const char *name;
+    aw_element_kind kind;
     int (*read)(const aw_element_reader *r, const aw_spec *spec, aw_element *out);
-} kinds[] = {{"BeginningEle", NULL},
-             {"Drift", read_drift},
-             {"Bend", read_bend},
-             {"SBend", read_bend},
-             {"RBend", read_rectangular_bend},
-             {"Quadrupole", read_quadrupole},
-             {"Marker", read_marker},
-             {"Fiducial", read_marker},
-             {"NullEle", read_marker},
-             {"Fork", read_passive},
-             {"Instrument", read_passive},
-             {"Monitor", read_passive},
-             {"Mask", read_passive},
-             {"Collimator", read_passive},
-             {"Kicker", read_passive},
-             {"ACKicker", read_passive},
-             {"Sextupole", read_passive},
-             {"Octupole", read_passive},
-             {"Multipole", read_passive},
-             {"Solenoid", read_passive},
-             {"Patch", read_passive},
-             {"FloorShift", read_passive}};
+} kinds[] = {{"BeginningEle", AW_MARKER, NULL},
+             {"Drift", AW_DRIFT, read_drift},
+             {"Bend", AW_BEND, read_bend},
+             {"SBend", AW_BEND, read_bend},
+             {"RBend", AW_BEND, read_rectangular_bend},
+             {"Quadrupole", AW_QUADRUPOLE, read_multipole},
+             {"Sextupole", AW_SEXTUPOLE, read_multipole},
+             {"Octupole", AW_OCTUPOLE, read_multipole},
+             {"Multipole", AW_MULTIPOLE, read_multipole},
+             {"Marker", AW_MARKER, read_marker},
+             {"Fiducial", AW_MARKER, read_marker},
+             {"NullEle", AW_MARKER, read_marker},
+             {"Fork", AW_DRIFT, read_passive},
+             {"Instrument", AW_DRIFT, read_passive},
+             {"Monitor", AW_DRIFT, read_passive},
+             {"Mask", AW_DRIFT, read_passive},
+             {"Collimator", AW_DRIFT, read_passive},
+             {"Kicker", AW_DRIFT, read_passive},
+             {"ACKicker", AW_DRIFT, read_passive},
+             {"RFCavity", AW_DRIFT, read_cavity},
+             {"CrabCavity", AW_DRIFT, read_cavity},
+             {"Solenoid", AW_DRIFT, read_passive},
+             {"Patch", AW_DRIFT, read_passive},
+             {"FloorShift", AW_DRIFT, read_passive}};
 
 int aw_element_kind_known(const char *kind)
 {
@@ -285,16 +318,16 @@ int aw_element_read(const aw_element_reader *r, const aw_spec *spec, const char 
         return 0;
     }
     set_name(out, spec->name);
+    out->kind = kinds[k].kind;
     int good = kinds[k].read(r, spec, out);
     good &= check_common(r, spec);
     if (!good) return 0;
-    /* A bend, quadrupole or drift without length is a marker, and a bend without angle a drift, so
-     * that no region has a length of zero. */
-    if (out->length == 0.0) {
+    /* A drift or magnet of no length and strength is a marker, a bend without a field a drift. */
+    if (out->length == 0.0 && !aw_element_acts(out)) {
         out->kind = AW_MARKER;
-        out->k1 = 0.0;
+        memset(out->strength, 0, sizeof out->strength);
     }
-    if (out->kind == AW_BEND && out->angle == 0.0) {
+    if (out->kind == AW_BEND && !aw_element_acts(out)) {
         out->kind = AW_DRIFT;
         out->e1 = out->e2 = 0.0;
     }

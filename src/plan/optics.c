@@ -79,20 +79,31 @@ static void start_probes(walk *w)
     w->probe[DELTA_MINUS] = probe_of(gamma, 0.0, 0.0, -STEP_DELTA);
 }
 
+/* to_exit in a multipole. */
+static double multipole_to_exit(const aw_field_region *r, double p_ref, aw_track *f, double gap)
+{
+    const double scale = p_ref / f->p, reach = 2.0 * gap + 1e-3;
+    int crossed = 0;
+    if (gap > 0.0) {
+        const double unused = aw_track_multipole(r, p_ref, f, reach, &crossed);
+        return crossed ? reach - unused : NAN;
+    }
+    const double back = aw_track_landing(r, f, scale, gap);
+    aw_track_multipole_step(r, f, scale, back);
+    return back;
+}
+
 /* Move to the exit plane of a region in its field: forwards, or back by the little by which a
  * slanted entrance reaches beyond the plane. @return the path [m]; NaN: the plane is not met */
 static double to_exit(const aw_field_region *r, double p_ref, aw_track *f)
 {
     const double gap = -aw_track_beyond(r, f->z, f->x), k = r->kappa * p_ref / f->p;
-    if (r->kind == AW_QUADRUPOLE) {
-        const double reach = 2.0 * gap + 1e-3;
-        int crossed = 0;
-        const double unused = aw_track_quadrupole(r, p_ref, f, reach, &crossed);
-        return crossed ? reach - unused : NAN;
-    }
-    const double path = aw_track_to_plane(r, f, r->kind == AW_BEND ? k : 0.0, gap);
+    if (r->kind == AW_REGION_KICK) return aw_track_kick(r, p_ref, f) ? 0.0 : NAN;
+    if (r->kind == AW_REGION_MULTIPOLE) return multipole_to_exit(r, p_ref, f, gap);
+    const int dipole = r->kind == AW_REGION_DIPOLE;
+    const double path = aw_track_to_plane(r, f, dipole ? k : 0.0, gap);
     if (!isfinite(path)) return NAN;
-    if (r->kind == AW_BEND)
+    if (dipole)
         aw_track_arc(f, k, path);
     else
         aw_track_straight(f, path);

@@ -38,9 +38,9 @@ enum { RUNGS = 60, TRIALS = 8 };
 
 /* Neighbouring regions of the same field. */
 typedef struct section {
-    aw_element_kind kind;
-    double begin, end; /* [m] */
-    double kappa, k1;
+    const aw_field_region *field; /* the first of them, borrowed */
+    double begin, end;            /* [m] */
+    double kappa;
 } section;
 
 /* The bunch at the ends of PLACES parts of each section. */
@@ -72,6 +72,13 @@ void aw_schedule_free(aw_schedule *schedule)
     aw_free(schedule);
 }
 
+static int same_field(const aw_field_region *a, const aw_field_region *b)
+{
+    for (int n = 0; n < AW_ORDERS; ++n)
+        if (a->strength[n] != b->strength[n]) return 0;
+    return a->kind == b->kind && a->kappa == b->kappa;
+}
+
 static aw_status find_sections(planner *p)
 {
     const aw_lattice *lat = p->config->lattice;
@@ -83,10 +90,10 @@ static aw_status find_sections(planner *p)
         const double end = i + 1 < lat->regions ? lat->region[i + 1].S : lat->length;
         section *last = p->sections ? &p->section[p->sections - 1] : NULL;
         if (!(end > begin)) continue;
-        if (last && last->kind == r->kind && last->kappa == r->kappa && last->k1 == r->k1)
+        if (last && same_field(last->field, r))
             last->end = end;
         else
-            p->section[p->sections++] = (section){r->kind, begin, end, r->kappa, r->k1};
+            p->section[p->sections++] = (section){r, begin, end, r->kappa};
     }
     return AW_OK;
 }
@@ -161,7 +168,7 @@ static double limit_at(const planner *p, size_t i, int j)
     const bunch *a = &p->bunch[i * (PLACES + 1) + (size_t)j], *b = a + 1;
     const double length = (s->end - s->begin) / PLACES;
     const double most = aw_lattice_way(p->config->lattice) / AW_STEPS_PER_LATTICE;
-    const int drift = s->kind == AW_DRIFT;
+    const int drift = s->field->kind == AW_REGION_DRIFT;
     double limit = fmin(most, PLACES * length / (drift ? AW_STEPS_PER_DRIFT : AW_STEPS_PER_MAGNET));
     limit = fmin(limit, limit_by_bunch(a, b, length, p->shortest));
     if (s->kappa != 0.0)

@@ -42,6 +42,20 @@ const char *const good_run = "title: one bend\n"          /* line 1 */
                              "  particles_every: 40\n"    /* 30 */
                              "  checkpoint_every: 0\n";   /* 31 */
 
+#define ITEM(name, kind, keys) "          - " name ": {kind: " kind ", " keys "}\n"
+const char *const magnet_items = ITEM("z", "Sextupole",
+                                      "length: 0.1, MagneticMultipoleP: {Kn2: -0.0}")
+    ITEM("x", "Sextupole", "length: 0.1, MagneticMultipoleP: {Bn2: 17.3, Kn5: 1e4}") ITEM(
+        "o", "Octupole", "MagneticMultipoleP: {Kn3L: 33.3, Kn2L: 0.7}")
+        ITEM("m", "Multipole", "MagneticMultipoleP: {Kn0L: 1e-5, Kn21L: 1e30}") ITEM(
+            "g", "Bend",
+            "length: 0.3, BendP: {g_ref: 0.1, multipole_geometry: HORIZONTALLY_PURE}, "
+            "MagneticMultipoleP: {Kn1: -0.7, Bn2L: 3.3}")
+            ITEM("v", "Bend", "length: 0.3, BendP: {g_ref: -0.1}, MagneticMultipoleP: {Kn1L: 0.11}")
+                ITEM("d", "RFCavity", "length: 1, RFP: {voltage: 0, frequency: 1.3e9}") ITEM(
+                    "f", "Bend",
+                    "length: 0.3, BendP: {angle_ref: 0, e1: 0.1}, MagneticMultipoleP: {Kn1: 1}");
+
 const char *const good_lattice =
     "PALS:\n"                  /* line 1 */
     "  version: null\n"        /* 2 */

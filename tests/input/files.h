@@ -30,6 +30,9 @@ extern const char *const good_run;
 extern const char *const good_lattice;
 void write_good(void);
 
+/* Items of a line: magnets of every kind, with and without length, and a strength of -0. */
+extern const char *const magnet_items;
+
 /* `text` with the first `from` replaced by `to`; static storage, valid until the next call. The
  * test fails if `text` does not contain `from`. */
 const char *replaced(const char *text, const char *from, const char *to);

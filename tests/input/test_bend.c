@@ -224,6 +224,66 @@ static void what_defines_no_bend_is_refused(void **state)
             "entrance_coords or exit_coords)");
 }
 
+/* Gradients of a bend, and what they are the gradients of. */
+static void a_bend_may_have_gradients(void **state)
+{
+    static const struct {
+        const char *text;
+        double k1, k2;
+        aw_multipole_geometry geometry;
+    } cases[] = {
+        {"{kind: Bend, length: 2, BendP: {g_ref: 0.1}, MagneticMultipoleP: {Kn1: 0.3, Kn2L: 5}}",
+         0.3, 2.5, AW_VERTICALLY_PURE},
+        {"{kind: Bend, length: 2, BendP: {g_ref: 0.1, multipole_geometry: HORIZONTALLY_PURE}, "
+         "MagneticMultipoleP: {Kn0: 0.1, Kn1L: -0.3}}",
+         -0.15, 0.0, AW_HORIZONTALLY_PURE},
+        {"{kind: RBend, length: 2, BendP: {g_ref: 0.1, multipole_geometry: vertically_pure}, "
+         "MagneticMultipoleP: {Kn1: 0.3}}",
+         0.3, 0.0, AW_VERTICALLY_PURE},
+        {"{kind: RBend, length: 2, BendP: {g_ref: 0.1, multipole_geometry: chord}}", 0.0, 0.0,
+         AW_VERTICALLY_PURE},
+        {"{kind: Bend, length: 2, BendP: {g_ref: 0, e1: 0.1}, MagneticMultipoleP: {Kn1: 0.3}}", 0.3,
+         0.0, AW_VERTICALLY_PURE}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const aw_element e = good(cases[i].text);
+        assert_int_equal(e.kind, AW_BEND);
+        assert_true(e.length == 2.0 && e.strength[0] == 0.0);
+        assert_close(e.strength[1], cases[i].k1, 1e-15, 0.0);
+        assert_close(e.strength[2], cases[i].k2, 1e-15, 0.0);
+        assert_int_equal(e.geometry, cases[i].geometry);
+    }
+}
+
+static void wrong_gradients_of_a_bend_are_refused(void **state)
+{
+    (void)state;
+    refused(
+        "{kind: RBend, length: 1, BendP: {angle_ref: 0.1}, MagneticMultipoleP: {Kn2: 0.2}}",
+        "7:92: l.line.b.MagneticMultipoleP.Kn2: in a bend, multipoles along a straight axis are "
+        "not supported (expected multipole_geometry: vertically_pure or horizontally_pure in "
+        "BendP, which follow the arc)");
+    refused(
+        "{kind: Bend, length: 1, BendP: {angle_ref: 0.1, multipole_geometry: chord}, "
+        "MagneticMultipoleP: {Kn1: 0.2}}",
+        "7:118: l.line.b.MagneticMultipoleP.Kn1: in a bend, multipoles along a straight axis are "
+        "not supported (expected multipole_geometry: vertically_pure or horizontally_pure in "
+        "BendP, which follow the arc)");
+    refused("{kind: Bend, length: 1, BendP: {angle_ref: 0.1, multipole_geometry: pure}}",
+            "7:84: l.line.b.BendP.multipole_geometry: 'pure' is not known (expected "
+            "follows_ref_geometry, vertically_pure, horizontally_pure, chord, entrance_coords or "
+            "exit_coords)");
+    refused(
+        "{kind: Bend, length: 1, BendP: {angle_ref: 0.1}, MagneticMultipoleP: {Ks1: 0.2}}",
+        "7:91: l.line.b.MagneticMultipoleP.Ks1: a skew component would bend the beam out of the "
+        "horizontal plane, which is not supported (expected 0, or the normal component KnN or "
+        "BnN)");
+    refused(
+        "{kind: Bend, length: 1, BendP: {angle_ref: 0.1}, MagneticMultipoleP: {Kn10: 0.2}}",
+        "7:92: l.line.b.MagneticMultipoleP.Kn10: this component is not supported here (expected "
+        "0, or orders up to 9)");
+}
+
 static void what_the_bend_cannot_do_is_refused(void **state)
 {
     (void)state;
@@ -236,10 +296,6 @@ static void what_the_bend_cannot_do_is_refused(void **state)
     refused("{kind: Bend, length: 1, BendP: {angle_ref: 0.1}, MagneticMultipoleP: {Kn0: 0.2}}",
             "7:91: l.line.b.MagneticMultipoleP.Kn0: a field other than the reference field is not "
             "supported (expected Kn0 = g_ref = 0.1 1/m)");
-    refused(
-        "{kind: Bend, length: 1, BendP: {angle_ref: 0.1}, MagneticMultipoleP: {Kn1: 0.2}}",
-        "7:91: l.line.b.MagneticMultipoleP.Kn1: this component is not supported (expected 0, or "
-        "Kn0 or Bn0)");
     refused("{kind: Bend, length: 1, BendP: {angel_ref: 0.1}}",
             "7:48: l.line.b.BendP.angel_ref: unknown key (expected angle_ref?)");
     refused("{kind: Bend, length: 1, BendP: 3}",
@@ -261,6 +317,8 @@ int main(void)
         cmocka_unit_test(faces_follow_the_reference_geometry),
         cmocka_unit_test(zeros_beside_other_values_are_not_given),
         cmocka_unit_test(what_defines_no_bend_is_refused),
+        cmocka_unit_test(a_bend_may_have_gradients),
+        cmocka_unit_test(wrong_gradients_of_a_bend_are_refused),
         cmocka_unit_test(what_the_bend_cannot_do_is_refused),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -123,9 +123,9 @@ static void what_is_inherited_may_be_changed(void **state)
                                             "-0.1}}\n"
                                             "          - alias\n"));
     assert_names(&m, "q2 q3 q1 b2 q1");
-    assert_true(m.element[0].length == 0.7 && m.element[0].k1 == 1.0);
-    assert_true(m.element[1].length == 0.7 && m.element[1].k1 == -1.0);
-    assert_true(m.element[2].length == 0.9 && m.element[2].k1 == 1.0);
+    assert_true(m.element[0].length == 0.7 && m.element[0].strength[1] == 1.0);
+    assert_true(m.element[1].length == 0.7 && m.element[1].strength[1] == -1.0);
+    assert_true(m.element[2].length == 0.9 && m.element[2].strength[1] == 1.0);
     assert_true(m.element[3].angle == -0.1 && m.element[3].e1 == 0.05);
     assert_true(m.element[4].length == 0.5);
     aw_lattice_input_free(&m);
@@ -145,12 +145,103 @@ static void quadrupoles_take_every_form_of_strength(void **state)
                                        "          - d: {kind: Quadrupole, length: 0.5, "
                                        "MagneticMultipoleP: {Bn1L: 0.6}}\n"
                                        "          - e: {kind: Quadrupole, length: 0.5}\n"));
-    assert_true(m.element[0].k1 == 1.2);
-    assert_close(m.element[1].k1, factor * 1.2, 1e-14, 0.0); /* a few roundings */
-    assert_close(m.element[2].k1, 1.2, 1e-15, 0.0);
-    assert_close(m.element[3].k1, factor * 1.2, 1e-14, 0.0);
-    assert_true(m.element[4].k1 == 0.0);
+    assert_true(m.element[0].strength[1] == 1.2);
+    assert_close(m.element[1].strength[1], factor * 1.2, 1e-14, 0.0); /* a few roundings */
+    assert_close(m.element[2].strength[1], 1.2, 1e-15, 0.0);
+    assert_close(m.element[3].strength[1], factor * 1.2, 1e-14, 0.0);
+    assert_true(m.element[4].strength[1] == 0.0);
     aw_lattice_input_free(&m);
+}
+
+/* Every component of a straight magnet, of any kind and order, per length or as an integral. */
+static void multipoles_take_every_component(void **state)
+{
+    const double factor = -AW_C / sqrt(1.0e18 - AW_ME_EV * AW_ME_EV);
+    (void)state;
+    machine m = read_good(facility(
+        "",
+        "          - s: {kind: Sextupole, length: 0.5, MagneticMultipoleP: {Kn2: 12, Ks2: 0}}\n"
+        "          - o: {kind: Octupole, length: 0.5, MagneticMultipoleP: {Bn3L: 7.0}}\n"
+        "          - m: {kind: Multipole, length: 0.5, MagneticMultipoleP: {Kn0: 1e-3, Bn1: "
+        "0.5, Kn2L: 4, Kn21: 1e30, tilt5: 0.3}}\n"
+        "          - q: {kind: Quadrupole, length: 0.5, MagneticMultipoleP: {Kn1: 1, Kn5: -7}}\n"
+        "          - t: {kind: Multipole, MagneticMultipoleP: {Kn2L: 4, Bn1L: 0.5, Kn7: 3}}\n"
+        "          - n: {kind: Sextupole, MagneticMultipoleP: {Kn2L: 0, Kn3: 5}}\n"
+        "          - z: {kind: Octupole, length: 0.5, MagneticMultipoleP: {Ks1L: 0, tilt3: 1}}\n"
+        "          - c: {kind: RFCavity, length: 1, RFP: {frequency: 2.856e9, voltage: 0, "
+        "phase: 0.25, cavity_type: TRAVELING_WAVE}}\n"));
+    static const aw_element_kind kinds[] = {AW_SEXTUPOLE, AW_OCTUPOLE, AW_MULTIPOLE, AW_QUADRUPOLE,
+                                            AW_MULTIPOLE, AW_MARKER,   AW_OCTUPOLE,  AW_DRIFT};
+    assert_string_equal(messages(), "");
+    assert_int_equal(m.n, 8);
+    for (size_t i = 0; i < m.n; ++i) assert_int_equal(m.element[i].kind, kinds[i]);
+    assert_true(m.element[0].strength[2] == 12.0);
+    assert_close(m.element[1].strength[3], factor * 14.0, 1e-14, 0.0); /* a few roundings */
+    assert_true(m.element[2].strength[0] == 1e-3 && m.element[2].strength[21] == 1e30);
+    assert_close(m.element[2].strength[1], factor * 0.5, 1e-14, 0.0);
+    assert_true(m.element[2].strength[2] == 8.0);
+    assert_true(m.element[3].strength[1] == 1.0 && m.element[3].strength[5] == -7.0);
+    assert_true(m.element[4].length == 0.0 && m.element[4].strength[2] == 4.0);
+    assert_close(m.element[4].strength[1], factor * 0.5, 1e-14, 0.0);
+    assert_true(m.element[4].strength[7] == 0.0); /* times a length of 0 */
+    assert_false(aw_element_acts(&m.element[5]) || aw_element_acts(&m.element[6]));
+    aw_lattice_input_free(&m);
+}
+
+/* One entry of the line, as the only problem. */
+static void refused_item(const char *item, const char *message)
+{
+    char line[256];
+    snprintf(line, sizeof line, "          - q: %s\n          - d: {kind: Drift, length: 1}\n",
+             item);
+    refused(facility("", line), message);
+}
+
+static void wrong_multipoles_are_refused(void **state)
+{
+    (void)state;
+    refused_item("{kind: Sextupole, length: 1, MagneticMultipoleP: {Ks2: 1}}",
+                 "7:71: main.line.q.MagneticMultipoleP.Ks2: a skew component would bend the beam "
+                 "out of the horizontal plane, which is not supported (expected 0, or the normal "
+                 "component KnN or BnN)");
+    refused_item("{kind: Multipole, MagneticMultipoleP: {Bs1L: 1}}",
+                 "7:61: main.line.q.MagneticMultipoleP.Bs1L: a skew component would bend the beam "
+                 "out of the horizontal plane, which is not supported (expected 0, or the normal "
+                 "component KnN or BnN)");
+    refused_item("{kind: Octupole, length: 1, MagneticMultipoleP: {tilt3: 0.1, Kn3: 1}}",
+                 "7:72: main.line.q.MagneticMultipoleP.tilt3: a tilted component would bend the "
+                 "beam out of the horizontal plane, which is not supported (expected 0)");
+    refused_item("{kind: Octupole, length: 1, MagneticMultipoleP: {Kn3: 1, Bn3L: 2}}",
+                 "7:73: main.line.q.MagneticMultipoleP.Bn3L: 'Kn3' is given as well, at line 7 "
+                 "(expected one of the two)");
+    refused_item("{kind: Multipole, length: 1, MagneticMultipoleP: {Kn22: 1}}",
+                 "7:66: main.line.q.MagneticMultipoleP.Kn22: unknown key (expected KnN, BnN, KnNL "
+                 "or BnNL, N from 0 to 21)");
+    refused_item(
+        "{kind: Sextupole, length: 1, MagneticMultipoleP: {Kn2: 1 m}}",
+        "7:71: main.line.q.MagneticMultipoleP.Kn2: '1 m' is not a plain number (expected a "
+        "strength in 1/m^(N+1))");
+    refused_item("{kind: Sextupole, length: 1, MagneticMultipoleP: 3}",
+                 "7:65: main.line.q.MagneticMultipoleP: '3' is not a mapping (expected parameters "
+                 "below it)");
+}
+
+static void a_cavity_that_accelerates_is_refused(void **state)
+{
+    (void)state;
+    refused_item("{kind: RFCavity, length: 1, RFP: {voltage: 1e6, frequency: 1.3e9}}",
+                 "7:59: main.line.q.RFP.voltage: '1e6' accelerates, which is not supported: the "
+                 "self-field is that of a beam whose energy no cavity changes (expected 0; or "
+                 "start behind the cavity, with beam.file)");
+    refused_item("{kind: RFCavity, length: 1, RFP: {gradient: 1e6}}",
+                 "7:60: main.line.q.RFP.gradient: '1e6' accelerates, which is not supported: the "
+                 "self-field is that of a beam whose energy no cavity changes (expected 0; or "
+                 "start behind the cavity, with beam.file)");
+    refused_item("{kind: RFCavity, length: 1, RFP: {voltag: 1e6}}",
+                 "7:50: main.line.q.RFP.voltag: unknown key (expected voltage?)");
+    refused_item("{kind: Solenoid, length: 1, SolenoidP: {Ksol: 0.1}}",
+                 "7:62: main.line.q.SolenoidP.Ksol: '0.1' is not supported here (expected 0, or "
+                 "none)");
 }
 
 static void the_reference_is_energy_or_momentum(void **state)
@@ -277,8 +368,9 @@ static void a_name_defined_in_a_line_may_be_used_again(void **state)
 
 static void what_has_no_field_is_a_drift(void **state)
 {
-    static const char *const kinds[] = {"Instrument", "Monitor",   "Kicker",   "ACKicker", "Mask",
-                                        "Collimator", "Sextupole", "Octupole", "Solenoid", "Patch"};
+    static const char *const kinds[] = {"Instrument", "Monitor",    "Kicker",   "ACKicker",
+                                        "Mask",       "Collimator", "RFCavity", "CrabCavity",
+                                        "Solenoid",   "Patch"};
     static const char *const points[] = {"Fork", "Fiducial", "NullEle", "Marker"};
     char line[256];
     (void)state;
@@ -380,6 +472,15 @@ static void what_the_orbit_refuses_is_told_by_place(void **state)
                     "- after: {kind: Quadrupole, length: 1.0, MagneticMultipoleP: {Bn1: 1e308}}",
                     "bend.pals.yaml:9:78: lcls_line.line.after.MagneticMultipoleP.Bn1: '1e308' is "
                     "too strong for a double (expected e.g. 1.5)");
+    refused_lattice("- after: {kind: Drift, length: 1.0}",
+                    "- after: {kind: Sextupole, length: 1.0, MagneticMultipoleP: {Kn2: 1e10}}",
+                    "bend.pals.yaml:9:13: after: its strengths would let a particle 1 cm off its "
+                    "axis oscillate 1.59e+03 times (expected at most 159)");
+    refused_lattice(
+        "- after:",
+        "- thin: {kind: Sextupole, MagneticMultipoleP: {Kn2L: 1e6}}\n          - after:",
+        "bend.pals.yaml:9:13: thin: its strengths turn a particle 1 cm off its axis by "
+        "50 rad (expected at most 1)");
 }
 
 static void a_beginning_is_no_element(void **state)
@@ -398,7 +499,7 @@ static void a_beginning_is_no_element(void **state)
     assert_int_equal(aw_input_count(&errors), 2);
     assert_string_equal(errors.item[0].text,
                         "f.yaml:1:1: s: kind 'BeginningEle' is not that of an element (expected "
-                        "Drift, Bend, Quadrupole, Marker)");
+                        "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker)");
     aw_input_errors_free(&errors);
     aw_yaml_free(doc);
 }
@@ -433,9 +534,10 @@ static void what_is_no_lattice_is_refused(void **state)
 static void what_is_no_line_is_refused(void **state)
 {
     (void)state;
-    refused(facility("", "          - q: {kind: RFCavity, length: 1}\n"),
-            "7:23: main.line.q.kind: kind 'RFCavity' of 'q' is not supported (expected "
-            "BeginningEle, Drift, Bend, Quadrupole, Marker or BeamLine)");
+    refused(facility("", "          - q: {kind: Wiggler, length: 1}\n"),
+            "7:23: main.line.q.kind: kind 'Wiggler' of 'q' is not supported (expected "
+            "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, "
+            "Marker or BeamLine)");
     refused(facility("    - d1: {kind: Drift}\n", "          - dl\n"),
             "8:13: main.line[2]: 'dl' is not defined in PALS.facility (expected d1?)");
     refused(facility("", "          - q: {length: 1}\n"),
@@ -505,18 +607,10 @@ static void wrong_references_and_strengths_are_refused(void **state)
                      "Bn1: 1}}\n"),
             "7:75: main.line.q.MagneticMultipoleP.Bn1: 'Kn1' is given as well, at line 7 (expected "
             "one of the two)");
-    refused(
-        facility("", "          - q: {kind: Quadrupole, length: 1, MagneticMultipoleP: {Kn2: "
-                     "1}}\n"),
-        "7:72: main.line.q.MagneticMultipoleP.Kn2: this component is not supported (expected 0, "
-        "or Kn1 or Bn1)");
     refused(facility("", "          - q: {kind: Quadrupole, length: 1, MagneticMultipoleP: {k1: "
                          "1}}\n"),
-            "7:67: main.line.q.MagneticMultipoleP.k1: unknown key (expected Kn1, Bn1, Kn1L or "
-            "Bn1L)");
-    refused(facility("", "          - q: {kind: Quadrupole, MagneticMultipoleP: {Kn1L: 1}}\n"),
-            "7:56: main.line.q.MagneticMultipoleP.Kn1L: an integrated strength needs a length "
-            "(expected a length in m, e.g. 0.2)");
+            "7:67: main.line.q.MagneticMultipoleP.k1: unknown key (expected KnN, BnN, KnNL or "
+            "BnNL, N from 0 to 21)");
 }
 
 int main(void)
@@ -526,6 +620,9 @@ int main(void)
         cmocka_unit_test(lines_repeat_nest_and_reverse),
         cmocka_unit_test(what_is_inherited_may_be_changed),
         cmocka_unit_test(quadrupoles_take_every_form_of_strength),
+        cmocka_unit_test(multipoles_take_every_component),
+        cmocka_unit_test(wrong_multipoles_are_refused),
+        cmocka_unit_test(a_cavity_that_accelerates_is_refused),
         cmocka_unit_test(the_reference_is_energy_or_momentum),
         cmocka_unit_test(a_split_bend_is_the_same_machine),
         cmocka_unit_test(a_bend_to_the_left_mirrors_the_orbit),

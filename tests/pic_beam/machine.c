@@ -19,7 +19,8 @@ aw_element bend_of(double length, double angle, double e1, double e2)
 
 aw_element quadrupole_of(double length, double k1)
 {
-    return (aw_element){.kind = AW_QUADRUPOLE, .name = "quadrupole", .length = length, .k1 = k1};
+    return (aw_element){
+        .kind = AW_QUADRUPOLE, .name = "quadrupole", .length = length, .strength = {[1] = k1}};
 }
 
 void zeuthen(aw_element e[ZEUTHEN_N])

@@ -160,14 +160,14 @@ static void steady_upstream_is_the_first_circle(void **state)
     const double rho = 25.0;
     (void)state;
     assert_int_equal(steady->orbit.n, 2);
-    assert_int_equal(steady->region[0].kind, AW_BEND);
+    assert_int_equal(steady->region[0].kind, AW_REGION_DIPOLE);
     assert_close(at.theta, 0.4, 1e-15, 0.0);
     assert_close(at.z, -rho * sin(0.4), 1e-14, 0.0);
     assert_close(at.x, -rho * (1.0 - cos(0.4)), 1e-14, 0.0);
     at = aw_orbit_at(&drift->orbit, -10.0);
     assert_close(at.z, -10.0, 0.0, 0.0);
     assert_close(at.x, 0.0, 0.0, 0.0);
-    assert_int_equal(drift->region[0].kind, AW_DRIFT);
+    assert_int_equal(drift->region[0].kind, AW_REGION_DRIFT);
     aw_lattice_free(steady);
     aw_lattice_free(drift);
 }
@@ -220,6 +220,109 @@ static void a_bunch_may_start_in_a_drift(void **state)
     assert_status(start_at(7.0, &lat), AW_ERR_ARG);
 }
 
+static aw_element thin_of(double k1)
+{
+    return (aw_element){.kind = AW_MULTIPOLE, .name = "thin", .strength = {[1] = k1}};
+}
+
+/* Multipoles without length have a plane of their own, which is that of the edge beside them, and
+ * leave the orbit alone; one without strength is nothing. */
+static void a_multipole_without_length_stands_in_the_plane_beside_it(void **state)
+{
+    const aw_element whole = bend_of(1.0, 0.3, 0.1, 0.2);
+    const aw_element e[] = {thin_of(1.0), bend_of(0.5, 0.15, 0.1, 0.0), thin_of(2.0),
+                            thin_of(0.0), bend_of(0.5, 0.15, 0.0, 0.2), thin_of(3.0),
+                            thin_of(4.0)};
+    aw_lattice *thin = machine_of(e, 7, 100.0, AW_UPSTREAM_DRIFT);
+    aw_lattice *bend = machine_of(&whole, 1, 100.0, AW_UPSTREAM_DRIFT);
+    const int plane[] = {0, 0, -1, -1, 1, 1, 1}; /* of `bend` */
+    (void)state;
+    assert_int_equal(thin->regions, 8);
+    assert_int_equal(thin->orbit.n, 3);
+    assert_close(thin->length, 1.0, 1e-15, 0.0);
+    for (int r = 0; r < 7; ++r) {
+        const aw_field_region *a = &thin->region[r], *b = &bend->region[plane[r] == 1];
+        const int kick = r == 1 || r == 3 || r > 4;
+        assert_int_equal(a->kind == AW_REGION_KICK, kick);
+        if (kick) assert_true(a->length == 0.0 && a->order == 1);
+        if (plane[r] < 0) continue;
+        assert_close(a->exit_nx, b->exit_nx, 1e-15, 1e-15);
+        assert_close(a->exit_x, b->exit_x, 1e-15, 1e-15);
+    }
+    assert_close(thin->region[3].exit_nx, sin(-0.15), 1e-15, 0.0);
+    assert_close(thin->region[3].st, sin(-0.15), 1e-15, 0.0);
+    aw_lattice_free(thin);
+    aw_lattice_free(bend);
+}
+
+/* Those behind the start of the bunch have no part in the run; one where it starts has. */
+static void multipoles_behind_the_start_do_not_act(void **state)
+{
+    const aw_element e[] = {drift_of(1.0), thin_of(1.0), drift_of(1.0), thin_of(2.0),
+                            drift_of(1.0)};
+    static const struct {
+        double S;
+        int regions;
+    } starts[] = {{0.5, 5}, {1.0, 5}, {1.5, 3}, {2.0, 3}, {2.5, 1}};
+    aw_lattice_problem problem = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; ++i) {
+        const aw_lattice_start start = {starts[i].S, AW_UPSTREAM_DRIFT};
+        aw_lattice *lat = NULL;
+        assert_ok(aw_lattice_try(e, 5, 100.0, &start, &problem, &lat));
+        assert_int_equal(lat->regions, starts[i].regions);
+        aw_lattice_free(lat);
+    }
+}
+
+/* What a magnet cut in two must share to be one. */
+static void parts_with_other_gradients_are_other_magnets(void **state)
+{
+    aw_element e[2] = {bend_of(0.5, 0.1, 0.0, 0.0), bend_of(0.5, 0.1, 0.0, 0.0)};
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        e[0].strength[2] = 5.0;
+        e[1].strength[2] = k == 1 ? 6.0 : 5.0;
+        e[1].strength[1] = k == 2 ? 0.1 : 0.0;
+        e[1].geometry = k == 3 ? AW_HORIZONTALLY_PURE : AW_VERTICALLY_PURE;
+        aw_lattice *lat = machine_of(e, 2, 100.0, AW_UPSTREAM_DRIFT);
+        assert_int_equal(lat->regions, k == 0 ? 3 : 4);
+        assert_int_equal(lat->orbit.n, 3);
+        aw_lattice_free(lat);
+    }
+}
+
+static void impossible_strengths_are_refused(void **state)
+{
+    aw_element e[] = {drift_of(1.0), bend_of(1.0, 0.1, 0.0, 0.0), quadrupole_of(1.0, 1.0)};
+    (void)state;
+    e[0].strength[1] = 1.0;
+    refuse(e, 3, 100.0, AW_UPSTREAM_DRIFT); /* a drift with a field */
+    e[0] = drift_of(1.0);
+    e[1].strength[0] = 0.1;
+    refuse(e, 3, 100.0, AW_UPSTREAM_DRIFT); /* the dipole is that of the angle */
+    e[1].strength[0] = 0.0;
+    e[1].strength[10] = 1.0;
+    refuse(e, 3, 100.0, AW_UPSTREAM_DRIFT);
+    e[1].strength[10] = 0.0;
+    e[2].strength[3] = NAN;
+    refuse(e, 3, 100.0, AW_UPSTREAM_DRIFT);
+    e[2].strength[3] = 1e12;
+    refuse(e, 3, 100.0, AW_UPSTREAM_DRIFT);
+    e[2] = thin_of(200.0); /* 2 rad for 1 cm */
+    refuse(e, 3, 100.0, AW_UPSTREAM_DRIFT);
+    e[2] = thin_of(1.0);
+    e[0] = thin_of(0.0);
+    refuse(&e[2], 1, 100.0, AW_UPSTREAM_DRIFT); /* no length */
+    refuse(e, 1, 100.0, AW_UPSTREAM_DRIFT);
+    /* edges that cross, with a kick between them */
+    const aw_element touching[] = {bend_of(1.0, 0.1, 0.05, 0.05), e[2],
+                                   bend_of(1.0, 0.1, 0.05, 0.05)};
+    refuse(touching, 3, 100.0, AW_UPSTREAM_DRIFT);
+    const aw_element straight[] = {bend_of(1.0, 0.0, 0.0, 0.0), drift_of(1.0)};
+    refuse(straight, 2, 100.0, AW_UPSTREAM_STEADY);
+}
+
 static void impossible_lattices_are_refused(void **state)
 {
     const aw_element good[] = {drift_of(1.0), bend_of(1.0, 0.1, 0.0, 0.0)};
@@ -258,6 +361,10 @@ int main(void)
         cmocka_unit_test(projection_finds_the_foot_point),
         cmocka_unit_test(steady_upstream_is_the_first_circle),
         cmocka_unit_test(a_bunch_may_start_in_a_drift),
+        cmocka_unit_test(a_multipole_without_length_stands_in_the_plane_beside_it),
+        cmocka_unit_test(multipoles_behind_the_start_do_not_act),
+        cmocka_unit_test(parts_with_other_gradients_are_other_magnets),
+        cmocka_unit_test(impossible_strengths_are_refused),
         cmocka_unit_test(impossible_lattices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ static aw_simd_field region_of(const aw_lattice *lat, int region)
 {
     const aw_field_region *r = &lat->region[region];
     return (aw_simd_field){.field = r,
-                           .bend = r->kind == AW_BEND ? r->kappa * lat->p_ref : 0.0,
+                           .bend = r->kind == AW_REGION_DIPOLE ? r->kappa * lat->p_ref : 0.0,
                            .last = region + 1 == lat->regions};
 }
 

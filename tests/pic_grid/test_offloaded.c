@@ -31,12 +31,22 @@ static const aw_beam_params bunch = {.charge = 1e-9,
                                      .energy_spread = 1e-3,
                                      .chirp = 3.0};
 
-/* A drift, a bend with edges, a quadrupole of each sign, and a bend the other way. */
+/* A drift, a bend with edges, a quadrupole of each sign, a kick, a bend the other way with a
+ * gradient, and a sextupole. */
 static aw_lattice *machine(void)
 {
-    const aw_element e[] = {
-        drift_of(0.23),           bend_of(0.4, 0.1, 0.05, 0.05), quadrupole_of(0.15, 4.0),
-        quadrupole_of(0.2, -3.0), bend_of(0.3, -0.05, 0, 0),     drift_of(1.0)};
+    const aw_element kick = {.kind = AW_MULTIPOLE, .name = "kick", .strength = {0.0, 0.1, 50.0}};
+    const aw_element sextupole = {
+        .kind = AW_SEXTUPOLE, .name = "sextupole", .length = 0.2, .strength = {[2] = 200.0}};
+    aw_element e[] = {drift_of(0.23),
+                      bend_of(0.4, 0.1, 0.05, 0.05),
+                      quadrupole_of(0.15, 4.0),
+                      quadrupole_of(0.2, -3.0),
+                      kick,
+                      bend_of(0.3, -0.05, 0, 0),
+                      sextupole,
+                      drift_of(1.0)};
+    e[5].strength[1] = -2.0;
     return machine_of(e, sizeof e / sizeof e[0], GAMMA, AW_UPSTREAM_DRIFT);
 }
 

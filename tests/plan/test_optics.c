@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Optics compared with closed forms, and expected bunch sizes with those of tracked bunches. */
 #include <math.h>
+#include <string.h>
 
 #include "pic/push.h"
 #include "pic/stats.h"
@@ -127,6 +128,103 @@ static void a_bend_has_the_textbook_matrix(void **state)
         assert_close(p.R52, sign * rho * (1.0 - c), 0.0, FIRST);
         assert_close(p.R56, rho * (angle - s), 0.0, 1e-6);
     }
+}
+
+/* Sector magnet with a gradient, k1 per h^2 from focusing to defocusing, in two parts, either way
+ * round: kx^2 = h^2 + k1 (K. L. Brown, SLAC-75). */
+static void a_bend_with_gradient_has_the_textbook_matrix(void **state)
+{
+    static const double ratio[] = {3.0, 0.5, -0.5, -4.0};
+    (void)state;
+    for (int k = 0; k < 8; ++k) {
+        const double sign = k & 1 ? -1.0 : 1.0, h = 0.4, L = 1.5, gamma = 1e4;
+        const double k1 = ratio[k / 2] * h * h, square = h * h + k1, w = sqrt(fabs(square));
+        const double C = square > 0.0 ? cos(w * L) : cosh(w * L);
+        const double S = (square > 0.0 ? sin(w * L) : sinh(w * L)) / w;
+        const double per_energy = gamma * gamma / (gamma * gamma - 1.0);
+        aw_element e[] = {bend_of(0.6, sign * 0.6 * h, 0.0, 0.0),
+                          bend_of(0.9, sign * 0.9 * h, 0.0, 0.0)};
+        e[0].strength[1] = e[1].strength[1] = k1;
+        const aw_optics_point p = map_of(e, 2, gamma, AW_UPSTREAM_DRIFT);
+        const aw_optics_point q = map_of(e, 2, gamma, AW_UPSTREAM_STEADY);
+        assert_close(p.R11, C, 0.0, FIRST);
+        assert_close(p.R12, S, 0.0, FIRST);
+        assert_close(p.R21, -square * S, 0.0, FIRST);
+        assert_close(p.R22, C, 0.0, FIRST);
+        /* third derivatives of delta: 1e-7 of the first */
+        assert_close(p.R16, sign * h * (1.0 - C) / square * per_energy, 0.0, 1e-6);
+        assert_close(p.R26, sign * h * S * per_energy, 0.0, 1e-6);
+        assert_close(p.R51, sign * h * S, 0.0, FIRST);
+        assert_close(p.R52, sign * h * (1.0 - C) / square, 0.0, FIRST);
+        assert_close(p.R56, h * h * (L - S) / square - L / (gamma * gamma), 0.0, 1e-6);
+        assert_close(q.R12, S, 0.0, FIRST);
+        assert_close(q.R56, p.R56, 0.0, FIRST);
+    }
+}
+
+/* A thick sextupole, octupole and dodecapole on the axis do nothing to first order. */
+static void higher_multipoles_are_drifts_to_first_order(void **state)
+{
+    aw_element e = {.kind = AW_MULTIPOLE, .name = "m", .length = 0.7};
+    (void)state;
+    e.strength[2] = 100.0;
+    e.strength[3] = -3e3;
+    e.strength[5] = 1e7;
+    const aw_optics_point p = map_of(&e, 1, 1e4, AW_UPSTREAM_DRIFT);
+    assert_close(p.R11, 1.0, 0.0, FIRST);
+    assert_close(p.R12, 0.7, 0.0, FIRST);
+    assert_close(p.R21, 0.0, 0.0, FIRST);
+    assert_close(p.R16, 0.0, 0.0, FIRST);
+    assert_close(p.T566, 0.0, 0.0, SECOND);
+}
+
+/* Kn2 L/2 (eta delta)^2 at a sextupole deflects to -x, and the rest of the machine turns that into
+ * T166 = -R12 Kn2 L eta^2/2 and T566 = -R52 Kn2 L eta^2/2 more than without it. In a chicane R52 of
+ * the second half is eta, as its dispersion closes. */
+static void a_sextupole_changes_T566_by_the_square_of_the_dispersion(void **state)
+{
+    const double strength = 7.0;
+    aw_element e[ZEUTHEN_N + 1], plain[ZEUTHEN_N];
+    (void)state;
+    zeuthen(plain);
+    memcpy(e, plain, 3 * sizeof *e);
+    plain[3].length = 0.5;
+    e[3] = e[5] = plain[3];
+    e[4] = (aw_element){.kind = AW_SEXTUPOLE, .name = "s", .strength = {[2] = strength}};
+    memcpy(&e[6], &plain[4], 3 * sizeof *e);
+    const aw_optics_point with = map_of(e, 9, ZEUTHEN_GAMMA, AW_UPSTREAM_DRIFT);
+    const aw_optics_point half = map_of(plain, 4, ZEUTHEN_GAMMA, AW_UPSTREAM_DRIFT);
+    const aw_optics_point rest = map_of(&plain[3], 4, ZEUTHEN_GAMMA, AW_UPSTREAM_DRIFT);
+    e[4].strength[2] = 0.0;
+    const aw_optics_point without = map_of(e, 9, ZEUTHEN_GAMMA, AW_UPSTREAM_DRIFT);
+    const double eta = half.R16, kick = -0.5 * strength * eta * eta;
+    print_message("eta %.4g m, T566 %.6g and %.6g m\n", eta, without.T566, with.T566);
+    assert_close(rest.R52, eta, 1e-6, 0.0);
+    assert_true(fabs(kick * eta) > 1e-2);
+    /* 1e-7 of third derivatives of 1 m, twice */
+    assert_close(with.T566 - without.T566, kick * rest.R52, 1e-6, SECOND);
+    assert_close(with.T166 - without.T166, kick * rest.R12, 1e-6, 2e-6);
+    assert_close(with.R56, without.R56, 0.0, 1e-6);
+}
+
+/* Above and beside the orbit a gradient is another field: ln(1 + h x)/h = x - h x^2/2 ..., so that
+ * Kn1 vertically pure is Kn1 and Kn2 = -h Kn1 horizontally pure, to second order. */
+static void gradients_above_and_beside_the_orbit_differ_in_second_order(void **state)
+{
+    const double h = 0.4, k1 = 2.0;
+    aw_element e = bend_of(1.5, 0.6, 0.0, 0.0);
+    (void)state;
+    e.strength[1] = k1;
+    const aw_optics_point above = map_of(&e, 1, 1e4, AW_UPSTREAM_DRIFT);
+    e.geometry = AW_HORIZONTALLY_PURE;
+    const aw_optics_point beside = map_of(&e, 1, 1e4, AW_UPSTREAM_DRIFT);
+    e.strength[2] = -h * k1;
+    const aw_optics_point same = map_of(&e, 1, 1e4, AW_UPSTREAM_DRIFT);
+    assert_close(beside.R56, above.R56, 0.0, 1e-6);
+    /* the fields differ in third order, and 1e-7 of a fourth derivative of some metres is seen */
+    assert_close(same.T566, above.T566, 0.0, 1e-6);
+    assert_close(same.T166, above.T166, 0.0, 1e-6);
+    assert_true(fabs(beside.T566 - above.T566) > 1e-4);
 }
 
 static void an_edge_acts_behind_it_and_not_before(void **state)
@@ -325,6 +423,10 @@ int main(void)
         cmocka_unit_test(a_drift_has_the_velocity_alone),
         cmocka_unit_test(a_quadrupole_is_cosine_and_sine),
         cmocka_unit_test(a_bend_has_the_textbook_matrix),
+        cmocka_unit_test(a_bend_with_gradient_has_the_textbook_matrix),
+        cmocka_unit_test(higher_multipoles_are_drifts_to_first_order),
+        cmocka_unit_test(a_sextupole_changes_T566_by_the_square_of_the_dispersion),
+        cmocka_unit_test(gradients_above_and_beside_the_orbit_differ_in_second_order),
         cmocka_unit_test(an_edge_acts_behind_it_and_not_before),
         cmocka_unit_test(a_chicane_has_the_path_of_its_geometry),
         cmocka_unit_test(the_zeuthen_chicane_compresses_tenfold),

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Linear vertical optics against closed forms: gradients, thin ones, and edges, of part of a
+ * lattice, too. */
+#include "src/beam/vertical.h"
+
+#include <math.h>
+
+#include "tests/assert_close.h"
+#include "tests/pic_beam/machine.h"
+
+/* A few products of numbers of order one. */
+#define ROUNDING 1e-14
+
+static void assert_map(const aw_lattice *lat, double S, const double want[4])
+{
+    double m[4];
+    aw_vertical_map(lat, S, m);
+    for (int i = 0; i < 4; ++i) assert_close(m[i], want[i], 0.0, ROUNDING);
+}
+
+/* m = (a b; c d) m */
+static void then(double m[4], double a, double b, double c, double d)
+{
+    const double p = m[0], q = m[1], r = m[2], s = m[3];
+    m[0] = a * p + b * r;
+    m[1] = a * q + b * s;
+    m[2] = c * p + d * r;
+    m[3] = c * q + d * s;
+}
+
+/* y'' = k1 y over a length */
+static void then_gradient(double m[4], double k1, double length)
+{
+    const double w = sqrt(fabs(k1)), a = w * length;
+    if (k1 > 0.0)
+        then(m, cosh(a), sinh(a) / w, w * sinh(a), cosh(a));
+    else
+        then(m, cos(a), sin(a) / w, -w * sin(a), cos(a));
+}
+
+static void gradients_focus_where_they_defocus_in_x(void **state)
+{
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const double k1 = 1.5 * sign, angle = 0.2 * sign;
+        aw_element sextupole = {.kind = AW_SEXTUPOLE, .name = "s", .length = 0.4};
+        const aw_element thin = {
+            .kind = AW_MULTIPOLE, .name = "t", .strength = {[1] = 0.7 * sign, [2] = 9.0}};
+        aw_element bend = bend_of(0.5, angle, 0.1, -0.05);
+        sextupole.strength[1] = k1;
+        sextupole.strength[2] = 30.0;
+        bend.strength[1] = k1;
+        bend.strength[2] = 5.0;
+        const aw_element e[] = {thin, sextupole, bend, thin, drift_of(0.3)};
+        aw_lattice *lat = machine_of(e, 5, 1000.0, AW_UPSTREAM_DRIFT);
+        double m[4] = {1.0, 0.0, 0.0, 1.0};
+        assert_map(lat, 0.0, m);
+        then(m, 1.0, 0.0, 0.7 * sign, 1.0);
+        then_gradient(m, k1, 0.25);
+        assert_map(lat, 0.25, m);
+        then_gradient(m, k1, 0.15);
+        then(m, 1.0, 0.0, -angle / 0.5 * tan(0.1), 1.0);
+        then_gradient(m, k1, 0.2);
+        assert_map(lat, 0.6, m);
+        then_gradient(m, k1, 0.3);
+        then(m, 1.0, 0.0, -angle / 0.5 * tan(-0.05), 1.0);
+        then(m, 1.0, 0.0, 0.7 * sign, 1.0);
+        then(m, 1.0, 0.1, 0.0, 1.0);
+        assert_map(lat, 1.0, m);
+        assert_close(m[0] * m[3] - m[1] * m[2], 1.0, ROUNDING, 0.0);
+        aw_lattice_free(lat);
+    }
+}
+
+/* Where the bunch starts in the middle, what is behind it has no part. */
+static void the_map_begins_where_the_bunch_does(void **state)
+{
+    const aw_element thin = {.kind = AW_MULTIPOLE, .name = "t", .strength = {[1] = 0.7}};
+    const aw_element e[] = {quadrupole_of(0.2, 2.0), thin, drift_of(1.0), thin, drift_of(1.0)};
+    static const double starts[] = {0.2, 0.7, 1.2, 1.5};
+    static const int kicks[] = {2, 1, 1, 0};
+    aw_lattice_problem problem = {0};
+    (void)state;
+    for (int i = 0; i < 4; ++i) {
+        const aw_lattice_start start = {starts[i], AW_UPSTREAM_DRIFT};
+        double m[4] = {1.0, 0.0, 0.0, 1.0};
+        aw_lattice *lat = NULL;
+        assert_ok(aw_lattice_try(e, 5, 1000.0, &start, &problem, &lat));
+        if (kicks[i] > 1) then(m, 1.0, 0.0, 0.7, 1.0);
+        if (kicks[i] > 0) then(m, 1.0, 1.2 - starts[i], 0.0, 1.0);
+        if (kicks[i] > 0) then(m, 1.0, 0.0, 0.7, 1.0);
+        then(m, 1.0, 2.0 - fmax(starts[i], 1.2), 0.0, 1.0);
+        assert_map(lat, 2.0, m);
+        aw_lattice_free(lat);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_focus_where_they_defocus_in_x),
+        cmocka_unit_test(the_map_begins_where_the_bunch_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
