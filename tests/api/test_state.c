@@ -62,8 +62,7 @@ static void go_on_alike(const char *solver, int solved)
             force(copy[i], b, got);
             assert_memory_equal(want, got, sizeof want);
         }
-        for (int i = 0; i < 2; ++i)
-            assert_int_equal(observe_at(copy[i], b, 0.06 * k), AW_DONE);
+        for (int i = 0; i < 2; ++i) assert_int_equal(observe_at(copy[i], b, 0.06 * k), AW_DONE);
         assert_int_equal(observe_at(field, b, 0.06 * k), AW_DONE);
     }
     for (int i = 0; i < 2; ++i) aw_field_free(copy[i]);
