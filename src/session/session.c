@@ -83,7 +83,8 @@ static int end_call(const call *c, aw_status status)
 
 const char *aw_session_messages(const aw_session *s)
 {
-    return s && s->lines && s->length > 0 ? s->lines : "E out of memory\n";
+    if (!s) return "E out of memory\n";
+    return s->length > 0 ? s->lines : "";
 }
 
 const char *aw_session_resolved(const aw_session *s) { return s->resolved ? s->resolved : ""; }

@@ -303,7 +303,7 @@ static int with_little_memory(size_t more)
         if (!file || !fgets(line, sizeof line, file)) _exit(9);
         pages = strtoul(line, NULL, 10);
         options.threads = 1;
-        options.grid[0] = options.grid[1] = 128;
+        options.grid[0] = options.grid[1] = 64;
         const rlim_t limit = pages * (size_t)sysconf(_SC_PAGESIZE) + more;
         setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
         int got = aw_field_new(&options, bend, 2, &field);
@@ -325,13 +325,13 @@ static void little_memory_is_an_error(void **state)
 {
     (void)state;
     int refused = 0, done = 0;
-    for (size_t more = (size_t)1 << 16; more < (size_t)1 << 30; more += more / 4) {
+    for (size_t more = (size_t)1 << 16; more < (size_t)1 << 30; more += more / 2) {
         const int got = with_little_memory(more);
         if (got != 0 && got != 1) fail_msg("with %zu KiB: status %d", more >> 10, got);
         refused += got == 1;
         done += got == 0;
     }
-    assert_true(refused > 10);
+    assert_true(refused > 5);
     assert_true(done > 2);
 }
 
