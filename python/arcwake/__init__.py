@@ -11,19 +11,24 @@
         field.observe(t, s, x, ps, px, charge)
         Fs, Fx = field.force(s, x)                             # eV/m on one electron
 
-Runs are made by the program, forces by the library libarcwake (arcwake.h). docs/python.md has
-shapes, units and examples.
+    sim = arcwake.Simulation("zeuthen_chicane.yaml")           # a run, step by step
+    while not sim.last:
+        sim.step()
+
+Runs are made by the program, forces by the library libarcwake (arcwake.h). docs/python.md and
+docs/library.md have shapes, units and examples.
 """
 import importlib
 
-# Names and their modules, loaded when they are used: the library is needed by those alone that call
-# it, HDF5 by those that read files.
+# Names and their modules, loaded when they are used: the libraries are needed by those alone that
+# call them, HDF5 by those that read files.
 _PLACES = {
     "ArcwakeError": "errors", "ArcwakeWarning": "errors", "Interrupted": "errors",
     "Field": "field", "Grid": "field", "PlaneKicks": "planes",
     "at_one_time": "one_time", "at_one_place": "one_time",
     "run": "_run", "evaluate": "_evaluate", "find_program": "_program",
     "Result": "result", "Particles": "particles", "Mesh": "mesh",
+    "Simulation": "simulation", "Beam": "simulation", "Force": "simulation",
 }
 __all__ = [*_PLACES]
 

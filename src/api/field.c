@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,9 +34,6 @@ _Static_assert((int)AW_DONE == (int)AW_OK && (int)AW_WRONG_ARGUMENT == (int)AW_E
 
 /* Memory beside a field's own that libraries want at once, which end the program without. */
 #define AW_LIBRARIES_BYTES ((size_t)8 << 20)
-
-/* The process in which several threads have worked for this library. */
-static _Atomic pid_t threads_of;
 
 aw_options aw_default_options(void)
 {
@@ -87,17 +83,6 @@ static aw_status check_usable(const aw_field *field)
     if (field->process == getpid()) return AW_OK;
     return aw_error(AW_ERR_ARG, "the field was made in another process, before fork() (expected a "
                                 "process that is started anew: spawn)");
-}
-
-/* The same for the threads of fields that were made before fork(). */
-static aw_status check_fork(const aw_field *field)
-{
-    pid_t none = 0;
-    if (field->threads == 1 || atomic_compare_exchange_strong(&threads_of, &none, getpid()) ||
-        none == getpid())
-        return AW_OK;
-    return aw_error(AW_ERR_ARG, "threads have worked for arcwake in this process before fork() "
-                                "(expected a process that is started anew (spawn), or threads: 1)");
 }
 
 /* ------------------------------------------------------------------------------- a new field */
@@ -170,7 +155,7 @@ aw_status aw_field_make(aw_field *f)
     aw_status status = AW_OK;
     AW_TRY(check_options(o));
     f->threads = aw_threads_limit("threads", o->threads > 0 ? o->threads : omp_get_max_threads());
-    AW_TRY(check_fork(f));
+    AW_TRY(aw_threads_claim(f->threads));
     AW_TRY(aw_threads_check_stack());
     AW_TRY(aw_memory_require("a field", AW_LIBRARIES_BYTES));
     AW_TRY(aw_threads_try(f->threads));
@@ -267,7 +252,13 @@ static void put(const aw_orbit_view *orbit, const double place[2], const double 
     p->px[i] = momentum[0] * at.st + momentum[1] * at.ct;
 }
 
-/* Refuse numbers that are not finite, and charges that are no charges. */
+/* A grid of many metres would take for ever, and beyond the centre of a bend a place of the lab has
+ * two names. */
+#define AW_FAR 10.0      /* of a particle from the mean of the others, and from the orbit [m] */
+#define AW_FAST 1e12     /* momentum [m c] */
+#define AW_MOST_CHARGE 1 /* [C] */
+
+/* Refuse numbers that are not finite, and those that are no particle of a bunch. */
 static aw_status check_observed(const aw_bunch *o)
 {
     for (size_t i = 0; i < o->n; ++i) {
@@ -277,12 +268,24 @@ static aw_status check_observed(const aw_bunch *o)
                 return aw_error(AW_ERR_NONFINITE,
                                 "particle %zu is not finite: s %g, x %g, ps %g, px %g, charge %g",
                                 i, all[0], all[1], all[2], all[3], all[4]);
-        if (o->charge[i] < 0.0 || o->ps[i] <= 0.0)
+        if (!(o->charge[i] >= 0.0 && o->charge[i] <= AW_MOST_CHARGE) || !(o->ps[i] > 0.0) ||
+            !(hypot(o->ps[i], o->px[i]) <= AW_FAST))
             return aw_error(AW_ERR_ARG,
-                            "particle %zu: charge %g C, ps %g (expected a charge of at least 0 and "
-                            "a motion ahead)",
-                            i, o->charge[i], o->ps[i]);
+                            "particle %zu: charge %g C, ps %g, px %g (expected a charge from 0 to "
+                            "%d C, and a motion ahead of at most %g m c)",
+                            i, o->charge[i], o->ps[i], o->px[i], AW_MOST_CHARGE, AW_FAST);
     }
+    return AW_OK;
+}
+
+/* Refuse a particle that is far from the others. @param[in] s  their mean */
+static aw_status check_near(const aw_bunch *o, double s)
+{
+    for (size_t i = 0; i < o->n; ++i)
+        if (!(fabs(o->s[i] - s) <= AW_FAR && fabs(o->x[i]) <= AW_FAR))
+            return aw_error(AW_ERR_ARG,
+                            "particle %zu: s %g m of the mean's, x %g m (expected at most %g m)", i,
+                            o->s[i] - s, o->x[i], AW_FAR);
     return AW_OK;
 }
 
@@ -354,7 +357,7 @@ static aw_status check_observation(const aw_field *f, double ct, const aw_bunch 
     if (status != AW_OK) return status;
     *m = moments_of(o);
     if (!(m->charge > 0.0)) return aw_error(AW_ERR_ARG, "the bunch has no charge");
-    return AW_OK;
+    return check_near(o, m->s);
 }
 
 static void copy_bunch(aw_field *f, const aw_bunch *o, double charge)

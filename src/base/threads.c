@@ -4,9 +4,11 @@
 
 #include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -94,6 +96,19 @@ aw_status aw_threads_begin(void)
     pthread_attr_destroy(&attributes);
 #endif
     return AW_OK;
+}
+
+/* The process in which several threads have worked for a library. */
+static _Atomic pid_t threads_of;
+
+aw_status aw_threads_claim(int n)
+{
+    pid_t owner = 0;
+    if (n == 1 || atomic_compare_exchange_strong(&threads_of, &owner, getpid()) ||
+        owner == getpid())
+        return AW_OK;
+    return aw_error(AW_ERR_ARG, "threads have worked for arcwake in this process before fork() "
+                                "(expected a process that is started anew (spawn), or threads: 1)");
 }
 
 /* Threads that wait until all of them exist. */

@@ -186,7 +186,26 @@ static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,
                           k ? "width" : "length", size[k], AW_SIZE_MIN, AW_SIZE_MAX);
 }
 
-aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
+/* Take the particles that are given, or read those of the file. @return AW_ERR_INPUT: `why` */
+static aw_status take_particles(const aw_particles *given, const char *text, aw_config *config,
+                                char why[AW_WHY_MAX])
+{
+    if (given) {
+        config->beam_file = strdup(text);
+        return config->beam_file ? aw_particles_share(given, 0, &config->beam_at) : AW_ERR_NOMEM;
+    }
+    config->beam_file = resolved_path(config->path, text);
+    if (!config->beam_file) return AW_ERR_NOMEM;
+    const aw_beam_source source = {.path = config->beam_file,
+                                   .iteration = config->beam_iteration,
+                                   .charge = config->beam_scaled ? config->beam.charge : 0.0,
+                                   .keep = config->beam_keep,
+                                   .seed = config->beam.seed};
+    return aw_beam_read(&source, &config->beam_at, &config->beam_dead, why);
+}
+
+aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
+                              const aw_particles *given, aw_config *config)
 {
     const aw_field *field = aw_field_find("beam.file");
     const aw_yaml_node *node = aw_field_node(root, field);
@@ -201,14 +220,7 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
         aw_yaml_error(errors, node, "is empty (expected %s)", field->expected);
         return AW_OK;
     }
-    config->beam_file = resolved_path(config->path, text);
-    if (!config->beam_file) return AW_ERR_NOMEM;
-    const aw_beam_source source = {.path = config->beam_file,
-                                   .iteration = config->beam_iteration,
-                                   .charge = config->beam_scaled ? config->beam.charge : 0.0,
-                                   .keep = config->beam_keep,
-                                   .seed = config->beam.seed};
-    const aw_status status = aw_beam_read(&source, &config->beam_at, &config->beam_dead, why);
+    const aw_status status = take_particles(given, text, config, why);
     if (status == AW_ERR_NOMEM) return status;
     if (status != AW_OK) {
         aw_yaml_error(errors, node, "%s: %s", config->beam_file, why);

@@ -7,9 +7,15 @@
 
 AW_BEGIN_DECLS
 
+/* What stands for the file where the particles are given by the caller (aw_config_source). */
+#define AW_BEAM_GIVEN "(particles given by a program)"
+
 /** Read the file that `beam.file` names into config->beam_at, and its moments into config->beam.
- *  Keys of a drawn beam are refused. Problems are noted. @return AW_OK or AW_ERR_NOMEM. */
-aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
+ *  Keys of a drawn beam are refused. Problems are noted.
+ *  @param[in] given  NULL; else particles to be copied in place of the file's
+ *  @return AW_OK or AW_ERR_NOMEM. */
+aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
+                              const aw_particles *given, aw_config *config);
 
 /** Read beam.modulation and beam.profile of a drawn beam, and note parameters of other
  *  distributions. @return AW_OK or AW_ERR_NOMEM */

@@ -21,8 +21,8 @@
 typedef struct reader {
     aw_input_errors errors;
     aw_yaml *doc;
-    aw_yaml **set; /* documents of the command line's values */
-    size_t n_set;
+    const aw_config_source *source;
+    aw_yaml **set; /* [source->n_set + 1]: documents of values that are set */
     const aw_yaml_node *root;
     aw_config *config;
     int gamma_given;
@@ -385,14 +385,36 @@ static aw_status read_beam(reader *r)
     }
     r->gamma_given = 1;
     r->config->given |= AW_GIVEN_PARTICLES;
-    return aw_beam_source_read(&r->errors, r->root, r->config);
+    return aw_beam_source_read(&r->errors, r->root, r->source->beam, r->config);
 }
 
-static aw_status read_all(reader *r, const char *const *set)
+/* Put the particles that are given in the place of the section `beam`. */
+static aw_status set_given_beam(reader *r)
 {
-    aw_status status = aw_yaml_read(r->config->path, NULL, &r->errors, &r->doc);
+    static const char set[] = "beam={file: \"" AW_BEAM_GIVEN "\"}";
+    const char *const one = set;
+    const aw_yaml_node *beam = aw_yaml_get(aw_yaml_root(r->doc), "beam");
+    aw_yaml_node *start = (aw_yaml_node *)aw_yaml_get(beam, "start_m");
+    if (!r->source->beam || aw_yaml_root(r->doc)->kind != AW_YAML_MAP) return AW_OK;
+    aw_yaml **doc = &r->set[r->source->n_set];
+    const aw_status status = aw_config_set(r->doc, &one, 1, &r->errors, doc);
+    if (status || !start || !*doc) return status;
+    return aw_yaml_put(*doc, aw_yaml_root(*doc), "start_m", start);
+}
+
+static aw_status read_document(reader *r)
+{
+    const aw_config_source *source = r->source;
+    if (!source->text) return aw_yaml_read(source->path, NULL, &r->errors, &r->doc);
+    return aw_yaml_parse(source->path, source->text, strlen(source->text), &r->errors, &r->doc);
+}
+
+static aw_status read_all(reader *r)
+{
+    aw_status status = read_document(r);
     if (status == AW_ERR_NOMEM || !r->doc) return status;
-    status = aw_config_set(r->doc, set, r->n_set, &r->errors, r->set);
+    status = aw_config_set(r->doc, r->source->set, r->source->n_set, &r->errors, r->set);
+    if (!status) status = set_given_beam(r);
     if (status) return status;
     r->root = aw_yaml_root(r->doc);
     aw_fields_known(&r->errors, r->root);
@@ -414,15 +436,22 @@ static aw_status read_all(reader *r, const char *const *set)
 
 aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out)
 {
-    reader r = {.n_set = n_set};
+    const aw_config_source source = {.path = path, .set = set, .n_set = n_set};
+    return aw_config_read_from(&source, out);
+}
+
+aw_status aw_config_read_from(const aw_config_source *source, aw_config **out)
+{
+    const size_t documents = source->n_set + 1;
+    reader r = {.source = source};
     aw_status status = AW_OK;
     *out = NULL;
     r.config = calloc(1, sizeof *r.config);
-    r.set = calloc(n_set ? n_set : 1, sizeof *r.set);
+    r.set = calloc(documents, sizeof *r.set);
     AW_TRY(r.config && r.set ? AW_OK : AW_ERR_NOMEM);
-    r.config->path = strdup(path);
+    r.config->path = strdup(source->path);
     AW_TRY(r.config->path ? AW_OK : AW_ERR_NOMEM);
-    AW_TRY(read_all(&r, set));
+    AW_TRY(read_all(&r));
 done:
     if (status == AW_ERR_NOMEM) r.errors.nomem = 1;
     aw_status reported = aw_input_report(&r.errors);
@@ -433,7 +462,7 @@ done:
     } else {
         aw_config_free(r.config);
     }
-    for (size_t i = 0; r.set && i < n_set; ++i) aw_yaml_free(r.set[i]);
+    for (size_t i = 0; r.set && i < documents; ++i) aw_yaml_free(r.set[i]);
     free(r.set);
     aw_yaml_free(r.doc);
     aw_input_errors_free(&r.errors);

@@ -90,6 +90,20 @@ typedef struct aw_config {
  *  @return AW_OK, AW_ERR_INPUT (problems in the files, a missing file, or in --set), AW_ERR_NOMEM.
  *          *out is NULL unless AW_OK. */
 aw_status aw_config_read(const char *path, const char *const *set, size_t n_set, aw_config **out);
+
+/** What a configuration is read from; everything is borrowed. */
+typedef struct aw_config_source {
+    const char *path;       /* of the run file */
+    const char *text;       /* NULL; else the run file itself: `path` stands for it in messages,
+                               * and its relative paths begin at the folder of that */
+    const char *const *set; /* [n_set] */
+    size_t n_set;
+    const aw_particles *beam; /* NULL; else the particles, in place of all keys of `beam` but
+                               * start_m */
+} aw_config_source;
+
+/** The same from any source. */
+aw_status aw_config_read_from(const aw_config_source *source, aw_config **out);
 void aw_config_free(aw_config *config);
 
 /** The resolved input as YAML text, with the lattice in it: aw_config_read makes the same

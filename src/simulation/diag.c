@@ -230,11 +230,11 @@ done:
     return status;
 }
 
-aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, int particles)
+aw_status aw_diag_write_file(aw_diag *d, aw_simulation *sim, const char *path, int particles)
 {
     const aw_config *config = sim->config;
     aw_status status = AW_OK;
-    char path[AW_PATH_MAX_LEN], date[32];
+    char date[32];
     aw_mesh mesh[RECORDS];
     aw_species species;
     size_t meshes;
@@ -258,8 +258,14 @@ aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, i
                             .mesh = mesh,
                             .meshes = meshes,
                             .species = particles ? &species : NULL};
-    AW_TRY(aw_openpmd_path(directory, sim->step, path, sizeof path));
     AW_TRY(aw_openpmd_write(path, &snapshot));
 done:
     return status;
+}
+
+aw_status aw_diag_write(aw_diag *d, aw_simulation *sim, const char *directory, int particles)
+{
+    char path[AW_PATH_MAX_LEN];
+    const aw_status status = aw_openpmd_path(directory, sim->step, path, sizeof path);
+    return status == AW_OK ? aw_diag_write_file(d, sim, path, particles) : status;
 }

@@ -17,5 +17,9 @@ void aw_diag_free(aw_diag *diag);
 aw_status aw_diag_write(aw_diag *diag, aw_simulation *simulation, const char *directory,
                         int particles);
 
+/** The same to a file of any name. */
+aw_status aw_diag_write_file(aw_diag *diag, aw_simulation *simulation, const char *path,
+                             int particles);
+
 AW_END_DECLS
 #endif

@@ -3,7 +3,9 @@
 
 usage: test_python.py DIRECTORY    with ARCWAKE_LIBRARY, the library
 """
+import copy
 import multiprocessing
+import pickle
 import sys
 import threading
 import time
@@ -92,6 +94,53 @@ class FieldTest(unittest.TestCase):
         field.close()
         refused("closed", field.grid, error=ValueError)
         field.close()
+
+    def test_a_saved_field_goes_on_to_the_same_bits(self):
+        bunch, path = Bunch(2000), Path(sys.argv[1]) / "field.arcwake"
+        with arcwake.Field(BEND, grid=(24, 24)) as field:
+            for place in np.arange(0.0, 0.5, 0.1):
+                bunch.show(field, place)
+                field.grid()
+            field.save(path)
+            copies = [arcwake.Field.load(path), arcwake.Field.load(path, threads=1),
+                      arcwake.Field.load(path, device="cpu"), pickle.loads(pickle.dumps(field)),
+                      copy.deepcopy(field)]
+            for place in (0.5, 0.6):
+                bunch.show(field, place)
+                want = field.grid()
+                for one in copies:
+                    bunch.show(one, place)
+                    np.testing.assert_array_equal(one.grid().Fs, want.Fs)
+            self.assertLess(want.Fs.min(), 0)
+        self.assertEqual([one.name for one in path.parent.iterdir()], [path.name])
+        data = path.read_bytes()
+        for wrong in (b"", data[:-1], data[:500] + b"x" + data[501:], b"\x89HDF" + data[4:]):
+            path.write_bytes(wrong)
+            with self.assertRaisesRegex(arcwake.ArcwakeError, "the saved field ") as caught:
+                arcwake.Field.load(path)
+            self.assertNotIn("\n", str(caught.exception))
+        with self.assertRaisesRegex(arcwake.ArcwakeError, "abacus"):
+            arcwake.Field.from_bytes(data, device="abacus")
+        with self.assertRaises(FileNotFoundError):
+            arcwake.Field.load(path.with_name("nowhere"))
+        with self.assertRaises(OSError):
+            arcwake.Field(BEND).save(path / "below")
+
+    def test_one_field_in_two_threads(self):
+        bunch = Bunch(2000)
+        with arcwake.Field(BEND, grid=(24, 24)) as field:
+            bunch.show(field, 0.1)
+            want, got = field.grid().Fs, []
+            bunch.show(field, 0.2)
+            threads = [threading.Thread(target=lambda: got.append(field.grid().Fs))
+                       for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        for one in got[1:]:
+            np.testing.assert_array_equal(one, got[0])
+        self.assertEqual((len(got), got[0].shape), (4, want.shape))
 
     def test_a_field_after_fork_says_so(self):
         field = arcwake.Field(BEND)
