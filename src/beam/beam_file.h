@@ -6,13 +6,14 @@
 
 AW_BEGIN_DECLS
 
-/* The last iteration of a file. */
+/* The last iteration of a file; all of them, as bunches of one beam. */
 #define AW_ITERATION_LAST (-1)
+#define AW_ITERATION_ALL (-2)
 
 /** Which particles to take. */
 typedef struct aw_beam_source {
     const char *path;
-    long iteration; /* AW_ITERATION_LAST, or its number; text files have none */
+    long iteration; /* AW_ITERATION_LAST, _ALL, or its number; text files have none */
     double charge;  /* total to which the charges are scaled [C]; 0: as they are */
     size_t keep;    /* so many of them, drawn by chance with this seed; 0: all */
     uint64_t seed;

@@ -8,11 +8,13 @@
 #include "pic/philox.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/beam/guard.h"
 
 /* Spread of z, or of c t, over the larger of the two, below which it counts as none. */
 #define SAME 1e-6
 /* Stream of random numbers; a drawn beam has 0 and 1 (pic/particles.c). */
 #define AW_THIN_STREAM 64
+#define GIB 1073741824.0
 
 aw_status aw_columns_new(size_t n, aw_columns *columns)
 {
@@ -22,12 +24,34 @@ aw_status aw_columns_new(size_t n, aw_columns *columns)
     return AW_OK;
 }
 
+aw_status aw_columns_new_shared(size_t n, aw_columns *columns)
+{
+    const double need = (double)n * (AW_COLUMNS * sizeof(double) + sizeof(uint64_t));
+    const char *limit = "";
+    const double left = (double)aw_memory_left(&limit);
+    if (!(need <= left))
+        return aw_columns_refuse(columns,
+                                 "has %zu particles, which need %.4g GiB of memory, more than the "
+                                 "%.4g GiB that %s leaves (expected fewer)",
+                                 n, need / GIB, left / GIB, limit);
+    columns->n = n;
+    columns->shared_bytes = n * (AW_COLUMNS * sizeof(double) + sizeof(uint64_t));
+    columns->shared = aw_guard_alloc(columns->shared_bytes);
+    if (!columns->shared) return AW_ERR_NOMEM;
+    for (int k = 0; k < AW_COLUMNS; ++k)
+        columns->column[k] = (double *)columns->shared + (size_t)k * n;
+    columns->id = (uint64_t *)columns->shared + AW_COLUMNS * n;
+    return AW_OK;
+}
+
 void aw_columns_free(aw_columns *columns)
 {
-    for (int k = 0; k < AW_COLUMNS; ++k) aw_free(columns->column[k]);
-    aw_free(columns->id);
+    for (int k = 0; k < AW_COLUMNS && !columns->shared; ++k) aw_free(columns->column[k]);
+    if (!columns->shared) aw_free(columns->id);
+    aw_guard_free(columns->shared, columns->shared_bytes);
     for (int k = 0; k < AW_COLUMNS; ++k) columns->column[k] = NULL;
     columns->id = NULL;
+    columns->shared = NULL;
 }
 
 aw_status aw_columns_refuse(aw_columns *columns, const char *format, ...)

@@ -27,16 +27,22 @@ typedef enum aw_column {
 /** n particles, all alive. Members are owned; free with aw_columns_free. */
 typedef struct aw_columns {
     size_t n, dead;             /* particles that are read, and that were left out */
+    size_t bunches;             /* species or iterations of the file that were joined; 0: text */
     double *column[AW_COLUMNS]; /* [n] each */
     uint64_t *id;               /* [n], or NULL */
     int from_reference;         /* 1: z is counted from a reference point, which becomes S = 0;
                                  * 0: from anywhere: the mean becomes S = 0 */
     int without_charge;         /* 1: the file has no charges; the column is of equal ones */
+    void *shared;               /* memory of aw_guard_alloc in which the columns lie, or NULL */
+    size_t shared_bytes;
     char why[AW_WHY_MAX];       /* after an error: what is wrong with the file, and the remedy */
 } aw_columns;
 
-/** Allocate the columns for n particles, zero. @return AW_OK, AW_ERR_NOMEM */
+/** Allocate the columns for n particles, zero; or columns and ids in memory that is shared with a
+ *  child process. @return AW_OK, AW_ERR_NOMEM, AW_ERR_INPUT (columns->why: more than the machine
+ *  has) */
 aw_status aw_columns_new(size_t n, aw_columns *columns);
+aw_status aw_columns_new_shared(size_t n, aw_columns *columns);
 void aw_columns_free(aw_columns *columns);
 
 /** Note what is wrong. @return AW_ERR_INPUT */

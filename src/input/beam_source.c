@@ -162,6 +162,7 @@ static long read_iteration(aw_input_errors *errors, const aw_yaml_node *root)
     uint64_t number = 0;
     if (!node || (node->kind == AW_YAML_SCALAR && strcmp(node->text, "last") == 0))
         return AW_ITERATION_LAST;
+    if (node->kind == AW_YAML_SCALAR && strcmp(node->text, "all") == 0) return AW_ITERATION_ALL;
     return aw_yaml_whole(errors, node, field->expected, 0, LONG_MAX, &number) ? (long)number
                                                                               : AW_ITERATION_LAST;
 }

@@ -175,8 +175,8 @@ static int put_lattice(FILE *out, const aw_config *config)
 static void put_iteration(FILE *out, const aw_field *field, long iteration)
 {
     put_key(out, field);
-    if (iteration == AW_ITERATION_LAST)
-        fputs("last\n", out);
+    if (iteration < 0)
+        fputs(iteration == AW_ITERATION_ALL ? "all\n" : "last\n", out);
     else
         fprintf(out, "%ld\n", iteration);
 }
