@@ -172,7 +172,7 @@ static size_t read_resample(aw_input_errors *errors, const aw_yaml_node *root)
     const aw_field *field = aw_field_find("beam.resample");
     const aw_yaml_node *node = aw_field_node(root, field);
     uint64_t number = 0;
-    if (node) aw_yaml_whole(errors, node, field->expected, 1, (uint64_t)1e10, &number);
+    if (node) aw_yaml_whole(errors, node, field->expected, 2, (uint64_t)1e10, &number);
     return (size_t)number;
 }
 
@@ -187,6 +187,24 @@ static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,
                           k ? "width" : "length", size[k], AW_SIZE_MIN, AW_SIZE_MAX);
 }
 
+/* Say what was done with the particles of the file. */
+static void tell(const aw_config *config, const aw_beam_found *found)
+{
+    const char *file = config->beam_file;
+    if (found->dead)
+        aw_info("%s: %zu particles are marked as lost and left out", file, found->dead);
+    if (found->bunches > 1) aw_info("%s: %zu bunches are one beam", file, found->bunches);
+    if (config->beam_wanted && !found->refined.from)
+        aw_info("%s: %zu of %zu particles are drawn, and their charges scaled to the sum of all",
+                file, config->beam_wanted, found->alive);
+    if (found->refined.from)
+        aw_info("%s: %zu particles of equal charge are made of %zu%s: structure along s is "
+                "smoothed by %.2g um rms, means and second moments are kept",
+                file, config->beam_wanted, found->refined.from,
+                found->refined.bunches > 1 ? " with gaps between bunches" : "",
+                1e6 * found->refined.smooth);
+}
+
 aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config)
 {
     const aw_field *field = aw_field_find("beam.file");
@@ -194,7 +212,7 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
     const char *text = aw_yaml_text(errors, node, field->expected);
     char why[AW_WHY_MAX];
     config->beam_iteration = read_iteration(errors, root);
-    config->beam_keep = read_resample(errors, root);
+    config->beam_wanted = read_resample(errors, root);
     config->beam_scaled = node_of(root, "beam.charge_C") != NULL;
     refuse_drawn(errors, root);
     if (!text) return AW_OK;
@@ -207,9 +225,11 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
     const aw_beam_source source = {.path = config->beam_file,
                                    .iteration = config->beam_iteration,
                                    .charge = config->beam_scaled ? config->beam.charge : 0.0,
-                                   .keep = config->beam_keep,
+                                   .wanted = config->beam_wanted,
                                    .seed = config->beam.seed};
-    const aw_status status = aw_beam_read(&source, &config->beam_at, &config->beam_dead, why);
+    aw_beam_found found;
+    const aw_status status = aw_beam_read(&source, &config->beam_at, &found, why);
+    config->beam_alive = found.alive;
     if (status == AW_ERR_NOMEM) return status;
     if (status != AW_OK) {
         aw_yaml_error(errors, node, "%s: %s", config->beam_file, why);
@@ -221,8 +241,6 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
         aw_yaml_error(errors, node,
                       "particles of a file start in a straight (expected "
                       "numerics.upstream: drift)");
-    if (config->beam_dead)
-        aw_info("%s: %zu particles are marked as lost and left out", config->beam_file,
-                config->beam_dead);
+    tell(config, &found);
     return AW_OK;
 }

@@ -96,10 +96,12 @@ monitor() {
         "$1/monitor.csv"
 }
 
-# same WHAT: all that the run in out has written is that of the run in whole.
+# same WHAT: the run in out has come to the end of that in whole. The last checkpoint has all
+# particles, the history and what the solver has learned.
 same() {
-    (cd whole && find checkpoints diag -type f | sort) >files.whole
-    (cd out && find checkpoints diag -type f | sort) | cmp - files.whole || complain "$1: files"
+    (cd whole && find diag -type f | sort && find checkpoints -name '*39.ckpt') >files.whole
+    (cd out && find diag -type f | sort && find checkpoints -name '*39.ckpt') | cmp - files.whole ||
+        complain "$1: other files"
     while read -r name; do
         mask "whole/$name" >one
         mask "out/$name" | cmp - one || complain "$1: $name differs"
@@ -153,6 +155,7 @@ for ranks in 1 2; do
     rm -rf out whole pid.*
     (run --threads 1) >stdout 2>stderr || complain "the whole run: $(cat stderr)"
     [ "$(rows)" -eq $steps ] || complain "the whole run has $(rows) steps, not $steps"
+    [ -e out/checkpoints/arcwake_00000039.ckpt ] || complain "no checkpoint of step 39"
     mv out whole
     ended=0
     seed=0
