@@ -7,25 +7,31 @@
 #include "src/beam/species_file.h"
 #include "src/beam/text_file.h"
 
-aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, size_t *dead,
+/* All particles of a file, one iteration or all. */
+static aw_status read_columns(const aw_beam_source *source, aw_columns *columns)
+{
+    return aw_text_file_is_one(source->path)
+               ? aw_text_file_read(source->path, source->iteration, columns)
+               : aw_species_file_read(source->path, source->iteration, columns);
+}
+
+aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, aw_beam_found *found,
                        char why[AW_WHY_MAX])
 {
     aw_columns columns = {0};
     aw_status status = AW_OK;
     *out = NULL;
-    if (aw_text_file_is_one(source->path))
-        AW_TRY(aw_text_file_read(source->path, source->iteration, &columns));
-    else
-        AW_TRY(aw_species_file_read(source->path, source->iteration, &columns));
-    if (source->keep > columns.n)
-        AW_TRY(aw_columns_refuse(&columns,
-                                 "has %zu particles, fewer than the %zu of beam.resample "
-                                 "(expected at most as many)",
-                                 columns.n, source->keep));
-    if (source->keep > 0) aw_columns_thin(&columns, source->keep, source->seed);
+    *found = (aw_beam_found){0};
+    AW_TRY(read_columns(source, &columns));
+    *found = (aw_beam_found){
+        .alive = columns.n, .dead = columns.dead, .bunches = columns.bunches};
+    if (source->wanted > 0 && source->wanted <= columns.n)
+        aw_columns_thin(&columns, source->wanted, source->seed);
+    AW_TRY(aw_columns_at_one_time(&columns));
+    if (source->wanted > columns.n)
+        AW_TRY(aw_columns_refine(&columns, source->wanted, source->seed, &found->refined));
     AW_TRY(aw_columns_particles(&columns, source->charge, out));
 done:
-    *dead = columns.dead;
     memcpy(why, columns.why, AW_WHY_MAX);
     aw_columns_free(&columns);
     return status;

@@ -8,26 +8,57 @@
 #include "pic/philox.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/beam/guard.h"
 
 /* Spread of z, or of c t, over the larger of the two, below which it counts as none. */
 #define SAME 1e-6
 /* Stream of random numbers; a drawn beam has 0 and 1 (pic/particles.c). */
 #define AW_THIN_STREAM 64
+#define GIB 1073741824.0
+
+/* Whether the machine has room for n particles. */
+static aw_status check_room(size_t n, aw_columns *columns)
+{
+    const double need = (double)n * (AW_COLUMNS * sizeof(double) + sizeof(uint64_t));
+    const char *limit = "";
+    const double left = (double)aw_memory_left(&limit);
+    if (need <= left) return AW_OK;
+    return aw_columns_refuse(columns,
+                             "%zu particles need %.4g GiB of memory, and %s leaves %.4g GiB "
+                             "(expected fewer)",
+                             n, need / GIB, limit, left / GIB);
+}
 
 aw_status aw_columns_new(size_t n, aw_columns *columns)
 {
+    if (check_room(n, columns) != AW_OK) return AW_ERR_INPUT;
     columns->n = n;
     for (int k = 0; k < AW_COLUMNS; ++k)
         if (!(columns->column[k] = aw_alloc(n, sizeof(double)))) return AW_ERR_NOMEM;
     return AW_OK;
 }
 
+aw_status aw_columns_new_shared(size_t n, aw_columns *columns)
+{
+    if (check_room(n, columns) != AW_OK) return AW_ERR_INPUT;
+    columns->n = n;
+    columns->shared_bytes = n * (AW_COLUMNS * sizeof(double) + sizeof(uint64_t));
+    columns->shared = aw_guard_alloc(columns->shared_bytes);
+    if (!columns->shared) return AW_ERR_NOMEM;
+    for (int k = 0; k < AW_COLUMNS; ++k)
+        columns->column[k] = (double *)columns->shared + (size_t)k * n;
+    columns->id = (uint64_t *)columns->shared + AW_COLUMNS * n;
+    return AW_OK;
+}
+
 void aw_columns_free(aw_columns *columns)
 {
-    for (int k = 0; k < AW_COLUMNS; ++k) aw_free(columns->column[k]);
-    aw_free(columns->id);
+    for (int k = 0; k < AW_COLUMNS && !columns->shared; ++k) aw_free(columns->column[k]);
+    if (!columns->shared) aw_free(columns->id);
+    aw_guard_free(columns->shared, columns->shared_bytes);
     for (int k = 0; k < AW_COLUMNS; ++k) columns->column[k] = NULL;
     columns->id = NULL;
+    columns->shared = NULL;
 }
 
 aw_status aw_columns_refuse(aw_columns *columns, const char *format, ...)
@@ -185,15 +216,22 @@ static void put_coordinates(const aw_columns *c, aw_particles *p)
     }
 }
 
+aw_status aw_columns_at_one_time(aw_columns *c)
+{
+    aw_status status = AW_OK;
+    if (c->n < 2) return aw_columns_refuse(c, "has %zu live particles (expected 2 or more)", c->n);
+    AW_TRY(check_numbers(c));
+    AW_TRY(drift(c));
+done:
+    return status;
+}
+
 aw_status aw_columns_particles(aw_columns *c, double charge, aw_particles **out)
 {
     const double *y = c->column[AW_COLUMN_Y], *py = c->column[AW_COLUMN_PY];
     aw_particles *p = NULL;
     aw_status status = AW_OK;
     *out = NULL;
-    if (c->n < 2) return aw_columns_refuse(c, "has %zu live particles (expected 2 or more)", c->n);
-    AW_TRY(check_numbers(c));
-    AW_TRY(drift(c));
     const int sheet = all_zero(y, c->n) && all_zero(py, c->n);
     AW_TRY(aw_particles_new(c->n, 0.0, &p));
     p->all = c->n;

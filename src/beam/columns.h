@@ -27,16 +27,22 @@ typedef enum aw_column {
 /** n particles, all alive. Members are owned; free with aw_columns_free. */
 typedef struct aw_columns {
     size_t n, dead;             /* particles that are read, and that were left out */
+    size_t bunches;             /* species or iterations of the file that were joined; 0: text */
     double *column[AW_COLUMNS]; /* [n] each */
     uint64_t *id;               /* [n], or NULL */
     int from_reference;         /* 1: z is counted from a reference point, which becomes S = 0;
                                  * 0: from anywhere: the mean becomes S = 0 */
     int without_charge;         /* 1: the file has no charges; the column is of equal ones */
+    void *shared;               /* memory of aw_guard_alloc in which the columns lie, or NULL */
+    size_t shared_bytes;
     char why[AW_WHY_MAX];       /* after an error: what is wrong with the file, and the remedy */
 } aw_columns;
 
-/** Allocate the columns for n particles, zero. @return AW_OK, AW_ERR_NOMEM */
+/** Allocate the columns for n particles, zero; or columns and ids in memory that is shared with a
+ *  child process. @return AW_OK, AW_ERR_NOMEM, AW_ERR_INPUT (columns->why: it is more than there
+ *  is) */
 aw_status aw_columns_new(size_t n, aw_columns *columns);
+aw_status aw_columns_new_shared(size_t n, aw_columns *columns);
 void aw_columns_free(aw_columns *columns);
 
 /** Note what is wrong. @return AW_ERR_INPUT */
@@ -51,9 +57,13 @@ void aw_columns_move(aw_columns *columns, size_t from, size_t to);
  *  3.4.2 S. The same for the same seed. */
 void aw_columns_thin(aw_columns *columns, size_t keep, uint64_t seed);
 
-/** The particles at one time, on a straight line: those that are all at one place (rms of z below
- *  1e-6 of the way that the spread of the times stands for) are drifted to their mean time; z then
- *  counts from their mean, or from the reference. Exact in a straight.
+/** Check all numbers, and put the particles at one time, on a straight line: those that are all at
+ *  one place (z spreads over less than 1e-6 of the way that the spread of the times stands for) are
+ *  drifted to their mean time. Exact in a straight.
+ *  @return AW_OK, AW_ERR_INPUT (columns->why) */
+aw_status aw_columns_at_one_time(aw_columns *columns);
+
+/** The particles of columns that are at one time. z counts from their mean, or from the reference.
  *  @param[in] charge  total [C] to which the charges are scaled; 0: as they are
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_INPUT (columns->why) */
 aw_status aw_columns_particles(aw_columns *columns, double charge, aw_particles **out);

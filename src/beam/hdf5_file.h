@@ -9,7 +9,7 @@
 
 AW_BEGIN_DECLS
 
-enum { AW_HDF5_NAME = 256, AW_HDF5_LIST = 64 };
+enum { AW_HDF5_NAME = 256, AW_HDF5_LIST = 4096 };
 
 /** Names of the members of a group, [n]; those beyond the list's room are counted only. */
 typedef struct aw_hdf5_names {

@@ -9,146 +9,18 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/beam/beam_file.h"
+#include "src/beam/guard.h"
 #include "src/beam/hdf5_file.h"
+#include "src/beam/species_list.h"
 
-enum { PATH = 2 * AW_HDF5_NAME };
-
-/* What is read, and scratch for one component. */
+/* A species of the file that is being read, and scratch for one component. */
 typedef struct reader {
     aw_columns *c;
     hid_t species;
     int by_place;   /* 1: at one place, relative to a reference particle, as ImpactX writes them */
-    size_t n;       /* particles in the file, the dead ones too */
+    size_t at, n;   /* its first particle in the columns; particles in the file, the dead too */
     double *column; /* [n] */
 } reader;
-
-/* "data/%T" or "" of "/data/%T/" or "/". */
-static void trim(char path[AW_HDF5_NAME])
-{
-    char *from = path;
-    while (*from == '/' || (from[0] == '.' && (from[1] == '/' || from[1] == '\0'))) ++from;
-    memmove(path, from, strlen(from) + 1);
-    for (size_t n = strlen(path); n > 0 && path[n - 1] == '/'; --n) path[n - 1] = '\0';
-}
-
-/* Number of an iteration group, zero-padded or not; -1: its name is no number. */
-static long number_of(const char *name)
-{
-    if (!name[0] || strspn(name, "0123456789") != strlen(name) || strlen(name) > 18) return -1;
-    return strtol(name, NULL, 10);
-}
-
-/* Name of the wanted iteration in a folder. */
-static aw_status find_iteration(aw_columns *c, hid_t file, const char *folder, long wanted,
-                                char found[AW_HDF5_NAME])
-{
-    aw_hdf5_names *names = malloc(sizeof *names);
-    const hid_t group = aw_hdf5_object(file, folder[0] ? folder : "/");
-    long best = -1;
-    aw_status status = AW_OK;
-    AW_TRY(names ? AW_OK : AW_ERR_NOMEM);
-    names->n = 0;
-    if (group >= 0) aw_hdf5_groups(group, names);
-    for (size_t i = 0; i < names->n; ++i) {
-        const long number = number_of(names->name[i]);
-        if (number < 0 || (wanted != AW_ITERATION_LAST && number != wanted) || number < best)
-            continue;
-        best = number;
-        strcpy(found, names->name[i]);
-    }
-    if (best >= 0) goto done;
-    if (wanted == AW_ITERATION_LAST)
-        status = aw_columns_refuse(c, "has no iterations in /%s (expected openPMD)", folder);
-    else
-        status = aw_columns_refuse(c, "has no iteration %ld (expected one of those in /%s)", wanted,
-                                   folder);
-done:
-    if (group >= 0) H5Oclose(group);
-    free(names);
-    return status;
-}
-
-/* Group of the iteration: basePath, in which %T stands for its number. */
-static aw_status base_group(aw_columns *c, hid_t file, long wanted, char out[PATH])
-{
-    char base[AW_HDF5_NAME] = "", name[AW_HDF5_NAME];
-    aw_status status = AW_OK;
-    aw_hdf5_text(file, "basePath", base);
-    trim(base);
-    char *number = strstr(base, "%T");
-    if (!number && wanted != AW_ITERATION_LAST)
-        return aw_columns_refuse(c, "has no iterations, but beam.iteration is %ld (expected last)",
-                                 wanted);
-    snprintf(out, PATH, "%s", base);
-    if (!number) return AW_OK;
-    *number = '\0';
-    trim(base);
-    AW_TRY(find_iteration(c, file, base, wanted, name));
-    snprintf(out, PATH, "%s%s%s", base, base[0] ? "/" : "", name);
-done:
-    return status;
-}
-
-/* Names of the species in a group, for a message; the last of them in `found`. */
-static size_t list_species(hid_t group, char list[200], char found[AW_HDF5_NAME])
-{
-    aw_hdf5_names *names = malloc(sizeof *names);
-    size_t n = 0, used = 0;
-    list[0] = '\0';
-    if (!names) return 0;
-    aw_hdf5_groups(group, names);
-    for (size_t i = 0; i < names->n; ++i) {
-        const hid_t one = aw_hdf5_object(group, names->name[i]);
-        if (one >= 0 && aw_hdf5_has(one, "position") && used < 200) {
-            used +=
-                (size_t)snprintf(list + used, 200 - used, "%s%s", n ? ", " : "", names->name[i]);
-            strcpy(found, names->name[i]);
-            ++n;
-        }
-        if (one >= 0) H5Oclose(one);
-    }
-    free(names);
-    return n;
-}
-
-/* The group of the species: in particlesPath, or that itself. */
-static aw_status open_species(aw_columns *c, hid_t file, long wanted, hid_t *out)
-{
-    char path[PATH] = "", folder[AW_HDF5_NAME] = "", full[2 * PATH], list[200], name[AW_HDF5_NAME];
-    aw_status status = AW_OK;
-    *out = H5I_INVALID_HID;
-    AW_TRY(base_group(c, file, wanted, path));
-    aw_hdf5_text(file, "particlesPath", folder);
-    trim(folder);
-    snprintf(full, sizeof full, "/%s%s%s", path, path[0] && folder[0] ? "/" : "", folder);
-    const hid_t group =
-        strcmp(full, "/") == 0 ? H5Gopen2(file, "/", H5P_DEFAULT) : aw_hdf5_object(file, full);
-    if (group < 0) return aw_columns_refuse(c, "has no particles: there is no group %s", full);
-    if (aw_hdf5_has(group, "position")) {
-        *out = group;
-        return AW_OK;
-    }
-    const size_t n = list_species(group, list, name);
-    if (n == 1)
-        *out = aw_hdf5_object(group, name);
-    else if (n == 0)
-        status = aw_columns_refuse(c,
-                                   "has no particles in %s (expected a species with position "
-                                   "and momentum)",
-                                   full);
-    else
-        status = aw_columns_refuse(c, "has several species in %s: %s (expected one)", full, list);
-    H5Oclose(group);
-done:
-    return status;
-}
-
-static aw_status check_species(aw_columns *c, hid_t species)
-{
-    char type[AW_HDF5_NAME];
-    if (!aw_hdf5_text(species, "speciesType", type) || strcmp(type, "electron") == 0) return AW_OK;
-    return aw_columns_refuse(c, "holds particles of the type '%s' (expected electron)", type);
-}
 
 static aw_status count_particles(reader *r)
 {
@@ -181,7 +53,7 @@ static aw_status read_one(const reader *r, const char *name, double *to, int *th
 static aw_status read_sum(reader *r, const char *record, const char *axis, aw_column column)
 {
     char name[64];
-    double *to = r->c->column[column];
+    double *to = r->c->column[column] + r->at;
     int there;
     aw_status status = AW_OK;
     snprintf(name, sizeof name, "%s%s%s", record, axis[0] ? "/" : "", axis);
@@ -221,45 +93,55 @@ static void share_out(double *charge, size_t n, double total)
     for (size_t i = 0; sum > 0.0 && i < n; ++i) charge[i] *= total / sum;
 }
 
-/* Charges of all particles, the dead ones too. */
-static aw_status read_charges(reader *r)
+/* Charges of all particles of the species, the dead ones too. @param[out] known  0: it has none, and
+ * equal ones are stored */
+static aw_status read_charges(reader *r, int *known)
 {
-    double *charge = r->c->column[AW_COLUMN_CHARGE], total = 0.0, unit = 1.0;
+    double *charge = r->c->column[AW_COLUMN_CHARGE] + r->at, total = 0.0, unit = 1.0;
     int weighted, counted = 0;
     aw_status status = AW_OK;
     AW_TRY(read_one(r, "weight", charge, &weighted));
     if (!weighted) AW_TRY(read_one(r, "weighting", charge, &counted));
     aw_hdf5_number(r->species, "chargeUnitSI", &unit);
-    const int known = aw_hdf5_number(r->species, "totalCharge", &total) && total != 0.0;
+    const int shared = aw_hdf5_number(r->species, "totalCharge", &total) && total != 0.0;
+    *known = 1;
     if (counted)
         for (size_t i = 0; i < r->n; ++i) charge[i] *= AW_E;
-    if (counted || (weighted && !(is_dimensionless(r->species) && known))) goto done;
+    if (counted || (weighted && !(is_dimensionless(r->species) && shared))) goto done;
     if (!weighted)
         for (size_t i = 0; i < r->n; ++i) charge[i] = 1.0;
-    if (known) share_out(charge, r->n, fabs(total * unit));
-    r->c->without_charge = !known;
+    if (shared) share_out(charge, r->n, fabs(total * unit));
+    *known = shared;
 done:
     return status;
 }
 
-static aw_status read_ids(reader *r)
+/* Ids; as far as they can be those of an earlier bunch, they count on behind its largest.
+ * @param[out] there  0: it has none, or they would be too large */
+static aw_status read_ids(const reader *r, int *there)
 {
     const hid_t one = aw_hdf5_object(r->species, "id");
+    uint64_t *id = r->c->id, most = 0, least = UINT64_MAX, mine = 0;
     int constant = 1;
     aw_status status = AW_OK;
-    if (one >= 0 && aw_hdf5_items(one, &constant) == r->n && !constant) {
-        r->c->id = aw_alloc(r->n, sizeof *r->c->id);
-        if (!r->c->id)
-            status = AW_ERR_NOMEM;
-        else if (H5Dread(one, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->c->id) < 0)
-            status = aw_columns_refuse(r->c, "id cannot be read (the file is damaged?)");
-    }
+    *there = one >= 0 && aw_hdf5_items(one, &constant) == r->n && !constant;
+    if (*there && H5Dread(one, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, id + r->at) < 0)
+        status = aw_columns_refuse(r->c, "id cannot be read (the file is damaged?)");
     if (one >= 0) H5Oclose(one);
-    return status;
+    if (!*there || status != AW_OK) return status;
+    for (size_t i = 0; i < r->at; ++i) most = id[i] > most ? id[i] : most;
+    for (size_t i = r->at; i < r->at + r->n; ++i) {
+        least = id[i] < least ? id[i] : least;
+        mine = id[i] > mine ? id[i] : mine;
+    }
+    if (r->at == 0 || least > most) return AW_OK;
+    *there = mine < UINT64_MAX - most;
+    for (size_t i = r->at; *there && i < r->at + r->n; ++i) id[i] += most + 1;
+    return AW_OK;
 }
 
-/* Leave out particles whose status is not 1. */
-static aw_status leave_out_dead(reader *r)
+/* Leave out particles whose status is not 1. @param[out] left  how many there are then */
+static aw_status leave_out_dead(reader *r, size_t *left)
 {
     aw_columns *c = r->c;
     int there;
@@ -267,10 +149,9 @@ static aw_status leave_out_dead(reader *r)
     aw_status status = AW_OK;
     AW_TRY(read_one(r, "particleStatus", r->column, &there));
     for (size_t i = 0; there && i < r->n; ++i)
-        if (r->column[i] == 1.0) aw_columns_move(c, i, n++);
-    if (!there) goto done;
-    c->n = n;
-    c->dead = r->n - n;
+        if (r->column[i] == 1.0) aw_columns_move(c, r->at + i, r->at + n++);
+    *left = there ? n : r->n;
+    c->dead += r->n - *left;
 done:
     return status;
 }
@@ -310,7 +191,7 @@ static aw_status read_by_place(reader *r)
     AW_TRY(read_sum(r, "momentum", "x", AW_COLUMN_PX));
     AW_TRY(read_sum(r, "momentum", "y", AW_COLUMN_PY));
     AW_TRY(read_sum(r, "momentum", "t", AW_COLUMN_PZ));
-    for (size_t i = 0; i < r->n; ++i) {
+    for (size_t i = r->at; i < r->at + r->n; ++i) {
         const double px = v[AW_COLUMN_PX][i] *= momentum, py = v[AW_COLUMN_PY][i] *= momentum;
         const double own = gamma - momentum * v[AW_COLUMN_PZ][i];
         v[AW_COLUMN_PZ][i] = sqrt((own - 1.0) * (own + 1.0) - px * px - py * py);
@@ -329,45 +210,165 @@ static aw_status read_coordinates(reader *r)
     for (int k = 0; k < 3; ++k) {
         AW_TRY(read_sum(r, "position", axis[k], AW_COLUMN_X + k));
         AW_TRY(read_sum(r, "momentum", axis[k], AW_COLUMN_PX + k));
-        for (size_t i = 0; i < r->n; ++i) v[AW_COLUMN_PX + k][i] /= AW_ME * AW_C;
+        for (size_t i = r->at; i < r->at + r->n; ++i) v[AW_COLUMN_PX + k][i] /= AW_ME * AW_C;
     }
     AW_TRY(read_sum(r, "time", "", AW_COLUMN_T));
 done:
     return status;
 }
 
-static aw_status read_records(reader *r)
+/* What all bunches of a file must have in common. */
+typedef struct bunch_kind {
+    int charged, with_id, from_reference;
+    double reference;
+} bunch_kind;
+
+static aw_status read_records(reader *r, bunch_kind *kind, size_t *left)
 {
-    double number;
     aw_status status = AW_OK;
+    *kind = (bunch_kind){.charged = 1};
     AW_TRY(r->by_place ? read_by_place(r) : read_coordinates(r));
-    AW_TRY(read_charges(r));
-    AW_TRY(read_ids(r));
-    AW_TRY(leave_out_dead(r));
-    r->c->from_reference = !r->by_place && aw_hdf5_number(r->species, "s_ref", &number);
+    AW_TRY(read_charges(r, &kind->charged));
+    AW_TRY(read_ids(r, &kind->with_id));
+    AW_TRY(leave_out_dead(r, left));
+    kind->from_reference =
+        !r->by_place && aw_hdf5_number(r->species, "s_ref", &kind->reference);
 done:
+    return status;
+}
+
+static aw_status check_kinds(aw_columns *c, const bunch_kind *first, const bunch_kind *other,
+                             const char *path)
+{
+    if (first->charged != other->charged)
+        return aw_columns_refuse(c, "%s has %s charges, unlike the bunch before it (expected "
+                                    "charges in each or in none)",
+                                 path, other->charged ? "" : "no");
+    if (first->from_reference != other->from_reference ||
+        (first->from_reference && first->reference != other->reference))
+        return aw_columns_refuse(c, "%s counts z from another s_ref than the bunch before it "
+                                    "(expected the same)",
+                                 path);
+    return AW_OK;
+}
+
+/* Open a species and count its particles. Close r->species, where it is open. */
+static aw_status open_species(hid_t file, const char *path, reader *r)
+{
+    r->species = strcmp(path, "/") == 0 ? H5Gopen2(file, "/", H5P_DEFAULT)
+                                        : aw_hdf5_object(file, path);
+    if (r->species < 0) return aw_columns_refuse(r->c, "%s cannot be opened", path);
+    r->by_place = aw_hdf5_has(r->species, "position/t") && !aw_hdf5_has(r->species, "position/z");
+    return count_particles(r);
+}
+
+/* Read all species, one behind the other, into columns that have room for them. */
+static aw_status read_all(hid_t file, const aw_species_list *list, aw_columns *c)
+{
+    const size_t room = c->n;
+    bunch_kind first = {0}, kind;
+    int with_id = 1;
+    aw_status status = AW_OK;
+    reader r = {.c = c, .species = H5I_INVALID_HID};
+    c->n = c->dead = 0;
+    for (size_t k = 0; k < list->n; ++k) {
+        size_t left = 0;
+        r.at = c->n;
+        AW_TRY(open_species(file, list->path[k], &r));
+        r.column = r.n <= room - r.at ? aw_alloc(r.n, sizeof *r.column) : NULL;
+        AW_TRY(r.column ? AW_OK : AW_ERR_NOMEM);
+        AW_TRY(read_records(&r, &kind, &left));
+        if (k == 0) first = kind;
+        AW_TRY(check_kinds(c, &first, &kind, list->path[k]));
+        c->n += left;
+        with_id = with_id && kind.with_id;
+        aw_free(r.column);
+        r.column = NULL;
+        H5Oclose(r.species);
+        r.species = H5I_INVALID_HID;
+    }
+    if (!with_id) c->id = NULL; /* in memory that is shared */
+    c->without_charge = !first.charged;
+    c->from_reference = first.from_reference;
+done:
+    aw_free(r.column);
+    if (r.species >= 0) H5Oclose(r.species);
+    return status;
+}
+
+/* Number of particles of all species, the dead ones too. */
+static aw_status count_all(hid_t file, const aw_species_list *list, aw_columns *c)
+{
+    aw_status status = AW_OK;
+    reader r = {.c = c, .species = H5I_INVALID_HID};
+    c->n = 0;
+    for (size_t k = 0; k < list->n; ++k) {
+        status = open_species(file, list->path[k], &r);
+        if (r.species >= 0) H5Oclose(r.species);
+        AW_TRY(status);
+        c->n += r.n;
+    }
+    c->bunches = list->n;
+done:
+    return status;
+}
+
+/* Processor time of the child: many times what a slow machine needs. */
+#define SECONDS 10.0
+#define PER_SECOND 2e5 /* particles */
+
+/* What the child process does, in memory that it shares with its parent. */
+typedef struct job {
+    char path[AW_SPECIES_PATH];
+    long iteration;
+    int count; /* 1: only count the particles */
+    aw_columns columns;
+} job;
+
+static aw_status do_job(void *context)
+{
+    job *j = context;
+    aw_columns *c = &j->columns;
+    aw_species_list *list = aw_alloc(1, sizeof *list);
+    aw_status status = AW_OK;
+    const hid_t file = aw_hdf5_open(j->path);
+    AW_TRY(list ? AW_OK : AW_ERR_NOMEM);
+    if (file < 0)
+        AW_TRY(aw_columns_refuse(c, "cannot be opened as HDF5, or is not there (expected openPMD "
+                                    "BeamPhysics, or text: x y z px py pz)"));
+    AW_TRY(aw_species_list_read(c, file, j->iteration, list));
+    AW_TRY(j->count ? count_all(file, list, c) : read_all(file, list, c));
+done:
+    if (file >= 0) H5Fclose(file);
+    aw_free(list);
+    return status;
+}
+
+static aw_status run_job(job *j)
+{
+    const double seconds = SECONDS + (j->count ? 0.0 : (double)j->columns.n / PER_SECOND);
+    int ended;
+    const aw_status status = aw_guard_run(do_job, j, seconds, &ended);
+    if (!ended)
+        return aw_columns_refuse(&j->columns, "is damaged: libhdf5 fails on it (expected a whole "
+                                              "file)");
     return status;
 }
 
 aw_status aw_species_file_read(const char *path, long iteration, aw_columns *c)
 {
-    reader r = {.c = c, .species = H5I_INVALID_HID};
+    job *j = aw_guard_alloc(sizeof *j);
     aw_status status = AW_OK;
-    const hid_t file = aw_hdf5_open(path);
-    if (file < 0)
-        return aw_columns_refuse(c, "cannot be opened as HDF5, or is not there (expected openPMD "
-                                    "BeamPhysics, or text: x y z px py pz)");
-    AW_TRY(open_species(c, file, iteration, &r.species));
-    AW_TRY(check_species(c, r.species));
-    r.by_place = aw_hdf5_has(r.species, "position/t") && !aw_hdf5_has(r.species, "position/z");
-    AW_TRY(count_particles(&r));
-    AW_TRY(aw_columns_new(r.n, c));
-    r.column = aw_alloc(r.n, sizeof *r.column);
-    AW_TRY(r.column ? AW_OK : AW_ERR_NOMEM);
-    AW_TRY(read_records(&r));
+    if (!j) return AW_ERR_NOMEM;
+    *j = (job){.iteration = iteration, .count = 1};
+    if (snprintf(j->path, sizeof j->path, "%s", path) >= (int)sizeof j->path)
+        AW_TRY(aw_columns_refuse(&j->columns, "has a path that is too long"));
+    AW_TRY(run_job(j));
+    AW_TRY(aw_columns_new_shared(j->columns.n, &j->columns));
+    j->count = 0;
+    AW_TRY(run_job(j));
 done:
-    aw_free(r.column);
-    if (r.species >= 0) H5Oclose(r.species);
-    H5Fclose(file);
+    *c = j->columns;
+    aw_guard_free(j, sizeof *j);
     return status;
 }

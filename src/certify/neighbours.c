@@ -177,9 +177,12 @@ static int coarsen_step(aw_neighbour *run, const aw_config *c, const aw_plan *pl
 
 static int change_noise(aw_neighbour *run, const aw_config *c, aw_status *status)
 {
-    if (c->beam.particles < 2 * AW_FEWER_PARTICLES) return 0;
+    /* More particles than a file has are as noisy as those of the file, or less. */
+    const size_t made = c->beam.particles, own = c->beam_at ? c->beam_alive : made;
+    const size_t particles = own < made ? own : made;
+    if (particles < 2 * AW_FEWER_PARTICLES) return 0;
     *status = add_set(run, c->beam_at ? "beam.resample=%zu" : "beam.particles=%zu",
-                      c->beam.particles / AW_FEWER_PARTICLES);
+                      particles / AW_FEWER_PARTICLES);
     if (*status == AW_OK)
         *status = add_set(run, "beam.seed=%" PRIu64, c->beam.seed + (uint64_t)run->level);
     return 1;

@@ -162,6 +162,7 @@ static long read_iteration(aw_input_errors *errors, const aw_yaml_node *root)
     uint64_t number = 0;
     if (!node || (node->kind == AW_YAML_SCALAR && strcmp(node->text, "last") == 0))
         return AW_ITERATION_LAST;
+    if (node->kind == AW_YAML_SCALAR && strcmp(node->text, "all") == 0) return AW_ITERATION_ALL;
     return aw_yaml_whole(errors, node, field->expected, 0, LONG_MAX, &number) ? (long)number
                                                                               : AW_ITERATION_LAST;
 }
@@ -171,7 +172,7 @@ static size_t read_resample(aw_input_errors *errors, const aw_yaml_node *root)
     const aw_field *field = aw_field_find("beam.resample");
     const aw_yaml_node *node = aw_field_node(root, field);
     uint64_t number = 0;
-    if (node) aw_yaml_whole(errors, node, field->expected, 1, (uint64_t)1e10, &number);
+    if (node) aw_yaml_whole(errors, node, field->expected, 2, (uint64_t)1e10, &number);
     return (size_t)number;
 }
 
@@ -188,8 +189,9 @@ static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,
 
 /* Take the particles that are given, or read those of the file. @return AW_ERR_INPUT: `why` */
 static aw_status take_particles(const aw_particles *given, const char *text, aw_config *config,
-                                char why[AW_WHY_MAX])
+                                aw_beam_found *found, char why[AW_WHY_MAX])
 {
+    *found = (aw_beam_found){.alive = given ? given->n : 0};
     if (given) {
         config->beam_file = strdup(text);
         return config->beam_file ? aw_particles_share(given, 0, &config->beam_at) : AW_ERR_NOMEM;
@@ -199,9 +201,27 @@ static aw_status take_particles(const aw_particles *given, const char *text, aw_
     const aw_beam_source source = {.path = config->beam_file,
                                    .iteration = config->beam_iteration,
                                    .charge = config->beam_scaled ? config->beam.charge : 0.0,
-                                   .keep = config->beam_keep,
+                                   .wanted = config->beam_wanted,
                                    .seed = config->beam.seed};
-    return aw_beam_read(&source, &config->beam_at, &config->beam_dead, why);
+    return aw_beam_read(&source, &config->beam_at, found, why);
+}
+
+/* Say what was done with the particles of the file. */
+static void tell(const aw_config *config, const aw_beam_found *found)
+{
+    const char *file = config->beam_file;
+    if (found->dead)
+        aw_info("%s: %zu particles are marked as lost and left out", file, found->dead);
+    if (found->bunches > 1) aw_info("%s: %zu bunches are one beam", file, found->bunches);
+    if (config->beam_wanted && !found->refined.from)
+        aw_info("%s: %zu of %zu particles are drawn, and their charges scaled to the sum of all",
+                file, config->beam_wanted, found->alive);
+    if (found->refined.from)
+        aw_info("%s: %zu particles of equal charge are made of %zu%s: structure along s is "
+                "smoothed by %.2g um rms, means and second moments are kept",
+                file, config->beam_wanted, found->refined.from,
+                found->refined.bunches > 1 ? " with gaps between bunches" : "",
+                1e6 * found->refined.smooth);
 }
 
 aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
@@ -212,7 +232,7 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
     const char *text = aw_yaml_text(errors, node, field->expected);
     char why[AW_WHY_MAX];
     config->beam_iteration = read_iteration(errors, root);
-    config->beam_keep = read_resample(errors, root);
+    config->beam_wanted = read_resample(errors, root);
     config->beam_scaled = node_of(root, "beam.charge_C") != NULL;
     refuse_drawn(errors, root);
     if (!text) return AW_OK;
@@ -220,7 +240,9 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
         aw_yaml_error(errors, node, "is empty (expected %s)", field->expected);
         return AW_OK;
     }
-    const aw_status status = take_particles(given, text, config, why);
+    aw_beam_found found;
+    const aw_status status = take_particles(given, text, config, &found, why);
+    config->beam_alive = found.alive;
     if (status == AW_ERR_NOMEM) return status;
     if (status != AW_OK) {
         aw_yaml_error(errors, node, "%s: %s", config->beam_file, why);
@@ -232,8 +254,6 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
         aw_yaml_error(errors, node,
                       "particles of a file start in a straight (expected "
                       "numerics.upstream: drift)");
-    if (config->beam_dead)
-        aw_info("%s: %zu particles are marked as lost and left out", config->beam_file,
-                config->beam_dead);
+    tell(config, &found);
     return AW_OK;
 }

@@ -39,11 +39,11 @@ typedef struct aw_config {
     double lattice_eV;   /* reference energy as the lattice gives it, gamma_ref to rounding */
     aw_beam_params beam; /* with a file: the moments of its particles (aw_beam_moments) */
     char *beam_file;     /* path of the file of particles, absolute; NULL: the beam is drawn */
-    long beam_iteration; /* of the file; AW_ITERATION_LAST */
-    size_t beam_keep;    /* particles of the file that are taken, by beam.seed; 0: all */
+    long beam_iteration; /* of the file; AW_ITERATION_LAST, AW_ITERATION_ALL */
+    size_t beam_wanted;  /* particles that are drawn or made of those of the file; 0: its own */
     double start_m;      /* arc length at which the beam starts: lattice->begin */
     int beam_scaled;     /* 1: beam.charge_C is given, too */
-    size_t beam_dead;    /* particles that the file marks as lost and that were left out */
+    size_t beam_alive;   /* particles of the file, without those that it marks as lost */
     char *profile;       /* path of the table of the current, absolute; NULL: none */
     double *table_s, *table_current; /* that table, owned (beam.table_n) */
     aw_particles *beam_at; /* the particles of the file at the start, owned; NULL: no file */

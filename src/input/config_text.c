@@ -202,8 +202,8 @@ static int put_lattice(FILE *out, const aw_config *config)
 static void put_iteration(FILE *out, const aw_field *field, long iteration)
 {
     put_key(out, field);
-    if (iteration == AW_ITERATION_LAST)
-        fputs("last\n", out);
+    if (iteration < 0)
+        fputs(iteration == AW_ITERATION_ALL ? "all\n" : "last\n", out);
     else
         fprintf(out, "%ld\n", iteration);
 }
@@ -241,9 +241,9 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
         fputc('\n', out);
     } else if (strcmp(leaf, "iteration") == 0)
         put_iteration(out, field, config->beam_iteration);
-    else if (strcmp(leaf, "resample") == 0 && config->beam_keep > 0) {
+    else if (strcmp(leaf, "resample") == 0 && config->beam_wanted > 0) {
         put_key(out, field);
-        fprintf(out, "%zu\n", config->beam_keep);
+        fprintf(out, "%zu\n", config->beam_wanted);
     } else if (strcmp(leaf, "modulation") == 0 && beam->modulation_depth > 0.0)
         put_modulation(out, field, beam);
     else if (strcmp(leaf, "gamma") == 0)
@@ -330,7 +330,7 @@ static int is_refused(const aw_field *field, const aw_config *config)
                         strcmp(field->key, "beam.resample") == 0;
     if (!config->beam_file) return of_file || aw_beam_shape_unused(field->key, &config->beam);
     if (strcmp(field->key, "beam.charge_C") == 0) return !config->beam_scaled;
-    if (strcmp(field->key, "beam.seed") == 0) return config->beam_keep == 0;
+    if (strcmp(field->key, "beam.seed") == 0) return config->beam_wanted == 0;
     return !of_file;
 }
 

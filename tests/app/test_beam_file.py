@@ -283,6 +283,56 @@ class BeamFile(unittest.TestCase):
         np.testing.assert_allclose(particles("scaled")["charge"],
                                    p["charge"] * (3.0e-10 / p["charge"].sum()), rtol=1e-14)
 
+    def test_two_bunches_of_a_file_are_one_beam(self):
+        """As species of one iteration, and as Bmad numbers them; ids count on."""
+        driver, witness = bunch(), bunch(n=500, seed=2)
+        witness["z"] -= 1.0e-3
+        witness["charge"] *= 0.2
+        witness["id"] = np.arange(500, dtype="u8")
+        write_plain("pair.h5", driver)
+        with h5py.File(DIRECTORY / "pair.h5", "r+") as file:
+            w = Writer.__new__(Writer)
+            w.file, w.group = file, file.create_group("witness")
+            w.group.attrs.update({"speciesType": "electron", "chargeUnitSI": 1.0})
+            w.coordinates(witness).put("weight", witness["charge"]).put("id", witness["id"])
+            dead = np.ones(500, dtype="i4")
+            dead[7] = 3
+            w.put("particleStatus", dead)
+        done = run("pair", "beam: {file: pair.h5}\n", "--steps", "1")
+        self.assertIn("pair.h5: 2 bunches are one beam", done.stdout)
+        both = {key: np.concatenate([driver[key], np.delete(witness[key], 7)]) for key in driver}
+        a = particles("pair")
+        for key in ("x", "y"):
+            self.assertTrue(np.array_equal(a[key], both[key]), key)
+        np.testing.assert_allclose(a["charge"], both["charge"], rtol=4 * ULP)
+        self.near(a["z"], both["z"] - np.average(both["z"], weights=both["charge"]), 1e-18)
+        ids = driver["id"].max() + np.uint64(1) + np.delete(witness["id"], 7)
+        self.assertTrue(np.array_equal(a["id"], np.concatenate([driver["id"], ids])))
+        with h5py.File(DIRECTORY / "train.h5", "w") as file:
+            file.attrs.update({"openPMD": "2.0.0", "openPMDextension": "BeamPhysics;SpeciesType",
+                               "basePath": "/data/%T/", "particlesPath": "particles/"})
+            for number, one in ((1, driver), (2, witness)):
+                w = Writer.__new__(Writer)
+                w.file, w.group = file, file.create_group(f"data/{number:05d}/particles")
+                w.group.attrs.update({"speciesType": "electron", "chargeUnitSI": 1.0,
+                                      "totalCharge": one["charge"].sum()})
+                time = -one["z"] / C  # later is behind
+                w.coordinates({**one, "z": 0.0}, time).put("timeOffset", 4e-9, len(time))
+                w.put("weight", one["charge"], dimension=[0] * 7)
+        done = run("train", "beam: {file: train.h5, iteration: all}\n", "--steps", "1")
+        self.assertIn("train.h5: 2 bunches are one beam", done.stdout)
+        total = driver["charge"].sum() + witness["charge"].sum()
+        np.testing.assert_allclose(particles("train")["total"], total, rtol=1e-13)
+        place = particles("train")["z"]
+        self.assertEqual(len(place), 3500)
+        # the witness is behind, by its 1 mm less what each has drifted
+        self.near(place[:3000].mean() - place[3000:].mean(), 1e-3, 2e-5)
+        self.assertIn("iteration: all",
+                      (DIRECTORY / "train" / "resolved.yaml").read_text(encoding="utf-8"))
+        run("second", "beam: {file: train.h5}\n", "--steps", "1")
+        np.testing.assert_allclose(particles("second")["total"], witness["charge"].sum(),
+                                   rtol=1e-13)
+
     def test_resample_draws_some_and_keeps_the_charge(self):
         p = bunch()
         write_plain("many.h5", p)
@@ -307,6 +357,36 @@ class BeamFile(unittest.TestCase):
         self.near(count, 1000 / 3, 5 * np.sqrt(1000 * 2 / 9 * 2 / 3))
         run("some2", "beam: {file: many.h5, resample: 3000}\n", "--steps", "1")
         self.assertTrue(np.array_equal(particles("some2")["id"], p["id"]))
+
+    def test_resample_makes_more_of_few(self):
+        p = bunch()
+        p["pz"] += 2e6 * p["z"] / 5e-5  # a chirp of 4e-3, forty times the spread beside it
+        write_plain("few.h5", p)
+        done = run("more", "beam: {file: few.h5, resample: 20000, seed: 3}\n", "--steps", "1")
+        self.assertIn("20000 particles of equal charge are made of 3000", done.stdout)
+        run("more2", "beam: {file: few.h5, resample: 20000, seed: 3}\n", "--steps", "1",
+            "--threads", "1")
+        a, b = particles("more"), particles("more2")
+        self.assertEqual(len(a["x"]), 20000)
+        self.assertEqual(len(np.unique(a["id"])), 20000)
+        for key in ("x", "y", "z", "px", "py", "pz", "charge"):
+            self.assertTrue(np.array_equal(a[key], b[key]), key)
+        np.testing.assert_allclose(a["charge"], p["charge"].sum() / 20000, rtol=1e-12)
+
+        def moments(q, charge):
+            momentum = np.sqrt(q["px"] ** 2 + q["py"] ** 2 + q["pz"] ** 2)
+            rows = np.array([q["z"], momentum / np.average(momentum, weights=charge),
+                             q["x"], q["px"] / q["pz"], q["y"], q["py"] / q["pz"]])
+            return np.cov(rows, aweights=charge, bias=True)
+
+        old, new = moments(p, p["charge"]), moments(a, a["charge"])
+        size = np.sqrt(np.diag(old))
+        # gamma is kept, of which the momentum is a function that is straight to 1e-6
+        self.near(new / np.outer(size, size), old / np.outer(size, size), 1e-5)
+        run("few", "beam: {file: few.h5}\n", "--steps", "1")
+        for column in ("sigma_s_m", "sigma_x_m", "emittance_x_m"):
+            one, two = monitor("few", column)[0], monitor("more", column)[0]
+            np.testing.assert_allclose(two, one, rtol=1e-6, err_msg=column)
 
     def test_certify_has_bars_of_the_noise(self):
         write_plain("bars.h5", bunch())
@@ -445,7 +525,6 @@ class BeamFile(unittest.TestCase):
         self.refused("file: good.h5, sigma_s_m: 1.0e-5", "beam.sigma_s_m", "beam.file")
         self.refused("file: good.h5, gamma: 1.0e3", "beam.gamma", "beam.file")
         self.refused("file: good.h5, start_m: -1.0", "beam.start_m")
-        self.refused("file: good.h5, resample: 3001", "has 3000 particles", "beam.resample")
         self.refused("file: good.h5, resample: 0", "beam.resample")
         self.refused("file: good.h5, seed: 3", "beam.seed", "beam.file")
         self.refused("file: good.h5, start_m: 0.6", "beam.start_m", "less than 0.6 m")
@@ -469,10 +548,40 @@ class BeamFile(unittest.TestCase):
         self.refused("file: free.h5", "beam.charge_C")
         Writer("proton.h5", speciesType="proton", totalCharge=1e-10).coordinates(p).done()
         self.refused("file: proton.h5", "proton", "electron")
-        w = Writer("two.h5", totalCharge=1e-10).coordinates(p)
+        some = {key: value[:50] for key, value in p.items()}
+        write_plain("some.h5", some)
+        self.refused("file: some.h5, resample: 60", "50 live particles", "too few", "100 or more")
+        self.refused("file: good.h5, resample: 10000000000", "GiB", "fewer")
+        w = Writer("huge.h5", totalCharge=1e-10)  # of which nothing is written
+        for axis in "xy":
+            w.put(f"position/{axis}", 0.0, 10 ** 10).put(f"momentum/{axis}", 0.0, 10 ** 10)
+        w.put("momentum/z", 5e8 * EV, 10 ** 10).put("time", 0.0, 10 ** 10)
+        w.group.create_dataset("position/z", (10 ** 10,), dtype="f8", chunks=(2 ** 20,))
+        w.done()
+        self.refused("file: huge.h5", "10000000000 particles need", "GiB", "fewer")
+        none = {**p, "charge": 0.0 * p["charge"]}
+        write_plain("none.h5", none)
+        self.refused("file: none.h5", "no charge", "> 0")
+        minus = {**p, "charge": -p["charge"]}
+        write_plain("minus.h5", minus)
+        self.refused("file: minus.h5", "particle 1", "charge", "0 or more")
+        w = Writer("lost.h5", totalCharge=1e-10).coordinates(p)
+        w.put("particleStatus", 5, len(p["x"])).done()
+        self.refused("file: lost.h5", "has 0 live particles")
+        Writer("positron.h5", speciesType="positron", totalCharge=1e-10).coordinates(p).done()
+        self.refused("file: positron.h5", "/electron", "'positron'", "electrons only")
+        w = Writer("charge.h5", totalCharge=1e-10).coordinates(p)
+        w.put("charge", 1.602176634e-19, len(p["x"])).done()
+        self.refused("file: charge.h5", "/electron", "charge 1.60218e-19", "electrons only")
+        w = Writer("mixed.h5", totalCharge=1e-10).coordinates(p)
+        w.group = w.file.create_group("ions")
+        w.group.attrs["speciesType"] = "H+"
+        w.coordinates(p).done()
+        self.refused("file: mixed.h5", "/ions", "'H+'", "electrons only")
+        w = Writer("free_one.h5", totalCharge=1e-10).coordinates(p)
         w.group = w.file.create_group("witness")
         w.coordinates(p).done()
-        self.refused("file: two.h5", "electron, witness")
+        self.refused("file: free_one.h5", "/witness", "no charges")
         slow = {**p, "pz": 0.1 * p["pz"]}
         write_plain("slow.h5", slow)
         self.refused("file: slow.h5", "mean energy", "eV")
