@@ -50,8 +50,6 @@ class _Case:
         """Run or certify into `place`. ArcwakeError: it failed, or took too long."""
         words = [command, self.path, *self.options, f"--output={place}",
                  *_words({**self.settings, **dict(settings)})]
-        if command == "certify":
-            words.remove("--quiet")
         ended = named(execute(words, timeout=max(0.0, self.end - time.monotonic()), patient=False,
                               variables=self.variables), self.path)
         if isinstance(ended.cause, TimedOut):

@@ -19,8 +19,7 @@ ERROR, WARNING = "arcwake: error: ", "arcwake: warning: "
 
 
 def _is_program(path):
-    """May this file be the program? The command `arcwake` of the package is a script that calls us.
-    """
+    """May this file be the program? The command of the package is a script, which calls us."""
     try:
         with open(path, "rb") as file:
             return os.access(path, os.X_OK) and file.read(2) != b"#!"
@@ -36,7 +35,7 @@ def find_program():
         if not os.access(told, os.X_OK) or os.path.isdir(told):
             raise ArcwakeError(f"ARCWAKE_PROGRAM: {told}: is no program (expected the path of the "
                                "program arcwake)")
-        return Path(told)
+        return Path(told).absolute()
     here = Path(__file__).resolve()
     places = [here.parent / "bin" / "arcwake", here.parents[2] / "build" / "arcwake"]
     places += [Path(folder) / "arcwake" for folder in os.get_exec_path()]
@@ -108,16 +107,28 @@ def _wait(process, watch, timeout):
             watch()
 
 
+def _kill(process, alone):
+    """End the process, which is not waited for yet, at once; with its own ones, if `alone`."""
+    if alone:
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
 def _stop(process, patient):
     """Let the process end, after its step if `patient`; a second ^C ends it at once."""
+    if process.poll() is not None:
+        return
+    if not patient:
+        _kill(process, alone=True)
+        return
     try:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT if patient else signal.SIGKILL)
+        process.send_signal(signal.SIGINT)
         process.wait()
     finally:
         if process.poll() is None:
-            process.kill()
-            process.wait()
+            _kill(process, alone=False)
 
 
 def _sorted(text):
@@ -131,23 +142,25 @@ def _sorted(text):
 def execute(arguments, *, watch=None, timeout=None, patient=True, variables=None):
     """Run the program with these arguments to its end.
 
-    watch: is called about ten times a second. timeout [s]: the program is killed then. If `watch`
-    raises, or at ^C, the program is stopped, between two steps with a checkpoint if `patient`.
+    watch: is called about ten times a second. If it raises, at ^C, or after `timeout` seconds the
+    program is stopped: between two steps, with a checkpoint, if `patient`; else it is killed, with
+    the processes that it has made.
     Its messages go to a file and not through a pipe, so that nobody waits for a reader.
     Returns an Ended, whose `cause` is the exception, TimedOut among them.
     """
     command = [*_leash(), str(find_program()), *map(str, arguments)]
     cause = None
     with tempfile.TemporaryFile() as messages:
-        # The same process group: what ends the group of a notebook's kernel ends the program, too.
+        # With `patient` in our process group: what ends the group of a notebook's kernel ends the program, too.
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=messages, env=variables or environment())
+                                   stderr=messages, env=variables or environment(),
+                                   start_new_session=not patient)
         try:
             _wait(process, watch, timeout)
         except BaseException as problem:  # pylint: disable=broad-except  (handed on)
             cause = problem
             try:
-                _stop(process, patient and not isinstance(problem, TimedOut))
+                _stop(process, patient)
             except KeyboardInterrupt as second:
                 cause = second
         messages.seek(0)

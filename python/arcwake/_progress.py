@@ -28,7 +28,7 @@ class Progress:
 
     show: True, False or None (a bar where there is a terminal or a notebook), or a function that
     is called with the part done, 0 to 1 or None, and the last row of monitor.csv as a dict.
-    steps: number of steps after which the run is to stop, or None. again: an earlier run is there.
+    steps: number of steps after which the run is to stop, or None.
     """
 
     def __init__(self, directory, show=None, steps=None):
@@ -42,8 +42,7 @@ class Progress:
             elif show or (sys.stderr and sys.stderr.isatty()):
                 self.stream = sys.stderr
         self.begin, self.first, self.length, self.names = time.monotonic(), None, None, None
-        self.before = self._stamp()  # of an earlier run, which is not ours
-        self.seen, self.drawn = self.before, False
+        self.seen, self.drawn = self._stamp(), False  # an earlier run's table is not ours
 
     def _stamp(self):
         try:

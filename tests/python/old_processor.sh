@@ -25,8 +25,8 @@ run() {
     name=$1
     shift
     "$@" "$arcwake" run "$sources/inputs/lcls_bend.yaml" -o "$place/$name" --steps 1 --quiet \
-        --threads 1 --set 'numerics.grid=[16,16]' --set beam.particles=2000 \
-        --set output.every=0 --set 'output.at_m=[]' --set numerics.tolerance=1e-4 \
+        --threads 1 --set 'numerics.grid=[12,12]' --set beam.particles=1000 \
+        --set output.every=0 --set 'output.at_m=[]' --set numerics.tolerance=1e-2 \
         2>"$place/$name.err" || {
         echo "$name: exit $?: $(cat "$place/$name.err")"
         exit 1
@@ -41,8 +41,8 @@ grep -q 'SIMD variant baseline (in use)' "$place/devices" || {
 }
 OMP_NUM_THREADS=1 run old qemu-x86_64 -cpu core2duo
 run new env
-# Column 12 is the peak force; both runs have the tolerance 1e-4 of the potentials, and the forces
-# of a steady bunch are some ten times more sensitive.
+# Column 12 is the peak force of the last step. Both runs have the same quadrature to a tolerance of
+# 1e-2, of which the variants refine alike but where an error estimate is next to it: 3e-8 seen.
 awk -F, 'FNR == 1 { if ($12 != "F_s_peak_eV_per_m") exit 2; next }
          FNR == 3 { force[++n] = $12 }
          END { if (n != 2) exit 2

@@ -3,15 +3,19 @@
 
 usage: test_evaluate.py DIRECTORY    with ARCWAKE_PROGRAM, the program
 """
+import contextlib
 import functools
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 from case import SCRATCH, arcwake, case, np
 
@@ -78,6 +82,23 @@ class Evaluate(unittest.TestCase):
         with self.assertRaisesRegex(arcwake.ArcwakeError, "longer than timeout=1 s"):
             EVALUATE({"numerics.step_m": 1e-4}, timeout=1.0)  # of a minute
         self.assertLess(time.monotonic() - begin, 30.0)
+
+    def test_interrupt_ends_it_with_the_neighbours_of_a_certificate(self):
+        def interrupt():
+            for _ in range(1000):
+                if list(TEMPORARY.glob("*/case/grid-1/run.lock")):
+                    break
+                time.sleep(0.05)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with self.assertRaises(KeyboardInterrupt):
+            EVALUATE({"numerics.step_m": 0.004}, certify=True)
+        thread.join()
+        for words in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                self.assertNotIn(os.fsencode(TEMPORARY), words.read_bytes())
 
     def test_what_is_no_input_is_refused(self):
         for inputs, words in ((["beam"], "inputs: a list"), ({"beam.colour": 1}, "unknown key"),

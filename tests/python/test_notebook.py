@@ -69,7 +69,7 @@ print("rows:", len(r.monitor["step"]))"""]
                 if table.exists() and table.stat().st_size > 2000:
                     break
                 time.sleep(0.05)
-            os.kill(running.km.provisioner.pid, 2)  # as the button does it
+            os.kill(running.km.provisioner.pid, 2)  # to the kernel alone
 
         thread = threading.Thread(target=interrupt)
         thread.start()
