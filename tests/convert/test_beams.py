@@ -14,7 +14,7 @@ import numpy as np  # noqa: E402
 from beamphysics import ParticleGroup  # noqa: E402
 from beamphysics.units import mec2  # noqa: E402
 
-from beam import C, M_E, BeamCase, at_one_place, bunch, load  # noqa: E402
+from beam import C, M_E, BeamCase, at_one_place, bunch  # noqa: E402
 
 
 def group(p, mass=mec2):

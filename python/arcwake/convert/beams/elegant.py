@@ -51,8 +51,8 @@ def read(path, scaled):
     data = _load(path)
     missing = [name for name in COLUMNS if name not in data.columnName]
     if missing:
-        raise ConvertError(f"{path}: has no column {', '.join(missing)} (expected {', '.join(COLUMNS)}:"
-                           " the phase space of elegant)")
+        raise ConvertError(f"{path}: has no column {', '.join(missing)} "
+                           f"(expected {', '.join(COLUMNS)}: the phase space of elegant)")
     _check_units(path, data)
     pages = len(data.columnData[data.columnName.index("t")])
     if not pages:

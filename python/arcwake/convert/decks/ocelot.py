@@ -42,7 +42,8 @@ class Ocelot:
 
 
 NAMES = {"h_pole1": "H1", "h_pole2": "H2"}
-WANTED = "l angle k1 k2 k3 e1 e2 tilt fint fintx gap h_pole1 h_pole2 v phi freq dx dy dtilt k".split()
+WANTED = """l angle k1 k2 k3 e1 e2 tilt fint fintx gap h_pole1 h_pole2 v phi freq dx dy dtilt
+    k""".split()
 
 
 def _attributes(element, keyword):
