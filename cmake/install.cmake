@@ -18,7 +18,7 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/
 
 # compare_programs.py compares two build trees.
 install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
-        FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt
+        FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt PATTERN requirements-convert.txt
         PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
 # The package: these scripts are made of it, and PYTHONPATH may name the folder.
 install(DIRECTORY python/arcwake DESTINATION ${AW_DATA}/python

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from . import beams, decks
-from .problems import IO, ConvertError
+from .problems import IO, ConvertError, one_line
 
 # What each kind of file takes; others are refused, so that no option is without effect.
 BEAM_OPTIONS = ("charge", "energy")
@@ -111,6 +111,10 @@ def main(arguments=None):
         for line in problem.problems:
             print(f"arcwake: error: {line}", file=sys.stderr)
         return problem.status
+    except Exception as problem:  # a mistake of ours, or of a package; one line all the same
+        print(f"arcwake: error: {source}: cannot be converted: {type(problem).__name__}: "
+              f"{one_line(problem)}", file=sys.stderr)
+        return IO
     for line in notes:
         print(f"arcwake: {line}")
     print(f"arcwake: {target}")

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What goes wrong, in one line each; and packages that are imported when they are needed."""
+import contextlib
 import importlib
+import os
+import sys
+import tempfile
 
 INPUT, IO = 2, 4  # exit statuses, as those of the program
 
@@ -33,3 +37,30 @@ def one_line(problem):
     """The first line of an exception's message, for messages of other packages."""
     lines = str(problem).strip().splitlines()
     return lines[0].strip() if lines else type(problem).__name__
+
+
+@contextlib.contextmanager
+def silence():
+    """What libraries print meanwhile, on stdout and stderr, also in C, goes to a file instead.
+
+    Yields a function that gives the text so far.
+    """
+    with tempfile.TemporaryFile() as file:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        kept = [os.dup(1), os.dup(2)]
+
+        def text():
+            file.seek(0)
+            return file.read().decode("utf-8", "replace")
+
+        try:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            yield text
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for number, own in zip((1, 2), kept):
+                os.dup2(own, number)
+                os.close(own)

@@ -21,7 +21,7 @@ def recognise(path, head):
 
 
 def check_rows(path, count):
-    """Raises ConvertError, with its line, at the first line of a text that is not `count` numbers."""
+    """Raises ConvertError at the first line of a text that is not `count` numbers."""
     with open(path, encoding="ascii", errors="replace") as file:
         for number, line in enumerate(file, 1):
             words = line.split()

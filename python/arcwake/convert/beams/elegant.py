@@ -4,7 +4,7 @@
 Columns t, x, xp, y, yp, p at one place, where p is beta gamma; the parameter Charge.
 Source: elegant user's manual, "Phase-space input and output files".
 """
-from ..problems import ConvertError, need
+from ..problems import ConvertError, need, silence
 from .beam import M_E, Beam, momenta
 
 COLUMNS = ("t", "x", "xp", "y", "yp", "p")
@@ -23,11 +23,18 @@ def _load(path):
                            "package called sdds hides: pip uninstall sdds; pip install "
                            "soliday.sdds", 4)
     data = library.SDDS()
-    try:
-        data.load(str(path))
-    except Exception as problem:
-        raise ConvertError(f"{path}: the SDDS library cannot read it: it is damaged or cut off "
-                           f"({type(problem).__name__})") from None
+    with silence() as said:
+        try:
+            data.load(str(path))
+        except Exception:
+            lines = [line for line in said().splitlines() if line and line != "Error:"]
+            raise ConvertError(f"{path}: the SDDS library cannot read it: it is damaged or cut off"
+                               f" ({lines[0] if lines else 'no reason given'})") from None
+    if data.mode == data.SDDS_ASCII:
+        with open(path, "rb") as file:
+            file.seek(-1, 2)
+            if file.read(1) != b"\n":  # the last number itself may have been cut
+                raise ConvertError(f"{path}: the last line has no end: the file is cut off")
     return data
 
 
@@ -44,8 +51,8 @@ def read(path, scaled):
     data = _load(path)
     missing = [name for name in COLUMNS if name not in data.columnName]
     if missing:
-        raise ConvertError(f"{path}: has no column {', '.join(missing)} (expected {', '.join(COLUMNS)}:"
-                           " the phase space of elegant)")
+        raise ConvertError(f"{path}: has no column {', '.join(missing)} "
+                           f"(expected {', '.join(COLUMNS)}: the phase space of elegant)")
     _check_units(path, data)
     pages = len(data.columnData[data.columnName.index("t")])
     if not pages:

@@ -4,7 +4,7 @@
 Momenta are GBx, GBy, GBz (beta gamma), or Bx, By, Bz with G (gamma); charges q nmacro [C].
 Source: General Particle Tracer, user manual; easygdf.
 """
-from ..problems import ConvertError, need
+from ..problems import ConvertError, need, one_line, silence
 from .beam import C, E, M_E, Beam, electrons
 
 MAGIC = (94325877).to_bytes(4, "little")
@@ -38,10 +38,11 @@ def _arrays(blocks):
 def _gdf(path):
     """The last block of particles: of the last time, or screen, or an initial distribution."""
     easygdf = need("easygdf", "easygdf", "reading GDF")
-    try:
-        blocks = easygdf.load(str(path))["blocks"]
-    except Exception as problem:
-        raise ConvertError(f"{path}: easygdf cannot read it: {problem}") from None
+    with silence():
+        try:
+            blocks = easygdf.load(str(path))["blocks"]
+        except Exception as problem:
+            raise ConvertError(f"{path}: easygdf cannot read it: {one_line(problem)}") from None
     found = [(f"{block['name']} = {block['value']}", _arrays(block["children"]))
              for block in blocks if block.get("children")]
     found.append(("", _arrays(blocks)))

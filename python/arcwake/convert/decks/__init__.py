@@ -88,7 +88,8 @@ def _ends(elements, line, first, last):
     start = _find(elements, line, first, "--from") if first else 0
     end = _find(elements, line, last, "--to") + 1 if last else len(elements)
     if start >= end:
-        raise ConvertError(f"--to: {last} comes before {first} in {line}")
+        raise ConvertError(f"--to: {last} comes before {first} in {line}" if first and last else
+                           f"{line} has no element")
     return start, end
 
 

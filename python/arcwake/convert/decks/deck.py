@@ -150,7 +150,8 @@ class Deck:
         kind, _, name = pattern.upper().rpartition("::")
         return [one for one in self.definitions.values()
                 if fnmatch.fnmatchcase(one.name, name.replace("%", "?"))
-                and (kind in ("", "*") or self.keyword(one).startswith(kind))]
+                and (kind in ("", "*") or self.keyword(one).startswith(kind)
+                     or len(self.keyword(one)) >= 4 and kind.startswith(self.keyword(one)))]
 
     def try_value(self, evaluate, text, place):
         """evaluate(), with the place before what is wrong. Raises ConvertError."""

@@ -131,6 +131,7 @@ class Reader:
         self.deck.parameters = Parameters(self.deck, CONSTANTS)
         self.included = Included()
         self.block = None
+        self.energy = None
 
     def read(self, path, place=None):
         self.included.enter(path, place)
@@ -215,13 +216,16 @@ class Reader:
         self.energy_of(attributes(text, place)[1], place)
 
     def energy_of(self, given, place):
-        """ENERGY of BEAM [GeV], the total energy."""
+        """ENERGY of BEAM [GeV], the total energy; evaluated at the end, as all parameters."""
         if "ENERGY" in given:
-            value = self.deck.try_value(self.deck.parameters.value, given["ENERGY"], place)
-            self.deck.energy = 1.0e9 * value
+            self.energy = (given["ENERGY"], place)
 
 
 def read(path, options):
     reader = Reader()
     reader.read(path)
+    if reader.energy:
+        text, place = reader.energy
+        value = reader.deck.try_value(reader.deck.parameters.value, text, place)
+        reader.deck.energy = 1.0e9 * value
     return reader.deck

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MAD-X: the file is run by MAD-X itself (cpymad), which expands its sequences and lines."""
 import re
+import subprocess
+import tempfile
 from pathlib import Path
 
 from ..problems import ConvertError, need, one_line
@@ -77,56 +79,51 @@ def _places(path, out=None, seen=None, place=None):
     return out
 
 
-def _run(path, messages):
-    """Run the file in MAD-X. Returns cpymad's object. Raises ConvertError."""
+def _run(path, output):
+    """Run the file in MAD-X, which prints to a file. Returns cpymad's object."""
     cpymad = need("cpymad.madx", "cpymad", "reading a deck of MAD-X")
-
-    class Log:
-        """Takes what MAD-X prints."""
-        @staticmethod
-        def write(data):
-            messages.append(data.decode("utf-8", "replace") if isinstance(data, bytes) else data)
-
-        @staticmethod
-        def flush():
-            pass
-
-    engine = cpymad.Madx(stdout=Log.write)
+    engine = cpymad.Madx(stdout=output, stderr=subprocess.STDOUT)
     try:
         engine.call(str(path), chdir=True)
     except Exception as problem:  # MAD-X ends itself, or complains, in several ways
-        raise _failed(path, messages, problem) from None
+        raise _failed(path, output, problem) from None
     return engine
 
 
-def _failed(path, messages, problem=None):
+def _failed(path, output, problem):
     """What MAD-X has printed of errors, as a ConvertError."""
-    lines = [line.strip() for line in "".join(messages).splitlines()]
-    bad = [line for line in lines if re.search(r"\berror\b|fatal", line, re.I)
-           and "Number of warnings" not in line]
-    what = bad[0] if bad else one_line(problem)
-    return ConvertError(f"{path}: MAD-X: {what}")
+    output.seek(0)
+    lines = [line.strip(" +=") for line in output.read().decode("utf-8", "replace").splitlines()]
+    bad = [line for line in lines if re.match(r"(error|fatal|warning)\b", line, re.I)]
+    # a warning, of a name that is not known for example, comes before the error that it causes
+    return ConvertError(f"{path}: MAD-X: {'; '.join(bad[:2]) or one_line(problem)}")
 
 
-def _choose(engine, path, wanted, messages):
+def _active(engine):
+    """Name of the sequence that the deck has used last, or none."""
+    try:
+        return engine._libmadx.get_active_sequence_name()
+    except RuntimeError:
+        return ""
+
+
+def _choose(engine, path, wanted, output):
     """The sequence to convert, in use. Raises ConvertError."""
-    active = engine._libmadx.get_active_sequence_name() if engine.sequence else ""
-    name = wanted or active
+    name = (wanted or _active(engine)).lower()
     if not name and len(engine.sequence) == 1:
         name = next(iter(engine.sequence))
     if not name:
-        raise ConvertError(f"{path}: the deck uses no sequence (expected --line, one of: "
-                           f"{some(engine.sequence)})")
+        known = some(engine.sequence) or "its lines"
+        raise ConvertError(f"{path}: the deck uses no sequence (expected --line, one of: {known})")
     try:
-        if name.lower() != str(active).lower():
-            if name.lower() not in engine.sequence or not engine.sequence[name].has_beam:
-                engine.beam(particle="electron", energy=1.0)  # USE needs one
-            engine.use(name)
+        if name not in engine.sequence or not engine.sequence[name].has_beam:
+            engine.beam(particle="electron", energy=1.0)  # USE needs one
+        engine.use(name)
         return engine.sequence[name]
     except Exception as problem:
-        if name.lower() not in engine.sequence:
+        if engine and name not in engine.sequence:
             raise ConvertError(f"--line: {name} is not a sequence or line of {path}") from None
-        raise _failed(path, messages, problem) from None
+        raise _failed(path, output, problem) from None
 
 
 def _attributes(element):
@@ -147,25 +144,30 @@ def _attributes(element):
     return out
 
 
-def read(path, options):
-    messages = []
-    places = _places(path)
-    engine = _run(path, messages)
-    found = Sequence()
-    try:
-        energy = {name: one.beam.energy for name, one in engine.sequence.items() if one.has_beam}
-        sequence = _choose(engine, path, options.line, messages)
-        found.name = sequence.name.upper()
-        if sequence.name in energy:
-            found.deck.energy = 1.0e9 * energy[sequence.name]
-        for element in sequence.expanded_elements:
-            name = re.sub(r"[\[\]:]+", "_", element.name.upper()).strip("_")
-            if name.endswith(("$START", "$END")):
-                continue
-            keyword = element.base_type.name.upper()
-            place = places.get(re.sub(r"\[.*", "", element.name).upper(), Place(str(path), 1))
-            one = Definition(name, keyword, _attributes(element), place)
-            found.elements.append(Element(name, one))
-    finally:
-        engine.quit()
+def _sequence(engine, path, options, output):
+    """What MAD-X has made of the file, as a Sequence."""
+    found, places = Sequence(), _places(path)
+    energy = {name: one.beam.energy for name, one in engine.sequence.items() if one.has_beam}
+    sequence = _choose(engine, path, options.line, output)
+    found.name = sequence.name.upper()
+    if sequence.name in energy:
+        found.deck.energy = 1.0e9 * energy[sequence.name]
+    for element in sequence.expanded_elements:
+        name = re.sub(r"[\[\]:]+", "_", element.name.upper()).strip("_")
+        if name.endswith(("$START", "$END")):
+            continue
+        place = places.get(re.sub(r"\[.*", "", element.name).upper(), Place(str(path), 1))
+        one = Definition(name, element.base_type.name.upper(), _attributes(element), place)
+        found.elements.append(Element(name, one))
     return found.deck
+
+
+def read(path, options):
+    read_lines(path)  # for its own message where it cannot be read
+    with tempfile.TemporaryFile() as output:
+        engine = _run(path, output)
+        try:
+            return _sequence(engine, path, options, output)
+        finally:
+            if engine:
+                engine.quit()

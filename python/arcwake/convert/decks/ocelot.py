@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ocelot: a lattice is a Python file, which is run, and a list of Ocelot's elements in it."""
+import contextlib
+import os
 import re
 import runpy
 from pathlib import Path
@@ -40,7 +42,8 @@ class Ocelot:
 
 
 NAMES = {"h_pole1": "H1", "h_pole2": "H2"}
-WANTED = "l angle k1 k2 k3 e1 e2 tilt fint fintx gap h_pole1 h_pole2 v phi freq dx dy dtilt k".split()
+WANTED = """l angle k1 k2 k3 e1 e2 tilt fint fintx gap h_pole1 h_pole2 v phi freq dx dy dtilt
+    k""".split()
 
 
 def _attributes(element, keyword):
@@ -76,16 +79,23 @@ def _places(path):
     return out
 
 
-def read(path, options):
-    """Runs the file, as `python FILE` would: only files that one trusts."""
+def _run(path):
+    """The names that the file defines, and two classes of Ocelot."""
     need("ocelot", "ocelot-collab", "reading a lattice of Ocelot")
     from ocelot.cpbd.elements.optic_element import OpticElement
     from ocelot.cpbd.magnetic_lattice import MagneticLattice
-    places = _places(path)
     try:
-        names = runpy.run_path(str(path))
+        return runpy.run_path(str(path)), OpticElement, MagneticLattice
     except Exception as problem:
         raise ConvertError(f"{path}: {type(problem).__name__}: {one_line(problem)}") from None
+
+
+def read(path, options):
+    """Runs the file, as `python FILE` would: only files that one trusts."""
+    places = _places(path)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, \
+            contextlib.redirect_stdout(nowhere):  # Ocelot greets
+        names, OpticElement, MagneticLattice = _run(path)
     lines = {}
     for name, value in names.items():
         items = value.sequence if isinstance(value, MagneticLattice) else value

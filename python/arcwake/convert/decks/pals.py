@@ -70,5 +70,6 @@ def document(name, optics, energy, comments):
         made[optic.name, text] = own = unique(optic.name, taken)
         taken.add(own)
         lines.append(f"          - {key(own)}: {text}")
-    lines += [f"    - machine: {{kind: Lattice, branches: [{key(line_name)}]}}", "    - use: machine"]
+    lines += [f"    - machine: {{kind: Lattice, branches: [{key(line_name)}]}}",
+              "    - use: machine"]
     return "\n".join(lines) + "\n"

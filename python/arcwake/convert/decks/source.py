@@ -55,7 +55,7 @@ def read_lines(path, called_from=None):
 
 
 def code(line):
-    """A line without its comment, which begins with ! outside quotes. Returns (text, open quote)."""
+    """A line without its comment, which begins with ! outside quotes; and an open quote."""
     quote = ""
     for i, letter in enumerate(line):
         if quote:
