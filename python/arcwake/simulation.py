@@ -133,10 +133,10 @@ class Simulation:
     its units (m, eV/c, s, C); particles whose `status` is not 1 are left out. They are drifted to
     one time, and the mean of z is put at the start; that of a Beam stays. threads: None: OpenMP's.
 
-    A new simulation is at step 0. `monitor`, `force` and `grid` are of the present step and complete
-    it if need be. Nothing is written but by save(). Calls release Python's lock; those from several
-    threads wait for each other, and ^C acts between them. Errors are ArcwakeError, with all problems
-    of an input in `problems`; warnings are ArcwakeWarning.
+    A new simulation is at step 0. `monitor`, `force` and `grid` are of the present step and
+    complete it if need be. Nothing is written but by save(). Calls release Python's lock; those
+    from several threads wait for each other, and ^C acts between them. Errors are ArcwakeError,
+    with all problems of an input in `problems`; warnings are ArcwakeWarning.
     """
 
     def __init__(self, source, *, set=None, beam=None, threads=None):

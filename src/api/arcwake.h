@@ -13,9 +13,14 @@
  *     }
  *     aw_field_free(field);
  *
- * The library prints nothing, never ends the process, and keeps no state but that of each aw_field.
- * Two fields may be used by two threads; one field by one thread at a time. Inside, a call uses the
- * threads of OpenMP, which do not survive fork(): a field belongs to the process that made it.
+ * The library prints nothing, never ends the process, installs no handler of signals, and keeps no
+ * state but that of each aw_field; the number of OpenMP's threads is the caller's again after each
+ * call. Two fields may be used by two threads; one field by one thread at a time. FFTW's planner is
+ * called by aw_field_force and aw_field_grid: a caller who plans with the same FFTW in another
+ * thread at that time makes it safe (fftw_make_planner_thread_safe). Inside, a call uses the
+ * threads of OpenMP, which do not survive fork(): a field belongs to the process that made it, and
+ * in a child of a process in which several threads have worked for arcwake a new field needs
+ * threads = 1. A parallel region of the caller's leaves one thread to each call in it.
  * Arrays are the caller's, are read or written during the call and never kept. Lengths are in
  * metres, times in seconds, charges in coulomb, forces in eV/m on one electron, momenta in units of
  * m c (gamma beta). */
@@ -44,7 +49,9 @@ enum {
     AW_DEVICE_FAILED = 7 /* a device failed, or is not in this build */
 };
 
-/** Options of a field; begin with aw_default_options.
+/** Options of a field; begin with aw_default_options. Members that a later version adds come last
+ *  and have defaults: a library takes what lies within `size`, and refuses members that it does not
+ *  know unless they are 0.
  *  - tolerance: of the potentials over their largest values. The forces of a whole bunch feel the
  *    default of 3e-3 to about 0.1 % (docs/accuracy.md)
  *  - step_m: c times the time between observations, about; 0, the default, stands for an overtaking
@@ -62,7 +69,7 @@ typedef struct aw_options {
     int steady;         /* 0 or 1 */
     double upstream_m;  /* part of the motion before that counts; 1e4 */
     double history_MiB; /* memory for the past of the bunch: older slices are dropped; 1024 */
-    int threads;        /* 0, the default: OpenMP's */
+    int threads;        /* 0, the default: as many as OpenMP has at aw_field_new */
     const char *device; /* "cpu" */
     const char *solver; /* "projection" */
 } aw_options;
@@ -98,9 +105,10 @@ AW_API aw_options aw_default_options(void);
 
 /** Make the field of a bunch on a design orbit of n sections, which begins at s = 0 and has
  *  straights of any length ahead and behind.
- *  @param[out] out  free with aw_field_free, also after an error (then only aw_message and
- *                   aw_field_free may be called); NULL without memory
- *  @return AW_DONE, AW_WRONG_ARGUMENT, AW_NO_MEMORY, AW_DEVICE_FAILED */
+ *  @param[out] out  free with aw_field_free, also after an error, when it has no use but
+ *                   aw_message; NULL without memory
+ *  @return AW_DONE; AW_WRONG_ARGUMENT (an option or the orbit; several threads after fork()),
+ *          AW_NO_MEMORY, AW_DEVICE_FAILED */
 AW_API int aw_field_new(const aw_options *options, const aw_section *orbit, size_t n,
                         aw_field **out);
 AW_API void aw_field_free(aw_field *field);
@@ -124,8 +132,10 @@ AW_API void aw_bytes_free(void *bytes);
  *          AW_NO_MEMORY, AW_DEVICE_FAILED */
 AW_API int aw_field_load(const void *bytes, size_t size, const aw_options *machine, aw_field **out);
 
-/** Observe the bunch at the time t [s], later than that of the last observation.
- *  @return AW_DONE; AW_WRONG_ARGUMENT, AW_NOT_FINITE, AW_NO_MEMORY: the field is as before */
+/** Observe the bunch at the time t [s], later than that of the last observation. All particles are
+ *  within 10 m of their mean and of the orbit, move ahead, with charges of 0 to 1 C.
+ *  @return AW_DONE; AW_WRONG_ARGUMENT, AW_NOT_FINITE, AW_NO_MEMORY, AW_DEVICE_FAILED: the field is
+ *          as before */
 AW_API int aw_field_observe(aw_field *field, double t, const aw_bunch *bunch);
 
 /** Self-force on electrons at n points, at the time of the newest observation and for the velocity
@@ -158,8 +168,9 @@ AW_API int aw_field_kick(aw_field *field, double ahead, size_t n, double *dps, d
  *                      is that of the last time that they were, or 0 */
 AW_API int aw_field_grid(aw_field *field, aw_grid_info *info, double *Fs, double *Fx);
 
-/** What went wrong at the last call with this field that did not return AW_DONE: one line, borrowed
- *  until the next call; "" if there was none; of NULL a text about memory. */
+/** What went wrong at the last call with this field: one line, borrowed until the next call; "" if
+ *  it returned AW_DONE; of NULL a text about memory. Words such as numerics.tolerance are the run
+ *  file's names of the options. */
 AW_API const char *aw_message(const aw_field *field);
 
 /* From one place to one time, for a tracking code that goes by s. It has all particles in one plane

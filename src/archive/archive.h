@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of objects as bytes in a file or in memory: each object has one function that saves and loads it,
- * item by item in the same order, so that the two cannot differ. */
+/* The state of objects as bytes in a file or in memory: each object has one function that saves and
+ * loads it, item by item in the same order, so that the two cannot differ. */
 #ifndef AW_ARCHIVE_ARCHIVE_H
 #define AW_ARCHIVE_ARCHIVE_H
 #include <stddef.h>

@@ -35,8 +35,8 @@ void aw_log_quiet(int quiet);
 void aw_log_mute(int mute);
 void aw_log_show_muted(void);
 
-/** Errors of this thread from now on begin with `where` and a colon ("step 3, S = 0.06 m"), so that one line says
- *  what happened and when; at most 63 bytes. NULL: no longer. */
+/** Errors of this thread from now on begin with `where` and a colon ("step 3, S = 0.06 m"), so that
+ *  one line says what happened and when; at most 63 bytes. NULL: no longer. */
 void aw_log_context(const char *where);
 
 typedef enum aw_log_kind { AW_LOG_ERROR, AW_LOG_WARNING, AW_LOG_INFO } aw_log_kind;

@@ -21,8 +21,8 @@ aw_status aw_threads_begin(void);
 /** Refuse stacks that OMP_STACKSIZE makes too small. @return AW_OK, AW_ERR_NOMEM (message) */
 aw_status aw_threads_check_stack(void);
 
-/** Remember that n threads are going to work in this process: those of OpenMP do not survive fork(),
- *  and a child would wait for them for ever. For a library.
+/** Remember that n threads are going to work in this process: those of OpenMP do not survive
+ *  fork(), and a child would wait for them for ever. For a library.
  *  @return AW_OK; AW_ERR_ARG: several have worked for a process that this one was forked from, and
  *          n > 1 (message) */
 aw_status aw_threads_claim(int n);

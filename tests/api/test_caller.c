@@ -47,7 +47,7 @@ static void options_of_other_versions(void **state)
     older.size = offsetof(aw_options, threads);
     older.grid[0] = 24;
     older.threads = -7; /* beyond its end: not read, nor are these */
-    older.device = older.solver = (const char *)(size_t)8;
+    older.device = older.solver = "abacus";
     field = made(&older);
     assert_int_equal(nodes_of(field, b), 240048);
     aw_field_free(field);

@@ -18,7 +18,7 @@ aw_code_files | grep -v -x -e tests/lint/selftest.sh >"$scratch/code"
 while read -r file; do cat "$file"; done <"$scratch/code" >"$scratch/text"
 grep -o -E '[A-Za-z_][A-Za-z0-9_]*' "$scratch/text" | LC_ALL=C sort -u >"$scratch/words"
 # Lines that call a program of somebody else are left out below, but for cmake's.
-others='srun|sbatch|#SBATCH|mpirun|ncu |nvcc|--gpus-per-task'
+others='pkg-config|srun|sbatch|#SBATCH|mpirun|ncu |nvcc|--gpus-per-task'
 { cat "$scratch/text" && echo ' --preset --build --install --prefix '; } |
     grep -o -E -e '--[a-z][a-z-]*' | LC_ALL=C sort -u >"$scratch/options"
 bad=0

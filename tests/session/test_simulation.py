@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """arcwake.Simulation: the numbers of the program's run, and what a caller can do to it.
 
-usage: test_simulation.py DIRECTORY    with ARCWAKE_SESSION_LIBRARY, ARCWAKE_LIBRARY, ARCWAKE_PROGRAM
+usage: test_simulation.py DIRECTORY
+
+ARCWAKE_SESSION_LIBRARY, ARCWAKE_LIBRARY and ARCWAKE_PROGRAM say what is tested.
 """
 import csv
 import multiprocessing
