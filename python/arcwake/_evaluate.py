@@ -20,8 +20,9 @@ def _nodes(n):
     return max(8, n - 2 * round(0.5 * (n - n / COARSER)))
 
 
-def _neighbour(values):
-    """Settings of a cheaper run beside the one with these resolved values."""
+def _neighbour(result):
+    """Settings of a cheaper run beside this one."""
+    values = result.input
     grid = [_nodes(int(n)) for n in values["numerics.grid"].split(",")]
     out = {"numerics.grid": grid, "output.every": 0, "output.particles_every": 0}
     tolerance = 10.0 * float(values["numerics.tolerance"])
@@ -30,9 +31,9 @@ def _neighbour(values):
         out["numerics.step_scale"] = min(10.0, COARSER * float(values["numerics.step_scale"]))
     else:
         out["numerics.step_m"] = COARSER * float(values["numerics.step_m"])
-    if "beam.particles" in values:
-        out["beam.particles"] = max(1, int(values["beam.particles"]) // 4)
-        out["beam.seed"] = int(values["beam.seed"]) + 1
+    number = "beam.resample" if "beam.file" in values else "beam.particles"
+    out[number] = max(1, len(result.beam) // 4)
+    out["beam.seed"] = int(values.get("beam.seed", 0)) + 1
     return out
 
 
@@ -100,6 +101,6 @@ def evaluate(inputs, case=None, *, certify=False, neighbour=True, timeout=7200.0
         if certify and result.certificate is None:
             raise ArcwakeError("certify: made no certificate of this run")
         if not certify and neighbour:
-            beside = one.call("run", folder / "neighbour", _neighbour(result.input))
+            beside = one.call("run", folder / "neighbour", _neighbour(result))
             found.update(_estimates(found, beside.summary))
     return found

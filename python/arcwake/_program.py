@@ -151,7 +151,7 @@ def execute(arguments, *, watch=None, timeout=None, patient=True, variables=None
     command = [*_leash(), str(find_program()), *map(str, arguments)]
     cause = None
     with tempfile.TemporaryFile() as messages:
-        # With `patient` in our process group: what ends the group of a notebook's kernel ends the program, too.
+        # With `patient` in our process group: what ends that of a notebook's kernel ends it, too.
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=messages, env=variables or environment(),
                                    start_new_session=not patient)

@@ -90,7 +90,7 @@ class Particles:
         try:
             from beamphysics import ParticleGroup
         except ImportError as problem:
-            raise ImportError("to_beamphysics needs the package openpmd-beamphysics (0.14 or later; "
+            raise ImportError("to_beamphysics needs openpmd-beamphysics (0.14 or later; "
                               "python3 -m pip install openpmd-beamphysics)") from problem
         data = {name: getattr(self, name).copy()
                 for name in ("x", "px", "y", "py", "z", "pz", "t", "weight", "id")}

@@ -31,8 +31,10 @@ unwanted=$(find "$place/site" -type l -o -name '*.c' -o -name '*.h' -o -name '*.
 [ -z "$unwanted" ] || { echo "in the wheel as well: $unwanted"; exit 1; }
 
 mkdir "$place/elsewhere" && cd "$place/elsewhere" || exit 1
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$place/site "$python" - "$place" <<'END'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$place/site "$python" - "$place" "$sources" <<'END'
+import re
 import sys
+import textwrap
 import arcwake
 place = sys.argv[1] + "/site/arcwake"
 assert str(arcwake.find_program()) == place + "/bin/arcwake", arcwake.find_program()
@@ -41,6 +43,11 @@ assert _library.LIBRARY._name == place + "/libarcwake.so", _library.LIBRARY._nam
 with arcwake.Field([(1.0, 0.0)]) as field:
     field.observe(0.0, [-1e-5, 1e-5], [1e-5, -1e-5], [1e4, 1e4], [0.0, 0.0], 1e-12)
     assert field.grid().charge == 2e-12
+example = re.search(r"    import numpy as np\n.*?(?=\n[^ \n])",
+                    open(sys.argv[2] + "/docs/python.md", encoding="utf-8").read(), re.S)
+names = {"arcwake": arcwake}
+exec(textwrap.dedent(example.group(0)), names)
+assert names["Fs"].shape == (100000,) and names["Fs"].mean() < 0.0
 run = arcwake.run(place + "/share/arcwake/inputs/drift.yaml", directory="out", steps=2,
                   set={"numerics.grid": [24, 24], "beam.particles": 20000})
 assert len(run.monitor["step"]) == 3, run

@@ -48,4 +48,5 @@ awk -F, 'FNR == 1 { if ($12 != "F_s_peak_eV_per_m") exit 2; next }
          END { if (n != 2) exit 2
                d = force[1] / force[2] - 1.0
                print "peak force without AVX over that with: 1 +", d
-               if (!(d < 1e-3 && d > -1e-3)) exit 1 }' "$place/old/monitor.csv" "$place/new/monitor.csv"
+               if (!(d < 1e-3 && d > -1e-3)) exit 1 }' \
+    "$place/old/monitor.csv" "$place/new/monitor.csv"

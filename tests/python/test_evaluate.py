@@ -56,6 +56,21 @@ class Evaluate(unittest.TestCase):
         ratio = weaker["energy_change_mean_eV"] / plain["energy_change_mean_eV"]
         self.assertAlmostEqual(ratio / (25.13 / 50.0) ** (2 / 3), 1.0, delta=0.1)
 
+    def test_of_the_particles_of_a_file(self):
+        line = [{"start": {"kind": "BeginningEle", "ReferenceP": {
+            "species_ref": "electron", "E_tot_ref": 5.1099895e9}}},
+                {"before": {"kind": "Drift", "length": 0.4}},  # a file's bunch is in a straight
+                {"bend": {"kind": "SBend", "length": 2.0, "BendP": {"g_ref": 1 / 25.13}}}]
+        document = {**CASE, "lattice": {"PALS": {"version": None, "facility": [
+            {"line": {"kind": "BeamLine", "line": line}},
+            {"machine": {"kind": "Lattice", "branches": ["line"]}}]}}}
+        before = arcwake.run(document, directory=SCRATCH / "before", set={"output.every": 1000})
+        found = arcwake.evaluate({**document, "beam": {"file": before.beam_at(0.0).path}})
+        for name in ("energy_change_mean_eV", "emittance_x_m"):  # rounding of the coordinates
+            self.assertAlmostEqual(found[name] / before.summary[name], 1.0, delta=1e-9)
+        # 1000 of 4000 particles, by chance: the rms size of those is off by 1/sqrt(2000) = 2 %
+        self.assertTrue(1e-4 < found["sigma_s_m_error"] / found["sigma_s_m"] < 0.1)
+
     def test_error_bars_are_those_of_certify(self):
         found = EVALUATE({"beam.particles": 1000}, certify=True)
         for name in ("energy_change_mean_eV", "emittance_x_m", "F_s_peak_eV_per_m"):

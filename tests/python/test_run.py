@@ -243,8 +243,9 @@ class Stops(unittest.TestCase):
             arcwake.run(case("orphan"), set={{"numerics.step_m": 5e-4}},
                         progress=lambda *_: print("goes", flush=True))
             """)
-        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE,
-                              text=True) as child:
+        # which leaves its temporary file behind, too
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "TMPDIR": str(SCRATCH)}) as child:
             self.assertEqual(child.stdout.readline(), "goes\n")
             pid = process_of(SCRATCH / "orphan")
             self.assertTrue(alive(pid))
