@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Smallest emittance behind a chicane under its own radiation, by Xopt: beta and alpha at the start.
+"""Smallest emittance behind a chicane under its own radiation, by Xopt.
 
     pip install xopt
     python xopt_chicane.py inputs/fast_bc1.yaml
 
-The search runs a coarse grid, in which forces are off by some per cent but optima are where they
-are; the start and the best are then certified with the numerics of the run file, so that the gain
-has an error bar. ^C ends everything at once.
+Beta and alpha at the start are varied. The search runs a coarse grid, in which forces are off by
+some per cent but optima are near where they are; the start and the best are then certified with the
+numerics of the run file, so that the gain has an error bar. ^C ends everything at once.
 """
 import argparse
 import multiprocessing
