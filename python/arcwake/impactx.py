@@ -30,8 +30,8 @@ def _refuse(place, element, problem):
 def _curvature(place, element):
     rotation = getattr(element, "rotation", 0.0) or 0.0
     if rotation % 180:
-        raise _refuse(place, element, f"rotation {rotation:g} bends out of the plane (expected 0 or "
-                                      "180 degrees)")
+        raise _refuse(place, element, f"rotation {rotation:g} bends out of the plane (expected 0 "
+                                      "or 180 degrees)")
     sign = -1.0 if rotation % 360 else 1.0
     if type(element).__name__ == "ExactSbend":
         return sign * np.radians(element.phi) / element.ds
@@ -176,11 +176,11 @@ def attach(sim, **options):
 def kick_model(*, width=None, steady=False, upstream_m=1e4, **options):
     """A model for sim.csr_kick_model: two-dimensional forces for the line density of ImpactX.
 
-    ImpactX shows it charge and mean x of each bin, in bends alone; the bunch across is a Gaussian of
-    the rms `width` [m] about that mean (None: as wide as long), so a tilted bunch is tilted here.
-    Each bend begins anew, with the bunch on a straight line ahead of it or, if steady, on its circle
-    for ever; what earlier magnets have made is not known. attach has all that. The forces are those
-    of the middle of the slice. options: of arcwake.Field.
+    ImpactX shows it charge and mean x of each bin, in bends alone; the bunch across is a Gaussian
+    of the rms `width` [m] about that mean (None: as wide as long), so a tilted bunch is tilted
+    here. Each bend begins anew, with the bunch on a straight line ahead of it or, if steady, on its
+    circle for ever; what earlier magnets have made is not known. attach has all that. The forces
+    are those of the middle of the slice. options: of arcwake.Field.
 
     The model returns {"pt", "px"}, forces of each bin in newton, and raises ValueError for a
     profile without charge.

@@ -34,7 +34,8 @@ def axes(covariance):
     """Long and short rms axis of a bunch in (s, x) [m], and the tilt of the long one [rad]."""
     ss, sx, xx = covariance[0, 0], covariance[0, 1], covariance[1, 1]
     half, mean = np.hypot(0.5 * (ss - xx), sx), 0.5 * (ss + xx)
-    return (np.sqrt(mean + half), np.sqrt(max(mean - half, 1e-30)), 0.5 * np.arctan2(2 * sx, ss - xx))
+    return (np.sqrt(mean + half), np.sqrt(max(mean - half, 1e-30)),
+            0.5 * np.arctan2(2 * sx, ss - xx))
 
 
 def covariance(s, x, ps, px, charge):

@@ -11,13 +11,13 @@ SIGMA, CHIRP, SPREAD, CHARGE, ENERGY = 200e-6, -36.0, 2e-6, 1e-9, 5e9
 # What `arcwake run` gives with twice the resolution (validation/zeuthen/README.md): mean and rms
 # change of energy over 5 GeV, emittance over that of the input. Its bars are 0.07, 0.15 and 0.3 %.
 RESULT = {"mean": -6.758e-4, "rms": 2.996e-4, "emittance": 1.595}
-# The bench mark's question is 2 % (other codes' maps are of second order). Seen with 16384 particles
-# and 32 x 32 nodes: at most 0.4 %.
+# What is asked for is 2 % (other codes' maps are of second order). Seen with 16384 particles and
+# 32 x 32 nodes: at most 0.4 %.
 TOLERANCE = 0.02
 
 
 def beam(n):
-    """Quasi-random Gaussian, cut at 5 sigma, at one time with its centre at s = 0: s, x, x', delta."""
+    """Quasi-random Gaussian, cut at 5 sigma, at one time about s = 0: s, x, x', delta."""
     edge = ndtr(-5.0)
     g = ndtri(edge + (1 - 2 * edge) * qmc.Sobol(4, seed=1).random(n)).T
     s, x = SIGMA * g[0], np.sqrt(EMITTANCE * BETA) * g[1]

@@ -183,7 +183,7 @@ class KickModel(unittest.TestCase):
         want = np.array([steady(-one) for one in t])
         rms = np.sqrt(np.mean((got - want)[inner]**2)) / np.abs(want).max()
         print(f"  rms difference {100 * rms:.3f} % of the largest force")
-        # the bench mark's 1 %; seen 0.05 %, of which 0.04 are space charge
+        # what is asked for is 1 %; seen 0.05 %, of which 0.04 are space charge
         self.assertLessEqual(rms, 0.01)
         weights = p.charge[:p.num_bins]
         self.assertAlmostEqual(np.average(got, weights=weights) / np.average(want, weights=weights),
@@ -197,7 +197,7 @@ class KickModel(unittest.TestCase):
         np.testing.assert_allclose(left["px"], -right["px"], atol=1e-4 * np.abs(right["px"]).max())
 
     def test_tilt_counts(self):
-        """A bunch ten times as wide as long, by its tilt, loses less (a sixth seen): mean x counts."""
+        """A bunch that its tilt makes ten times as wide as long loses less, a sixth seen."""
         flat, tilted = (self.kicks(profile(tilt=tilt))["pt"] for tilt in (0.0, 10.0))
         self.assertLess(np.abs(tilted).max(), 0.9 * np.abs(flat).max())
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* aw_at_one_time and aw_at_one_place by closed forms: straight lines and circles in complex numbers,
- * z + ix in the lab. */
+/* aw_at_one_time and aw_at_one_place by closed forms: straight lines and circles in complex
+ * numbers, z + ix in the lab. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,8 +95,8 @@ static void straight_lines(void **state)
     }
 }
 
-/* In the bend each particle is on the circle of its own momentum. Rounding of the lab's coordinates,
- * which are metres: 1e-14. */
+/* In the bend each particle is on the circle of its own momentum. Rounding of the lab's
+ * coordinates, which are metres: 1e-14. */
 static void circles_in_a_bend(void **state)
 {
     (void)state;
