@@ -94,8 +94,8 @@ static void share_out(double *charge, size_t n, double total)
     for (size_t i = 0; sum > 0.0 && i < n; ++i) charge[i] *= total / sum;
 }
 
-/* Charges of all particles of the species, the dead ones too. @param[out] known  0: it has none, and
- * equal ones are stored */
+/* Charges of all particles of the species, the dead ones too.
+ * @param[out] known  0: it has none, and equal ones are stored */
 static aw_status read_charges(reader *r, int *known)
 {
     double *charge = r->c->column[AW_COLUMN_CHARGE] + r->at, total = 0.0, unit = 1.0;
