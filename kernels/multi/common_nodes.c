@@ -79,8 +79,7 @@ static void merge_runs(const integrate_call *c)
     for (size_t p = 0; rule && p < multi->points; ++p) {
         double sum[NUMBERS] = {0.0};
         for (size_t b = 0; b < c->runs; ++b) {
-            for (unsigned k = 0; k < AW_RESULTS; ++k)
-                sum[k] += multi->I[b * multi->points + p][k];
+            for (unsigned k = 0; k < AW_RESULTS; ++k) sum[k] += multi->I[b * multi->points + p][k];
             sum[AW_RESULTS] += multi->error[b * multi->points + p];
         }
         for (unsigned k = 0; k < AW_RESULTS; ++k) rule->I[p][k] += sum[k];

@@ -27,8 +27,7 @@ aw_status aw_exchange_open(aw_exchange *x, size_t n, size_t terms)
     int of_most = 0, of_terms = 0;
     aw_status status = AW_OK;
     x->n = n;
-    AW_TRY(aw_comm_agree(
-        aw_grow((void **)&x->sum, &x->capacity, n * x->columns, sizeof *x->sum)));
+    AW_TRY(aw_comm_agree(aw_grow((void **)&x->sum, &x->capacity, n * x->columns, sizeof *x->sum)));
     memset(x->sum, 0, n * x->columns * sizeof *x->sum);
     aw_comm_max(x->most, x->columns);
     frexp((double)terms, &of_terms); /* terms < 2^of_terms */

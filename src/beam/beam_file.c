@@ -23,8 +23,7 @@ aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, aw_beam
     *out = NULL;
     *found = (aw_beam_found){0};
     AW_TRY(read_columns(source, &columns));
-    *found = (aw_beam_found){
-        .alive = columns.n, .dead = columns.dead, .bunches = columns.bunches};
+    *found = (aw_beam_found){.alive = columns.n, .dead = columns.dead, .bunches = columns.bunches};
     if (source->wanted > 0 && source->wanted <= columns.n)
         aw_columns_thin(&columns, source->wanted, source->seed);
     AW_TRY(aw_columns_at_one_time(&columns));

@@ -35,7 +35,7 @@ typedef struct aw_columns {
     int without_charge;         /* 1: the file has no charges; the column is of equal ones */
     void *shared;               /* memory of aw_guard_alloc in which the columns lie, or NULL */
     size_t shared_bytes;
-    char why[AW_WHY_MAX];       /* after an error: what is wrong with the file, and the remedy */
+    char why[AW_WHY_MAX]; /* after an error: what is wrong with the file, and the remedy */
 } aw_columns;
 
 /** Allocate the columns for n particles, zero; or columns and ids in memory that is shared with a

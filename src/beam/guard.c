@@ -38,8 +38,7 @@ static void be_quiet(double seconds)
     dup2(nowhere, STDERR_FILENO);
 }
 
-aw_status aw_guard_run(aw_status (*task)(void *context), void *context, double seconds,
-                       int *ended)
+aw_status aw_guard_run(aw_status (*task)(void *context), void *context, double seconds, int *ended)
 {
     outcome *o = aw_guard_alloc(sizeof *o);
     *ended = 1;

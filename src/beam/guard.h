@@ -18,8 +18,7 @@ void aw_guard_free(void *block, size_t bytes);
  *  @param[in]  seconds  of processor time, after which the child is ended
  *  @param[out] ended    1: the task came to its end; 0: the child was ended by a fault, or by time
  *  @return of the task; AW_ERR_INPUT if it did not come to its end */
-aw_status aw_guard_run(aw_status (*task)(void *context), void *context, double seconds,
-                       int *ended);
+aw_status aw_guard_run(aw_status (*task)(void *context), void *context, double seconds, int *ended);
 
 AW_END_DECLS
 #endif

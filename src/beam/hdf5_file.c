@@ -155,7 +155,7 @@ aw_status aw_hdf5_component(aw_columns *c, hid_t component, const char *name, si
         return AW_OK;
     }
     if (H5Dread(component, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
-        return aw_columns_refuse(c, "%s cannot be read (the file is damaged?)", name);
+        return aw_columns_refuse(c, "%s cannot be read (expected a whole file)", name);
     for (size_t i = 0; unit != 1.0 && i < n; ++i) out[i] *= unit;
     return AW_OK;
 }

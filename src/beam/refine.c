@@ -147,7 +147,8 @@ static double bandwidth(const refiner *r, const bunch *b, double variance, doubl
 static void share_charge(const refiner *r, const bunch *b, double *node)
 {
     for (size_t k = b->first; k < b->end; ++k) {
-        const double at = (r->value[k][S] - b->low) / b->spacing, charge = r->charge[k + 1] - r->charge[k];
+        const double at = (r->value[k][S] - b->low) / b->spacing,
+                     charge = r->charge[k + 1] - r->charge[k];
         const size_t i = (size_t)at;
         node[i] += charge * (1.0 - (at - (double)i));
         node[i + 1] += charge * (at - (double)i);
@@ -246,7 +247,8 @@ static void fit(const refiner *r, const size_t range[2], knot *q)
         const double charge = r->charge[k + 1] - r->charge[k];
         for (int m = 0; m < MEANS; ++m)
             for (int d = 0; d <= DEGREE; ++d)
-                q->coefficient[m][d] += charge * p[d] * (r->value[k][1 + m] - r->value[range[0]][1 + m]);
+                q->coefficient[m][d] +=
+                    charge * p[d] * (r->value[k][1 + m] - r->value[range[0]][1 + m]);
     }
     for (int m = 0; m < MEANS; ++m) {
         for (int d = 0; d <= DEGREE; ++d)

@@ -26,9 +26,9 @@ typedef struct aw_refined {
  *  Each takes gamma, x, x', y and y' of an old particle of its neighbourhood, a window of n^(-1/5)/2
  *  of the charge, which a low-discrepancy sequence chooses, shifted by the seed: less the mean of
  *  the neighbourhood at the old place, and more that at the new one. The means are quadratic in s:
- *  chirp, tilt and curvature are followed, and what is left, the slice's own spread, is kept with all
- *  its correlations (in the outermost half per cent, where neighbours are far, the means are less
- *  sure).
+ *  chirp, tilt and curvature are followed, and what is left, the slice's own spread, is kept with
+ *  all its correlations (in the outermost half per cent, where neighbours are far, the means are
+ *  less sure).
  *
  *  Lastly a linear map, near the identity, makes the means and second moments of s, gamma, x, x', y,
  *  y' those of the old particles, to 1e-9 of themselves. Neither density nor neighbourhoods extend

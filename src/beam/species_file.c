@@ -35,7 +35,8 @@ static aw_status count_particles(reader *r)
         r->n = aw_hdf5_items(one, &constant);
         H5Oclose(one);
     }
-    return r->n ? AW_OK : aw_columns_refuse(r->c, "has no particles: position is empty");
+    return r->n ? AW_OK
+                : aw_columns_refuse(r->c, "has no particles: position is empty (expected some)");
 }
 
 /* Read a component into `to`. @return AW_OK; *there 0: there is none */
@@ -93,8 +94,8 @@ static void share_out(double *charge, size_t n, double total)
     for (size_t i = 0; sum > 0.0 && i < n; ++i) charge[i] *= total / sum;
 }
 
-/* Charges of all particles of the species, the dead ones too. @param[out] known  0: it has none, and
- * equal ones are stored */
+/* Charges of all particles of the species, the dead ones too.
+ * @param[out] known  0: it has none, and equal ones are stored */
 static aw_status read_charges(reader *r, int *known)
 {
     double *charge = r->c->column[AW_COLUMN_CHARGE] + r->at, total = 0.0, unit = 1.0;
@@ -126,7 +127,7 @@ static aw_status read_ids(const reader *r, int *there)
     aw_status status = AW_OK;
     *there = one >= 0 && aw_hdf5_items(one, &constant) == r->n && !constant;
     if (*there && H5Dread(one, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, id + r->at) < 0)
-        status = aw_columns_refuse(r->c, "id cannot be read (the file is damaged?)");
+        status = aw_columns_refuse(r->c, "id cannot be read (expected a whole file)");
     if (one >= 0) H5Oclose(one);
     if (!*there || status != AW_OK) return status;
     for (size_t i = 0; i < r->at; ++i) most = id[i] > most ? id[i] : most;
@@ -231,8 +232,7 @@ static aw_status read_records(reader *r, bunch_kind *kind, size_t *left)
     AW_TRY(read_charges(r, &kind->charged));
     AW_TRY(read_ids(r, &kind->with_id));
     AW_TRY(leave_out_dead(r, left));
-    kind->from_reference =
-        !r->by_place && aw_hdf5_number(r->species, "s_ref", &kind->reference);
+    kind->from_reference = !r->by_place && aw_hdf5_number(r->species, "s_ref", &kind->reference);
 done:
     return status;
 }
@@ -241,13 +241,15 @@ static aw_status check_kinds(aw_columns *c, const bunch_kind *first, const bunch
                              const char *path)
 {
     if (first->charged != other->charged)
-        return aw_columns_refuse(c, "%s has %s charges, unlike the bunch before it (expected "
-                                    "charges in each or in none)",
+        return aw_columns_refuse(c,
+                                 "%s has %s charges, unlike the bunch before it (expected "
+                                 "charges in each or in none)",
                                  path, other->charged ? "" : "no");
     if (first->from_reference != other->from_reference ||
         (first->from_reference && first->reference != other->reference))
-        return aw_columns_refuse(c, "%s counts z from another s_ref than the bunch before it "
-                                    "(expected the same)",
+        return aw_columns_refuse(c,
+                                 "%s counts z from another s_ref than the bunch before it "
+                                 "(expected the same)",
                                  path);
     return AW_OK;
 }
@@ -255,9 +257,10 @@ static aw_status check_kinds(aw_columns *c, const bunch_kind *first, const bunch
 /* Open a species and count its particles. Close r->species, where it is open. */
 static aw_status open_species(hid_t file, const char *path, reader *r)
 {
-    r->species = strcmp(path, "/") == 0 ? H5Gopen2(file, "/", H5P_DEFAULT)
-                                        : aw_hdf5_object(file, path);
-    if (r->species < 0) return aw_columns_refuse(r->c, "%s cannot be opened", path);
+    r->species =
+        strcmp(path, "/") == 0 ? H5Gopen2(file, "/", H5P_DEFAULT) : aw_hdf5_object(file, path);
+    if (r->species < 0)
+        return aw_columns_refuse(r->c, "%s cannot be opened (expected a whole file)", path);
     r->by_place = aw_hdf5_has(r->species, "position/t") && !aw_hdf5_has(r->species, "position/z");
     return count_particles(r);
 }
@@ -362,7 +365,8 @@ aw_status aw_species_file_read(const char *path, long iteration, aw_columns *c)
     if (!j) return AW_ERR_NOMEM;
     *j = (job){.iteration = iteration, .count = 1};
     if (snprintf(j->path, sizeof j->path, "%s", path) >= (int)sizeof j->path)
-        AW_TRY(aw_columns_refuse(&j->columns, "has a path that is too long"));
+        AW_TRY(
+            aw_columns_refuse(&j->columns, "has a path that is too long (expected a shorter one)"));
     AW_TRY(run_job(j));
     AW_TRY(aw_columns_new_shared(j->columns.n, &j->columns));
     j->count = 0;

@@ -143,7 +143,10 @@ static aw_status add_species(aw_columns *c, hid_t file, const char *path, aw_spe
     AW_TRY(names ? AW_OK : AW_ERR_NOMEM);
     group = strcmp(path, "/") == 0 ? H5Gopen2(file, "/", H5P_DEFAULT) : aw_hdf5_object(file, path);
     if (group < 0)
-        AW_TRY(aw_columns_refuse(c, "has no particles: there is no group %s", path));
+        AW_TRY(aw_columns_refuse(c,
+                                 "has no particles: there is no group %s (expected openPMD "
+                                 "BeamPhysics)",
+                                 path));
     if (aw_hdf5_has(group, "position")) {
         AW_TRY(add(c, group, path, list));
         goto done;
@@ -182,7 +185,8 @@ aw_status aw_species_list_read(aw_columns *c, hid_t file, long iteration, aw_spe
         for (size_t k = 0; k < 3; ++k)
             if (part[k][0] && at < sizeof path)
                 at += (size_t)snprintf(path + at, sizeof path - at, "/%s", part[k]);
-        if (at >= sizeof path) AW_TRY(aw_columns_refuse(c, "has paths that are too long"));
+        if (at >= sizeof path)
+            AW_TRY(aw_columns_refuse(c, "has paths that are too long (expected openPMD)"));
         AW_TRY(add_species(c, file, path[0] ? path : "/", list));
     }
 done:

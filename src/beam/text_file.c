@@ -69,7 +69,8 @@ static aw_status read_lines(FILE *file, aw_columns *c, int fill)
         if (fill) c->column[AW_COLUMN_CHARGE][n] = first == 7 ? value[6] : 1.0;
         ++n;
     }
-    if (ferror(file)) AW_TRY(aw_columns_refuse(c, "cannot be read: %s", strerror(errno)));
+    if (ferror(file))
+        AW_TRY(aw_columns_refuse(c, "cannot be read: %s (expected a file)", strerror(errno)));
     if (n == 0) AW_TRY(aw_columns_refuse(c, "has no particles (expected lines x y z px py pz)"));
     c->n = n;
     c->without_charge = first == 6;
@@ -85,7 +86,8 @@ aw_status aw_text_file_read(const char *path, long iteration, aw_columns *c)
         return aw_columns_refuse(c,
                                  "is text, which has no iterations (expected no beam.iteration)");
     FILE *file = fopen(path, "r");
-    if (!file) return aw_columns_refuse(c, "cannot be opened: %s", strerror(errno));
+    if (!file)
+        return aw_columns_refuse(c, "cannot be opened: %s (expected a file)", strerror(errno));
     AW_TRY(read_lines(file, c, 0));
     AW_TRY(aw_columns_new(c->n, c));
     rewind(file);

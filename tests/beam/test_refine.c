@@ -10,9 +10,9 @@
 #include "src/beam/refine.h"
 #include "tests/assert_close.h"
 
-#define SIZE 1e-4    /* rms length [m] */
-#define CHIRP 1e-2   /* change of delta in an rms length */
-#define SPREAD 1e-5  /* of delta beside the chirp */
+#define SIZE 1e-4   /* rms length [m] */
+#define CHIRP 1e-2  /* change of delta in an rms length */
+#define SPREAD 1e-5 /* of delta beside the chirp */
 #define GAMMA0 1000.0
 
 enum { OLD = 4000, NEW = 60000, WIDTH = 6 };
@@ -87,8 +87,8 @@ static moments moments_of(const aw_columns *c)
         coordinates(c, i, v);
         for (int a = 0; a < WIDTH; ++a)
             for (int b = 0; b < WIDTH; ++b)
-                m.product[a][b] += c->column[AW_COLUMN_CHARGE][i] / m.charge *
-                                   (v[a] - m.mean[a]) * (v[b] - m.mean[b]);
+                m.product[a][b] += c->column[AW_COLUMN_CHARGE][i] / m.charge * (v[a] - m.mean[a]) *
+                                   (v[b] - m.mean[b]);
     }
     return m;
 }
@@ -122,7 +122,8 @@ static double slice_spread(const aw_columns *c, double low, double high)
 {
     double n = 0.0, u1 = 0.0, d1 = 0.0, uu = 0.0, ud = 0.0, dd = 0.0;
     for (size_t i = 0; i < c->n; ++i) {
-        const double u = (c->column[AW_COLUMN_Z][i] - 3.0) / SIZE, q = c->column[AW_COLUMN_CHARGE][i];
+        const double u = (c->column[AW_COLUMN_Z][i] - 3.0) / SIZE,
+                     q = c->column[AW_COLUMN_CHARGE][i];
         if (u < low || u >= high) continue;
         double v[WIDTH];
         coordinates(c, i, v);

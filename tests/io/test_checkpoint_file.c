@@ -125,6 +125,50 @@ static void every_damage_is_refused(void **state)
     free(whole);
 }
 
+/* Whatever is in the place of the newest, the one before it is taken, and the messages name it. */
+static void the_older_one_is_taken(void **state)
+{
+    static const char hdf5[] = "\x89HDF\r\n\x1a\n", text[] = "step,time_s\n0,0\n";
+    fixture *f = *state;
+    size_t size;
+    char path[SCRATCH_PATH + 64];
+    save(f, 1);
+    f->saved.flag = 43;
+    save(f, 2);
+    snprintf(path, sizeof path, "%s", scratch_path(f->dir, "checkpoints/arcwake_00000002.ckpt"));
+    unsigned char *whole = (unsigned char *)scratch_read(path, &size);
+    for (uint64_t k = 0; k < 104; ++k) {
+        const uint64_t random = aw_hash(&k, sizeof k, 2);
+        const size_t at = k % 2 ? (size_t)(random % size) : (size_t)(random % 64);
+        const size_t run = at + 8 < size ? 8 : size - at;
+        unsigned char kept[8];
+        const void *bytes = whole;
+        size_t n = size;
+        memcpy(kept, whole + at, run);
+        switch (k < 100 ? k % 4 : k) {
+        case 0: whole[at] ^= (unsigned char)(1U << (random >> 32) % 8); break;
+        case 1: n = at; break;
+        case 2: memset(whole + at, kept[0] ? 0 : 255, run); break;
+        case 3: memcpy(whole + at, &random, run); break;
+        case 100: n = 0; break;
+        case 101: bytes = hdf5, n = sizeof hdf5 - 1; break;
+        case 102: bytes = text, n = sizeof text - 1; break;
+        default: n = 32; break; /* a head without a rest */
+        }
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes, 1, n, file), n);
+        assert_int_equal(fclose(file), 0);
+        memcpy(whole + at, kept, run);
+        things t = {.flag = 0};
+        assert_ok(load(f, NULL, &t));
+        if (t.flag != 42) fail_msg("case %d: the damaged one was taken", (int)k);
+        assert_memory_equal(t.number, f->saved.number, NUMBERS * sizeof *t.number);
+        aw_free(t.number);
+    }
+    free(whole);
+}
+
 /* An archive of other things is noticed item by item. */
 static void other_items_are_refused(void **state)
 {
@@ -161,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_newest_two_stay_and_the_newest_is_loaded, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(every_damage_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_older_one_is_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(other_items_are_refused, setup, teardown),
         cmocka_unit_test(names_are_known),
     };
