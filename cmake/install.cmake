@@ -19,7 +19,8 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/
 # compare_programs.py compares two build trees.
 install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
         FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt
-        PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+        PATTERN compare_programs.py EXCLUDE PATTERN site EXCLUDE
+        PATTERN completion EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES validation/plot.py DESTINATION ${AW_DATA}/validation)
 install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "*.yaml")
 
