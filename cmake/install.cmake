@@ -19,7 +19,8 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/venv ${PROJECT_BINARY_DIR}/share/arcwake/
 # compare_programs.py compares two build trees.
 install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
         FILES_MATCHING PATTERN "*.py" PATTERN requirements.txt PATTERN requirements-convert.txt
-        PATTERN compare_programs.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+        PATTERN compare_programs.py EXCLUDE PATTERN site EXCLUDE
+        PATTERN completion EXCLUDE PATTERN __pycache__ EXCLUDE)
 # The package: these scripts are made of it, and PYTHONPATH may name the folder.
 install(DIRECTORY python/arcwake DESTINATION ${AW_DATA}/python
         FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
@@ -32,8 +33,8 @@ install(FILES $<TARGET_FILE:arcwake_library> DESTINATION . RENAME libarcwake.so
         COMPONENT wheel EXCLUDE_FROM_ALL)
 install(PROGRAMS $<TARGET_FILE:arcwake> DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
 install(DIRECTORY tools/ DESTINATION share/arcwake/tools COMPONENT wheel EXCLUDE_FROM_ALL
-        FILES_MATCHING PATTERN "*.py" PATTERN compare_programs.py EXCLUDE
-        PATTERN __pycache__ EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN compare_programs.py EXCLUDE PATTERN site EXCLUDE
+        PATTERN completion EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES validation/plot.py DESTINATION share/arcwake/validation COMPONENT wheel
         EXCLUDE_FROM_ALL)
 install(DIRECTORY inputs/ DESTINATION share/arcwake/inputs COMPONENT wheel EXCLUDE_FROM_ALL

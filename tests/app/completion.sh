@@ -47,16 +47,16 @@ cd "$place" || exit 1
 for command in $commands; do
     list=$(offered "$command" --)
     accepted=--help$'\n' # at every command, and not in its table
-    for option in $(sort -u <<<"$options"); do
+    while read -r option; do
         # --step is accepted as an abbreviation of --steps
         ! grep -q -e "^--$option." <<<"$list" || grep -q -x -e "--$option" <<<"$list" || continue
-        message=$("$arcwake" "$command" "--$option" x --not-an-option 2>&1)
+        message=$("$arcwake" "$command" "--$option" x --not-an-option 2>&1 </dev/null)
         [[ -n $message ]] || complain "$command --$option x --not-an-option is no mistake"
         case $message in
         *"option --$option is not known"* | *"'--$option'"*) ;;
         *) accepted+=--$option$'\n' ;;
         esac
-    done
+    done < <(sort -u <<<"$options")
     same "options of $command" "$list" "${accepted%$'\n'}"
 done
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Fail on what documents name and the tree does not have: files, functions and macros in backticks,
-# options, link targets; and on commands, their options and variables that the manual page leaves out.
+# options, link targets; and on commands, options and variables that the manual page leaves out.
 # usage: docs.sh ROOT
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
