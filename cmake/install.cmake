@@ -31,6 +31,7 @@ install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "
 # wheel --prefix site-packages/arcwake`. A wheel has no links.
 install(FILES $<TARGET_FILE:arcwake_library> DESTINATION . RENAME libarcwake.so
         COMPONENT wheel EXCLUDE_FROM_ALL)
+install(FILES $<TARGET_FILE:arcwake_session> DESTINATION . COMPONENT wheel EXCLUDE_FROM_ALL)
 install(PROGRAMS $<TARGET_FILE:arcwake> DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
 install(DIRECTORY tools/ DESTINATION share/arcwake/tools COMPONENT wheel EXCLUDE_FROM_ALL
         FILES_MATCHING PATTERN "*.py" PATTERN compare_programs.py EXCLUDE PATTERN site EXCLUDE
