@@ -151,10 +151,10 @@ AW_API int aw_field_force(aw_field *field, size_t n, const double *s, const doub
 /** Change of momentum of the observed particles by the self-force, each for its own velocity, from
  *  where the last call of this function ended to the time `ahead` after the newest observation: a
  *  leap-frog that kicks once at each observation, half of the time to the next one ahead. The rates
- *  of the vector potential in it are replaced by the difference of A between the observations, which
+ *  of the vector potential in it are replaced by the difference of A between observations, which
  *  needs the same particles in the same order: at other numbers of them the rates are taken. The
- *  first call begins at its observation. Source: canonical momentum (docs/theory.md, "Differences of
- *  A"). Error model: an error of A counts once, where errors of its rate add up.
+ *  first call begins at its observation. Source: canonical momentum (docs/theory.md, "Differences
+ *  of A"). Error model: an error of A counts once, where errors of its rate add up.
  *  @param[in] ahead      [s], 0 at the last observation
  *  @param[in] n          as observed
  *  @param[out] dps, dpx  [n] along the design tangent and normal at each particle [m c]
@@ -197,10 +197,10 @@ typedef struct aw_text {
     char line[512]; /* as much as aw_message has, at most */
 } aw_text;
 
-/** Move each particle from the plane, where it is at particles->t, to where it is at the time t [s],
- *  ahead or back, by its own velocity: along a straight line in straights, in bends along the circle
- *  of its own momentum in the uniform field that turns p0 along the design orbit, exactly, also
- *  through faces of magnets (hard edges). Fields other than those of bends are not known here: in a
+/** Move each particle from the plane, where it is at particles->t, to where it is at the time t
+ *  [s], ahead or back, by its own velocity: along a straight line in straights, in bends along the
+ *  circle of its own momentum in the uniform field that turns p0 along the design orbit, exactly,
+ *  also through faces of magnets (hard edges). Fields other than those of bends are not known: in a
  *  quadrupole of strength k1 the places err by k1 x d^2/2 for a way d.
  *  @param[in,out] particles  t and what x, ps, px are in the plane are read; s, x, ps, px are those
  *                            at the time t. After an error some particles have been moved

@@ -70,9 +70,9 @@ static void by_forces(int steps, double out[2])
 
 /* A trapezium sum of forces in 96 steps, 1/60 of an overtaking length each, against kicks in 24.
  * Seen are 0.05 % of the mean and 0.13 % of the rms. Tolerance: A errs by 1e-4 of its largest
- * value, some 40 eV or 0.03 % of the mean, and the trapezium of grad psi by 1/12 (1/15)^2 of what it
- * does in an overtaking length; 0.3 %. A kick that lasts for 0.3 instead of 0.5 of the step to the next
- * observation has an error of first order, 0.6 % seen, and no more: the times add up. */
+ * value, some 40 eV or 0.03 % of the mean, and the trapezium of grad psi by 1/12 (1/15)^2 of what
+ * it does in an overtaking length; 0.3 %. A kick that lasts for 0.3 instead of 0.5 of the step to
+ * the next observation has an error of first order, 0.6 % seen, and no more: the times add up. */
 static void kicks_agree_with_forces_of_short_steps(void **state)
 {
     (void)state;
