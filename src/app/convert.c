@@ -25,13 +25,14 @@ static const char help[] =
     "  --force             write over OUT\n"
     "particles\n"
     "  --charge C          total charge [C], for files without it, or to scale theirs\n"
-    "  --energy EV         reference total energy [eV], for formats that need it\n"
     "decks\n"
     "  --line NAME         beam line or sequence (default: the one that the deck uses)\n"
     "  --from NAME, --to NAME\n"
     "                      first and last element; NAME[2] is the second of this name\n"
     "  --energy EV         reference total energy [eV], where the deck has none\n"
-    "  --plane x|y         plane of the bends; y: a vertical compressor, turned into the plane x\n";
+    "  --plane x|y         plane of the bends; y: a vertical compressor, turned into the plane x\n"
+    "  --rbend arc|chord   what L of an RBEND of MAD8 is\n"
+    "  --as-drift NAME     take an element as a drift; NAME may have * and ?; repeatable\n";
 
 const aw_command aw_convert_command = {
     .name = "convert",

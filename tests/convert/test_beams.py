@@ -161,7 +161,7 @@ class Refused(BeamCase):
                      options=("--charge", "1e-10"))
         self.refused("i.impact", "have no charge (expected --charge C)")
         self.refused("i.impact", "--charge: 0 (expected a charge", options=("--charge", "0"))
-        self.refused("i.impact", "--energy: particles of IMPACT-T have their own",
+        self.refused("i.impact", "--energy: has no meaning for particles of IMPACT-T",
                      options=("--energy", "1e9", "--charge", "1e-9"))
         self.refused("i.impact", "--line: has no meaning for particles of IMPACT-T",
                      options=("--line", "L"))

@@ -153,6 +153,8 @@ class Decks(ConvertCase):
         self.assertEqual(found[4], ("Multipole", {"length": 0.0, "Kn1L": 0.02, "Kn2L": -3.0}))
         self.assertEqual(found[5], ("SBend", {"length": 0.5, "g_ref": 0.2, "e1": 0.0, "e2": 0.0,
                                               "Kn1": 0.3, "Kn2": -4.0}))
+        # Kn2 of PALS depends on it: what MAD8 means by K1 is the gradient beside the orbit
+        self.assertEqual(out.count("multipole_geometry: horizontally_pure"), 1)
         self.assertEqual(found[6], ("Drift", {"length": 0.4}))
         self.assertEqual(found[7], ("Marker", {}))
         self.assertEqual(found[8], ("Quadrupole", {"length": 0.1, "Kn1": -2.0}))

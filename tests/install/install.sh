@@ -51,6 +51,16 @@ fi
 grep -q -x "version: $version" "$prefix/share/doc/arcwake/CITATION.cff" ||
     complain "CITATION.cff is not of version $version"
 
+# Decks need no package of Python, but Python.
+if command -v "${AW_PYTHON:-python3}" >/dev/null; then
+    printf 'D: DRIF, L=1\nL: LINE=(D)\n' >deck.mad8
+    "$arcwake" convert deck.mad8 deck.pals.yaml --energy 1e9 >stdout 2>stderr ||
+        complain "convert: exit $?: $(cat stderr)"
+    grep -q 'D: {kind: Drift, length: 1.0}' deck.pals.yaml || complain "convert: $(cat stdout)"
+    unwanted=$(find "$prefix" -name __pycache__)
+    [ -z "$unwanted" ] || complain "convert left behind: $unwanted"
+fi
+
 # Two steps, coarse: this is about files, not about numbers.
 "$arcwake" run "$prefix/share/arcwake/inputs/drift.yaml" -o out --steps 2 --quiet \
     --set 'numerics.grid=[24,24]' --set beam.particles=20000 2>stderr ||

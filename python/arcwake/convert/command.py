@@ -10,7 +10,7 @@ from . import beams, decks
 from .problems import IO, ConvertError, one_line
 
 # What each kind of file takes; others are refused, so that no option is without effect.
-BEAM_OPTIONS = ("charge", "energy")
+BEAM_OPTIONS = ("charge",)
 DECK_OPTIONS = ("line", "first", "last", "energy", "plane", "rbend", "as_drift")
 FLAGS = {"first": "--from", "last": "--to", "as_drift": "--as-drift"}
 
@@ -39,7 +39,7 @@ def convert(source, target, format=None, force=False, **options):
     """Convert a file.
 
     source, target: paths; format: a name, where source does not show it; force: write over target
-    options: charge [C] and energy [eV] for particles; line, first, last, energy [eV], plane, rbend
+    options: charge [C] for particles; line, first, last, energy [eV], plane, rbend
     and as_drift for decks (docs/convert.md)
     Returns a list of notes: what was done, and what of the source has no part in the result.
     Raises ConvertError; target is then as it was.
@@ -87,13 +87,13 @@ def _parser():
     add("target", metavar="OUT")
     add("--format", metavar="NAME", help="format of IN, where it does not show it")
     add("--force", action="store_true", help="write over OUT")
-    add("--energy", metavar="EV", type=float, help="reference total energy [eV]")
     beam = parser.add_argument_group("particles").add_argument
     beam("--charge", metavar="C", type=float, help="total charge [C]")
     deck = parser.add_argument_group("decks").add_argument
     deck("--line", metavar="NAME", help="beam line or sequence")
     deck("--from", dest="first", metavar="NAME", help="first element; NAME[2]: the second one")
     deck("--to", dest="last", metavar="NAME", help="last element")
+    deck("--energy", metavar="EV", type=float, help="reference total energy [eV]")
     deck("--plane", choices=("x", "y"), help="plane of the bends")
     deck("--rbend", choices=("arc", "chord"), help="what L of an RBEND of MAD8 is")
     deck("--as-drift", metavar="NAME", action="append", default=[],

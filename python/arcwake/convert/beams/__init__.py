@@ -9,12 +9,14 @@ from . import astra, elegant, genesis, gpt, impact, ocelot, openpmd
 
 @dataclass(frozen=True)
 class Format:
-    """recognise(path, head): whether a file is one; read(path, energy): a beam.Beam, with notes."""
+    """recognise(path, head): whether a file is one; read(path, scaled): a beam.Beam.
+
+    scaled: the charge comes from --charge, so that the file may have none
+    """
     name: str
     title: str
     recognise: object
     read: object
-    energy: bool = False  # needs the reference energy
 
 
 # The first that recognises a file reads it.
@@ -34,15 +36,13 @@ def guess(source, head):
     return next((row for row in FORMATS if row.recognise(Path(source), head)), None)
 
 
-def read(row, source, charge=None, energy=None):
+def read(row, source, charge=None):
     """Read a file. Returns (write(path), notes). Raises ConvertError.
 
     charge: total charge [C], to which those of the particles are scaled
     """
     need("numpy", "numpy", "converting particles")
     need("h5py", "h5py", "writing openPMD")
-    if energy is not None and not row.energy:
-        raise ConvertError(f"--energy: {row.title} have their own")
     if charge is not None and not 0.0 < abs(charge) < float("inf"):
         raise ConvertError(f"--charge: {charge:g} (expected a charge in C)")
     try:

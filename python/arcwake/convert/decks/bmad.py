@@ -42,6 +42,7 @@ class Bmad:
     name, title = "bmad", "Bmad's decks"
     kinds = OWN_KINDS
     fint, swaps, edge_flags = 0.5, False, False
+    beside = False  # whether gradients of bends are those beside the orbit is left open
     shifts = "X_OFFSET Y_OFFSET Z_OFFSET X_PITCH Y_PITCH ROLL DG G_ERR DB_FIELD B_FIELD_ERR " \
              "HKICK VKICK"
     words = frozenset(("TILT", "HGAP", "FINT", "KICK", "TYPE", "ANGL"))

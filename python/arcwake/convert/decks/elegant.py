@@ -81,6 +81,7 @@ class Elegant:
     name, title = "elegant", "elegant's decks"
     kinds = OWN_KINDS
     fint, swaps, edge_flags = 0.5, True, True
+    beside = True  # gradients of bends are those beside the orbit, as in Transport
     shifts = "DX DY DZ FSE ETILT PITCH YAW DPITCH FSE_DIPOLE FSE_QUADRUPOLE HKICK VKICK XKICK " \
              "YKICK B1 B2 FSE_CORRECTION"
     words = frozenset(("KICK", "TILT", "HGAP", "FINT"))

@@ -170,6 +170,8 @@ def bend(r, rectangular=False):
         values = {key: value for key, value in (("Kn1", r.number("K1")), ("Kn2", r.number("K2")))
                   if value}
     group = {"g_ref": sign * angle / length, "e1": sign * e1, "e2": sign * e2}
+    if values and r.language.beside:
+        group["multipole_geometry"] = "horizontally_pure"
     out = r.optic("SBend", length, BendP=group, MagneticMultipoleP=values)
     out.angle = sign * angle
     return out

@@ -36,6 +36,7 @@ class Mad8:
     name, title = "mad8", "decks of MAD8 and XSIF"
     kinds = OWN_KINDS
     fint, swaps, edge_flags = 0.0, False, False
+    beside = True  # gradients of bends are those beside the orbit, as in Transport
     shifts = ""
     # attributes that are whole words although another one begins with them
     words = frozenset(("HGAP", "FINT", "KICK", "TILT", "TYPE"))

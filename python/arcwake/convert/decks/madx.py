@@ -25,6 +25,7 @@ class Madx:
     name, title = "madx", "decks of MAD-X"
     kinds = OWN_KINDS
     fint, swaps, edge_flags = 0.0, False, False
+    beside = True  # gradients of bends are those beside the orbit, as in Transport
     shifts = "K0S K1S K2S K3S KTAP"
     words = frozenset()
 

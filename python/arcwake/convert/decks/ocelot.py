@@ -24,6 +24,7 @@ class Ocelot:
     name, title = "ocelot-deck", "Ocelot's lattices"
     kinds = OWN_KINDS
     fint, swaps, edge_flags = 0.0, False, False
+    beside = True  # gradients of bends are those beside the orbit, as in Transport
     shifts = "DX DY DTILT"
     words = frozenset()
 
