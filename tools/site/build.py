@@ -61,6 +61,7 @@ def configuration(sources, site):
     """mkdocs.yml beside the pages, without the entries whose pages are still to be written."""
     text = (sources / "tools/site/mkdocs.yml").read_text()
     text = text.replace("paths: [python]", f"paths: ['{sources / 'python'}']")
+    text = text.replace("[docstrings.py]", f"['{sources / 'tools/site/docstrings.py'}']")
     for line in re.findall(r"^ +- [^:\n]+: \S+\.md\n", text, re.M):
         page = line.split(": ")[1].strip()
         if not (site / "pages" / page).exists() and page in PLANNED:
