@@ -324,6 +324,9 @@ static int with_little_memory(size_t more)
 static void little_memory_is_an_error(void **state)
 {
     (void)state;
+#ifdef AW_SANITIZED
+    skip();
+#endif
     int refused = 0, done = 0;
     for (size_t more = (size_t)1 << 16; more < (size_t)1 << 30; more += more / 2) {
         const int got = with_little_memory(more);
