@@ -134,16 +134,17 @@ typedef enum merge_pass { MERGE_OUT, MERGE_NOTE, MERGE_ADD } merge_pass;
 
 /* Of a tile of a task: add to the results of the cluster, or to the exchange. The exchange has a
  * row for each point; the increase of errors of a tile is in that of its first one. */
-static void merge_tile(aw_multi *multi, merge_pass pass, const aw_clustered *mine, size_t tile,
-                       const aw_cluster *part, const aw_cluster *whole, const aw_clustered *out)
+static void merge_tile(aw_multi *multi, merge_pass pass, size_t bin, size_t index, size_t tile,
+                       const aw_clustered *out)
 {
+    const aw_clustered mine = sums_of(multi, bin);
+    const aw_cluster *part = &multi->chunks.cluster[index];
     const size_t first = part->tile[tile].first, end = first + part->tile[tile].count;
     double v[NUMBERS];
-    if (pass == MERGE_OUT) whole->coarse[tile] += part->coarse[tile];
     if (pass == MERGE_NOTE) aw_exchange_note(&multi->exact, NUMBERS, part->coarse[tile]);
     if (pass == MERGE_ADD) aw_exchange_add(&multi->exact, first, NUMBERS, part->coarse[tile]);
     for (size_t p = first; p < end; ++p) {
-        numbers_at(multi, mine, p, v);
+        numbers_at(multi, &mine, p, v);
         if (pass == MERGE_OUT) add_numbers(out, p, v);
         for (size_t k = 0; pass == MERGE_NOTE && k < NUMBERS; ++k)
             aw_exchange_note(&multi->exact, k, v[k]);
@@ -157,14 +158,15 @@ static void merge_bins(aw_multi *multi, merge_pass pass, const aw_cluster *clust
                        const aw_clustered *out)
 {
     const aw_tasks *t = &multi->tasks;
-    for (size_t b = 0; b < t->bins; ++b) {
-        const aw_clustered mine = sums_of(multi, b);
+    for (size_t b = 0; b < t->bins; ++b)
         for (size_t i = t->begin[b]; multi->mine[b] && i < t->begin[b + 1]; ++i) {
             const aw_cluster *part = &multi->chunks.cluster[i];
-            for (size_t k = 0; k < part->tiles; ++k)
-                merge_tile(multi, pass, &mine, k, part, &cluster[t->task[i].cluster], out);
+            float *coarse = cluster[t->task[i].cluster].coarse;
+            for (size_t k = 0; k < part->tiles; ++k) {
+                merge_tile(multi, pass, b, i, k, out);
+                if (pass == MERGE_OUT) coarse[k] += part->coarse[k];
+            }
         }
-    }
 }
 
 /* Copy what each region has from this rank's bins, whose regions no other bin has. */

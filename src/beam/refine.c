@@ -15,7 +15,7 @@
 enum { NEIGHBOURS = 32 };
 /* Knots of the local means in a window, and particles that half of one must have. */
 enum { KNOTS = 4, HALF_LEAST = 16 };
-/* Nodes of the density in an rms of the Gaussian that smooths it, which ends after REACH of them. */
+/* Nodes of the density in an rms of the Gaussian that smooths it; it ends after REACH rms. */
 enum { PER_RMS = 8, REACH = 5 };
 
 /* Coordinates in which moments are kept: those of accelerators. */
@@ -363,8 +363,8 @@ static void end(refiner *r)
 
 /* ------------------------------------------------------------------------------- new particles */
 
-/* A new particle at s, behind which there is `part` of the bunch; `random`, from 0 to 1, chooses the
- * old one. */
+/* A new particle at s, behind which there is `part` of the bunch; `random`, from 0 to 1, chooses
+ * the old one. */
 static void draw(const refiner *r, const bunch *b, double part, double random, double v[ALL])
 {
     const double size = b->to - b->from;
