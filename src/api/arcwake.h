@@ -115,9 +115,9 @@ AW_API void aw_field_free(aw_field *field);
 
 /** The state of a field as bytes: orbit, options, slices, potentials, and what the solver has
  *  learned. A field that is loaded from them goes on to the same bits, with any number of threads.
- *  Observed particles are not among them: aw_field_kick wants an observation after loading. They are
- *  for the same version of the library and the same kind of processor, and begin with a hash of all
- *  the rest.
+ *  Observed particles are not among them: aw_field_kick wants an observation after loading. The
+ *  bytes are for the same version of the library and the same kind of processor, and begin with a
+ *  hash of all the rest.
  *  @param[out] bytes  [*size], to be freed with aw_bytes_free; NULL after an error
  *  @return AW_DONE, AW_WRONG_ARGUMENT, AW_NO_MEMORY */
 AW_API int aw_field_save(aw_field *field, void **bytes, size_t *size);
