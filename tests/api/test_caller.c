@@ -82,7 +82,9 @@ static void handles_that_are_none(void **state)
     assert_int_equal(aw_field_new(NULL, bend, 2, NULL), AW_WRONG_ARGUMENT);
     aw_field_free(NULL);
     assert_int_equal(aw_field_new(&options, bend, 2, &field), AW_WRONG_ARGUMENT);
-    assert_int_equal(observe_at(field, draw(), 0.1), AW_WRONG_ARGUMENT);
+    bunch *b = draw();
+    assert_int_equal(observe_at(field, b, 0.1), AW_WRONG_ARGUMENT);
+    free(b);
     says(field, "could not be made");
     assert_int_equal(aw_field_force(field, 1, &F, &F, &F, &F), AW_WRONG_ARGUMENT);
     says(field, "could not be made");
