@@ -33,9 +33,10 @@ aw_status aw_session_beam_read(const aw_session_beam *beam, aw_particles **out)
         memcpy(c.id, beam->id, beam->n * sizeof *c.id);
     }
     c.from_reference = beam->from_reference;
-    status = aw_columns_particles(&c, 0.0, out);
-    if (status == AW_ERR_INPUT) aw_error_print("beam: %s", c.why);
+    AW_TRY(aw_columns_at_one_time(&c));
+    AW_TRY(aw_columns_particles(&c, 0.0, out));
 done:
+    if (status == AW_ERR_INPUT) aw_error_print("beam: %s", c.why);
     aw_columns_free(&c);
     return status;
 }
