@@ -31,6 +31,12 @@ same() {
     diff <(sort -u <<<"$2") <(sort -u <<<"$3") || complain "$1 (offered: <, the program's own: >)"
 }
 
+convert_options() {
+    echo --help
+    grep -o -E '^ *(add|beam|deck)\("--[a-z-]+"' "$sources/python/arcwake/convert/command.py" |
+        cut -d '"' -f 2
+}
+
 commands=$(sed -n 's/^ *COMMAND(\([a-z]*\)).*/\1/p' "$sources/src/app/commands.c")
 [[ $(wc -l <<<"$commands") -ge 9 ]] || complain "commands of the table: $commands"
 same "commands" "$(offered '')" "$commands"$'\n--version\n--help'
@@ -46,6 +52,10 @@ options+=$'\n'$(grep -h -o -E 'strcmp\([^,]*, "--[a-z-]+"\)' "$sources/src/app/r
 cd "$place" || exit 1
 for command in $commands; do
     list=$(offered "$command" --)
+    if [[ $command == convert ]]; then # its options are those of the package arcwake.convert
+        same "options of convert" "$list" "$(convert_options)"
+        continue
+    fi
     accepted=--help$'\n' # at every command, and not in its table
     while read -r option; do
         # --step is accepted as an abbreviation of --steps
