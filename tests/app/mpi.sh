@@ -107,9 +107,9 @@ same random-devices random 1e-9
 
 # Particles resident on the device of each rank move as on the host; with two devices on one rank
 # they stay on the host.
-"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o host \
-    >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
-ranks 2 --solver predictive --device emulated -o offloaded
+"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 --steps 10 \
+    -o host >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
+ranks 2 --solver predictive --device emulated --steps 10 -o offloaded
 grep -q 'particles are resident on emulated' stdout ||
     complain "no particles are resident: $(cat stdout)"
 same host offloaded 1e-9
@@ -136,7 +136,8 @@ same whole stopped 1e-9
 # A mistake that all ranks find is reported once; a failure ends all ranks.
 "$mpiexec" -n 2 "$arcwake" run no-such.yaml >stdout 2>stderr && complain "a missing file passed"
 [ "$(grep -c '^arcwake: error: ' stderr)" -eq 1 ] || complain "not one line: $(cat stderr)"
-"$mpiexec" -n 2 "$arcwake" run run.yaml -o tight --set numerics.tolerance=1e-12 >stdout 2>stderr &&
+"$mpiexec" -n 2 "$arcwake" run run.yaml -o tight --set numerics.tolerance=1e-12 \
+    --set 'numerics.grid=[8, 8]' >stdout 2>stderr &&
     complain "a tolerance out of reach passed"
 grep -q 'raise numerics.tolerance' stderr || complain "no remedy is named: $(cat stderr)"
 # An error of one rank ends all of them, with its status and its message. odd N OPTIONS: rank N gets
