@@ -107,9 +107,9 @@ same random-devices random 1e-9
 
 # Particles resident on the device of each rank move as on the host; with two devices on one rank
 # they stay on the host.
-"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 --steps 10 \
-    -o host >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
-ranks 2 --solver predictive --device emulated --steps 10 -o offloaded
+"$arcwake" run run.yaml --solver predictive --device emulated:0,emulated:1 --threads 2 -o host \
+    >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
+ranks 2 --solver predictive --device emulated -o offloaded
 grep -q 'particles are resident on emulated' stdout ||
     complain "no particles are resident: $(cat stdout)"
 same host offloaded 1e-9
