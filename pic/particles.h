@@ -28,6 +28,7 @@ typedef struct aw_particles {
     int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
     double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */
     uint64_t *id;   /* of each in files; NULL: 1, 2, .. over the whole beam */
+    double ct;      /* c times the time at which they are there, from the start of the run [m] */
     /* Device that holds the current z, x, pz, px and element; NULL: the arrays here are current
      * (aw_particles_offload). */
     const aw_device *resident_on;

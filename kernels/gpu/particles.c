@@ -246,7 +246,8 @@ done:
     return status;
 }
 
-static aw_status particles_push(void *state, double factor, double cdt, aw_particles_lost *lost)
+static aw_status particles_push(void *state, double factor, double until, double cdt,
+                                aw_particles_lost *lost)
 {
     aw_gpu_state *g = state;
     aw_gpu_particles call = g->resident_particles->call;
@@ -254,6 +255,7 @@ static aw_status particles_push(void *state, double factor, double cdt, aw_parti
     aw_status status = AW_OK;
     call.factor = factor;
     call.cdt = cdt;
+    call.fields.until = until;
     AW_TRY(reduce(g, AW_GPU_particles_push, &call, 0, AW_GPU_PUSH, found));
     lost->kicked = particle_at(&call, found[AW_GPU_KICKED]);
     lost->turned = particle_at(&call, found[AW_GPU_TURNED]);

@@ -32,12 +32,16 @@ static const aw_beam_params bunch = {.charge = 1e-9,
                                      .chirp = 3.0};
 
 /* A drift, a bend with edges, a quadrupole of each sign, a kick, a bend the other way with a
- * gradient, and a sextupole. */
+ * gradient, a sextupole, and a cavity that doubles the chirp. */
 static aw_lattice *machine(void)
 {
     const aw_element kick = {.kind = AW_MULTIPOLE, .name = "kick", .strength = {0.0, 0.1, 50.0}};
     const aw_element sextupole = {
         .kind = AW_SEXTUPOLE, .name = "sextupole", .length = 0.2, .strength = {[2] = 200.0}};
+    const aw_element cavity = {.kind = AW_CAVITY,
+                               .name = "cavity",
+                               .length = 0.1,
+                               .rf = {3.0 * GAMMA * AW_ME_EV / 60.0, 60.0 * AW_C / (2.0 * AW_PI), 0.25}};
     aw_element e[] = {drift_of(0.23),
                       bend_of(0.4, 0.1, 0.05, 0.05),
                       quadrupole_of(0.15, 4.0),
@@ -45,6 +49,7 @@ static aw_lattice *machine(void)
                       kick,
                       bend_of(0.3, -0.05, 0, 0),
                       sextupole,
+                      cavity,
                       drift_of(1.0)};
     e[5].strength[1] = -2.0;
     return machine_of(e, sizeof e / sizeof e[0], GAMMA, AW_UPSTREAM_DRIFT);
@@ -106,7 +111,7 @@ static stage *stage_new(void) { return stage_of(PARTICLES); }
 
 static aw_status offload(stage *s, const aw_device *device)
 {
-    const aw_fields_view fields = aw_lattice_fields(s->lattice);
+    const aw_fields_view fields = aw_lattice_fields(s->lattice, 0.0);
     return aw_particles_offload(s->particles, &fields, &s->lattice->orbit, device);
 }
 
@@ -230,7 +235,7 @@ static aw_device open_device(const char *kind, int threads)
 static void offload_always(stage *s, const aw_device *device)
 {
     const aw_particle_ops *ops = device->ops->particles;
-    const aw_fields_view fields = aw_lattice_fields(s->lattice);
+    const aw_fields_view fields = aw_lattice_fields(s->lattice, 0.0);
     const aw_particles *p = s->particles;
     const aw_particles_view view = {p->n,  p->z,      p->x,       p->pz,
                                     p->px, p->gamma0, p->element, p->weight};
@@ -387,7 +392,7 @@ static void device_reports_the_first_particle_with_a_force_that_is_not_finite(vo
     offload_always(s, &device);
     assert_ok(ops->gather(device.state, &grid, &no_kick, sum, &found));
     assert_int_equal(found, SIZE_MAX);
-    assert_ok(ops->push(device.state, 1e-9, STEP, &lost));
+    assert_ok(ops->push(device.state, 1e-9, STEP, STEP, &lost));
     assert_int_equal(lost.kicked, first);
     assert_true(lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX);
     stage_free(s);
