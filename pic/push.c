@@ -16,6 +16,7 @@ static void store_particle(const aw_particle *b, aw_particles *p, size_t i)
     p->pz[i] = b->pz;
     p->px[i] = b->px;
     p->element[i] = b->element;
+    if (b->gained != 0.0) p->gamma0[i] += b->gained;
 }
 
 static int particle_is_finite(const aw_particles *p, size_t i)

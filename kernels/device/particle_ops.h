@@ -15,7 +15,7 @@ AW_BEGIN_DECLS
 typedef struct aw_particles_view {
     size_t n;
     double *z, *x, *pz, *px; /* lab position [m], momentum gamma beta */
-    double *gamma0;          /* gamma at the start */
+    double *gamma0;          /* gamma at the start, and what cavities have added */
     int32_t *element;        /* index of the lattice region that contains the particle */
     double *weight;          /* charge over the mean charge; NULL: 1 */
 } aw_particles_view;
@@ -47,7 +47,7 @@ typedef struct aw_particle_ops {
     aw_status (*offload)(void *state, const aw_particles_view *beam, const aw_fields_view *fields,
                          const aw_orbit_view *orbit);
 
-    /** Copy positions, momenta and lattice regions back to the host. */
+    /** Copy positions, momenta, gamma0 and lattice regions back to the host. */
     aw_status (*download)(void *state, const aw_particles_view *to);
 
     /** Weighted sums of dz, dx, dz dz, dz dx, dx dx relative to (z, x) [m, m^2]. */

@@ -111,8 +111,8 @@ static aw_status particles_download(void *state, const aw_particles_view *to)
 {
     aw_gpu_state *g = state;
     const aw_particles_view *from = &g->resident_particles->call.beam;
-    const double *const device[] = {from->z, from->x, from->pz, from->px};
-    double *const host[] = {to->z, to->x, to->pz, to->px};
+    const double *const device[] = {from->z, from->x, from->pz, from->px, from->gamma0};
+    double *const host[] = {to->z, to->x, to->pz, to->px, to->gamma0};
     aw_status status = AW_OK;
     if (to->n != from->n)
         return aw_error(AW_ERR_BACKEND, "%s: another beam is resident on it by now", g->text);

@@ -102,5 +102,6 @@ int aw_gpu_test_beams_agree(const aw_gpu_test_beam *a, const aw_gpu_test_beam *b
         yes && aw_gpu_agree(a->z, b->z, AW_GPU_TEST, 1) && aw_gpu_agree(a->x, b->x, AW_GPU_TEST, 1);
     yes = yes && aw_gpu_agree(a->pz, b->pz, AW_GPU_TEST, 1) &&
           aw_gpu_agree(a->px, b->px, AW_GPU_TEST, 1);
+    yes = yes && aw_gpu_agree(a->gamma0, b->gamma0, AW_GPU_TEST, 1);
     return yes && memcmp(a->element, b->element, sizeof a->element) == 0;
 }

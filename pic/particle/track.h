@@ -102,6 +102,7 @@ typedef struct aw_fields_view {
 typedef struct aw_particle {
     double z, x, pz, px;
     int32_t element;
+    double gained; /* from cavities while it is tracked [rest energies] */
 } aw_particle;
 
 /** Result of tracking a particle. */
@@ -111,10 +112,10 @@ typedef enum aw_track_status {
     AW_TRACK_NONFINITE
 } aw_track_status;
 
-/* State of a particle while it is tracked: position, direction, |p|. Paths are measured in metres,
+/* State of a particle while it is tracked: position, direction, |p|, energy from cavities. Paths are measured in metres,
  * not seconds, since external magnetic fields keep the speed. */
 typedef struct aw_track {
-    double z, x, uz, ux, p;
+    double z, x, uz, ux, p, gained;
 } aw_track;
 
 /** How far a point is beyond the exit plane of a region [m]. */
@@ -293,12 +294,14 @@ AW_FN int aw_track_cavity(const aw_field_region *r, double late, aw_track *f)
     const double across = f->p * (f->ux * r->ct - f->uz * r->st);
     const double along = f->p * (f->uz * r->ct + f->ux * r->st);
     const double gain = r->gain * cos(r->wave * late + r->phase);
-    /* (gamma + gain)^2 - gamma^2 */
-    const double more = gain * (2.0 * sqrt(1.0 + f->p * f->p) + gain);
-    const double square = along * along + more;
-    if (!(along > AW_GRAZING * f->p) || !(square > AW_GRAZING * f->p * f->p)) return 0;
+    const double gamma = sqrt(1.0 + f->p * f->p);
+    /* more by (gamma + gain)^2 - gamma^2 */
+    const double square = along * along + gain * (2.0 * gamma + gain);
+    if (!(along > AW_GRAZING * f->p) || !(gamma + gain > 0.0)) return 0;
+    if (!(square > AW_GRAZING * f->p * f->p)) return 0;
     const double onward = sqrt(square);
     f->p = sqrt(square + across * across);
+    f->gained += gain;
     f->uz = (onward * r->ct - across * r->st) / f->p;
     f->ux = (onward * r->st + across * r->ct) / f->p;
     return 1;
@@ -374,7 +377,7 @@ AW_FN int aw_particle_finite(const aw_particle *b)
 AW_FN aw_track aw_track_begin(const aw_particle *b)
 {
     const double momentum = sqrt(b->pz * b->pz + b->px * b->px);
-    const aw_track f = {b->z, b->x, b->pz / momentum, b->px / momentum, momentum};
+    const aw_track f = {b->z, b->x, b->pz / momentum, b->px / momentum, momentum, 0.0};
     return f;
 }
 
@@ -386,6 +389,7 @@ AW_FN void aw_track_end(const aw_track *f, aw_particle *b)
     const double momentum = f->p * (1.5 - 0.5 * (f->uz * f->uz + f->ux * f->ux));
     b->z = f->z;
     b->x = f->x;
+    b->gained += f->gained;
     if (f->uz == b->pz / f->p && f->ux == b->px / f->p) return;
     b->pz = momentum * f->uz;
     b->px = momentum * f->ux;

@@ -31,8 +31,8 @@ static const aw_beam_params bunch = {.charge = 1e-9,
                                      .energy_spread = 1e-3,
                                      .chirp = 3.0};
 
-/* A drift, a bend with edges, a quadrupole of each sign, a kick, a bend the other way with a
- * gradient, a sextupole, and a cavity that doubles the chirp. */
+/* A cavity that doubles the chirp, a bend with edges, a quadrupole of each sign, a kick, a bend the
+ * other way with a gradient, and a sextupole. */
 static aw_lattice *machine(void)
 {
     const aw_element kick = {.kind = AW_MULTIPOLE, .name = "kick", .strength = {0.0, 0.1, 50.0}};
@@ -42,16 +42,17 @@ static aw_lattice *machine(void)
                                .name = "cavity",
                                .length = 0.1,
                                .rf = {3.0 * GAMMA * AW_ME_EV / 60.0, 60.0 * AW_C / (2.0 * AW_PI), 0.25}};
-    aw_element e[] = {drift_of(0.23),
+    aw_element e[] = {drift_of(0.03),
+                      cavity,
+                      drift_of(0.1),
                       bend_of(0.4, 0.1, 0.05, 0.05),
                       quadrupole_of(0.15, 4.0),
                       quadrupole_of(0.2, -3.0),
                       kick,
                       bend_of(0.3, -0.05, 0, 0),
                       sextupole,
-                      cavity,
                       drift_of(1.0)};
-    e[5].strength[1] = -2.0;
+    e[7].strength[1] = -2.0;
     return machine_of(e, sizeof e / sizeof e[0], GAMMA, AW_UPSTREAM_DRIFT);
 }
 
@@ -219,6 +220,7 @@ static void compare_particles(const aw_particles *got, const aw_particles *want)
         assert_close(got->x[i], want->x[i], 0.0, 1e-12);
         assert_close(got->pz[i], want->pz[i], 0.0, 1e-11 * GAMMA);
         assert_close(got->px[i], want->px[i], 0.0, 1e-11 * GAMMA);
+        assert_close(got->gamma0[i], want->gamma0[i], 0.0, 1e-11 * GAMMA);
         assert_int_equal(got->element[i], want->element[i]);
     }
 }
