@@ -48,10 +48,10 @@ int aw_element_acts(const aw_element *element);
  *  heading along +z.
  *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend
  *  (markers aside). Elements are copied. An element cut in two gives the same lattice.
- *  Multipoles without length act where they stand, also at the start of the bunch itself; a cavity
- *  acts at its centre, at the phase that the reference, which is at the start of the bunch at time 0
- *  and has the reference momentum, meets there. The field
- *  of a bend's strengths: docs/theory.md, "Magnets".
+ *  Multipoles without length act where they stand, also at the start of the bunch itself. A cavity
+ *  acts at its centre; the reference, whose phase there is given, is at the start of the bunch at
+ *  time 0 and has the reference momentum. The field of a bend's strengths: docs/theory.md,
+ *  "Magnets".
  *  @return AW_OK; AW_ERR_NOMEM; AW_ERR_ARG (printed): no length, a number that is not finite, a
  *          strength of a kind that has none or far too large, planes that cross within the beam
  *          pipe, steady without a leading bend. */

@@ -70,8 +70,8 @@ typedef struct aw_particle_ops {
     aw_status (*gather)(void *state, const aw_particle_grid *grid, const aw_particle_gather *what,
                         double sum[2][3], size_t *lost);
 
-    /** Add factor F of the last gather to the momenta, then track for a time of cdt/c, which ends at
-     *  until/c (aw_particle_track). */
+    /** Add factor F of the last gather to the momenta, then track for a time of cdt/c, which ends
+     *  at until/c (aw_particle_track). */
     aw_status (*push)(void *state, double factor, double until, double cdt,
                       aw_particles_lost *lost);
 

@@ -85,8 +85,8 @@ typedef struct aw_field_region {
     /* Coefficients of x^n, x the offset from the design orbit, in the field over p_ref without
      * that of kappa; of a kick: in that times the length. */
     double strength[AW_ORDERS];
-    /* Of a cavity: V over the rest energy, 2 pi f/c [1/m], 2 pi phase, and c times the time at which
-     * the reference passes, from the start of the run [m]. */
+    /* Of a cavity: V over the rest energy, 2 pi f/c [1/m], 2 pi phase, and c times the time at
+     * which the reference passes, from the start of the run [m]. */
     double gain, wave, phase, passed;
 } aw_field_region;
 
@@ -112,8 +112,8 @@ typedef enum aw_track_status {
     AW_TRACK_NONFINITE
 } aw_track_status;
 
-/* State of a particle while it is tracked: position, direction, |p|, energy from cavities. Paths are measured in metres,
- * not seconds, since external magnetic fields keep the speed. */
+/* State of a particle while it is tracked: position, direction, |p|, energy from cavities. Paths
+ * are measured in metres, not seconds, since external magnetic fields keep the speed. */
 typedef struct aw_track {
     double z, x, uz, ux, p, gained;
 } aw_track;
@@ -287,8 +287,8 @@ AW_FN int aw_track_kick(const aw_field_region *r, double p_ref, aw_track *f)
 }
 
 /** A cavity without length: the momentum along the design orbit changes so that the energy does by
- *  what the cavity gives a particle that is `late` [m] when it meets the plane perpendicular to that
- *  orbit, and the momentum across does not. @return 0: it moves backwards, or is stopped */
+ *  what the cavity gives a particle that is `late` [m], and the momentum across does not.
+ *  @return 0: it moves backwards, or is stopped */
 AW_FN int aw_track_cavity(const aw_field_region *r, double late, aw_track *f)
 {
     const double across = f->p * (f->ux * r->ct - f->uz * r->st);
@@ -307,8 +307,8 @@ AW_FN int aw_track_cavity(const aw_field_region *r, double late, aw_track *f)
     return 1;
 }
 
-/* The same for a particle with a path ahead until the end of the tracking, which becomes another
- * with its speed. @return 0: as above */
+/* The same where the particle's straight line meets the plane perpendicular to the orbit. The path
+ * until the end of the tracking becomes that of the new speed. @return 0: as above */
 AW_FN int aw_track_through_cavity(const aw_field_region *r, double until, aw_track *f, double *path)
 {
     const double cosine = f->uz * r->ct + f->ux * r->st;

@@ -156,7 +156,7 @@ static void put_element(FILE *out, const aw_element *e)
     } kinds[] = {[AW_DRIFT] = {"Drift", -1},          [AW_BEND] = {"SBend", -1},
                  [AW_QUADRUPOLE] = {"Quadrupole", 1}, [AW_SEXTUPOLE] = {"Sextupole", 2},
                  [AW_OCTUPOLE] = {"Octupole", 3},     [AW_MULTIPOLE] = {"Multipole", -1},
-                 [AW_CAVITY] = {"RFCavity", -1},    [AW_MARKER] = {"Marker", -1}};
+                 [AW_CAVITY] = {"RFCavity", -1},      [AW_MARKER] = {"Marker", -1}};
     double curvature = e->angle / e->length;
     fprintf(out, "{kind: %s", kinds[e->kind].name);
     if (e->kind != AW_MARKER) put_parameter(out, ", ", "length", e->length);

@@ -248,7 +248,8 @@ static int read_rectangular_bend(const aw_element_reader *r, const aw_spec *spec
     return read_any_bend(r, spec, 1, out);
 }
 
-const char aw_element_kinds[] = "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker";
+const char aw_element_kinds[] =
+    "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, RFCavity, Marker";
 
 /* The kinds of elements. BeginningEle is read by aw_beginning_read. */
 static const struct {

@@ -258,7 +258,8 @@ static double curve_of(double c[PROBES][COORDINATES], int plus, int coordinate, 
 static double mixed_of(double c[PROBES][COORDINATES], int coordinate, double step_s)
 {
     const double both = curve_of(c, BOTH_PLUS, coordinate, 1.0);
-    return (both - curve_of(c, S_PLUS, coordinate, 1.0) - curve_of(c, DELTA_PLUS, coordinate, 1.0)) /
+    return (both - curve_of(c, S_PLUS, coordinate, 1.0) -
+            curve_of(c, DELTA_PLUS, coordinate, 1.0)) /
            (step_s * STEP_DELTA);
 }
 
@@ -455,14 +456,13 @@ aw_optics_shape aw_optics_shape_of(const aw_beam_params *b, const aw_optics_poin
     const along l = along_of(b, p);
     const double across =
         p->R51 * p->R11 * xx + (p->R51 * p->R12 + p->R52 * p->R11) * xa + p->R52 * p->R12 * aa;
-    return (aw_optics_shape){
-        .ss = l.s[0] * l.s[0] + l.s[1] * l.s[1] + p->R51 * p->R51 * xx +
-              2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa,
-        .sx = l.s[0] * l.x[0] + l.s[1] * l.x[1] - across,
-        .xx = p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa + p->R12 * p->R12 * aa +
-              l.x[0] * l.x[0] + l.x[1] * l.x[1],
-        .bend_s = l.ss[0] + l.ss[2],
-        .bend_x = l.xx[0] + l.xx[2]};
+    return (aw_optics_shape){.ss = l.s[0] * l.s[0] + l.s[1] * l.s[1] + p->R51 * p->R51 * xx +
+                                   2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa,
+                             .sx = l.s[0] * l.x[0] + l.s[1] * l.x[1] - across,
+                             .xx = p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa +
+                                   p->R12 * p->R12 * aa + l.x[0] * l.x[0] + l.x[1] * l.x[1],
+                             .bend_s = l.ss[0] + l.ss[2],
+                             .bend_x = l.xx[0] + l.xx[2]};
 }
 
 double aw_optics_chirp(const aw_optics_point *p, const aw_beam_params *beam)

@@ -21,8 +21,8 @@ AW_BEGIN_DECLS
  *
  *  Behind a cavity all depends on s_0, too. Its coefficients have the index 5, and since s is the
  *  distance ahead: s = R55 s_0 - R51 x_0 - R52 x'_0 - R56 delta - T555 s_0^2 - T556 s_0 delta -
- *  T566 delta^2, x = R15 s_0 + .. + R16 delta + .., and the energy is R65 s_0 + R66 delta, with delta
- *  that at the start. The factor of compression is then R55 - h R56.
+ *  T566 delta^2, x = R15 s_0 + .. + R16 delta + .., and the energy is R65 s_0 + R66 delta, with
+ *  delta that at the start. The factor of compression is then R55 - h R56.
  *
  *  At an end of an element x, x' and s are those of the particle's straight line behind the edge of
  *  the magnet, also if that is slanted. */

@@ -229,10 +229,11 @@ static void wrong_multipoles_are_refused(void **state)
 static void a_cavity_that_accelerates_is_refused(void **state)
 {
     (void)state;
-    refused_item("{kind: RFCavity, length: 1, RFP: {voltage: 1e6, frequency: 1.3e9}}",
-                 "7:59: main.line.q.RFP.voltage: '1e6' at phase 0 changes the reference energy by "
-                 "1e+06 eV, and a lattice has one (expected a zero crossing, phase +-0.25; or start "
-                 "behind the cavity, with beam.file)");
+    refused_item(
+        "{kind: RFCavity, length: 1, RFP: {voltage: 1e6, frequency: 1.3e9}}",
+        "7:59: main.line.q.RFP.voltage: '1e6' at phase 0 changes the reference energy by "
+        "1e+06 eV, and a lattice has one (expected a zero crossing, phase +-0.25; or start "
+        "behind the cavity, with beam.file)");
     refused_item("{kind: RFCavity, length: 2, RFP: {gradient: 1e6, frequency: 1.3e9, phase: 0.2}}",
                  "7:60: main.line.q.RFP.gradient: '1e6' at phase 0.2 changes the reference energy "
                  "by 618034 eV, and a lattice has one (expected a zero crossing, phase +-0.25; or "
@@ -555,9 +556,10 @@ static void a_beginning_is_no_element(void **state)
     assert_int_equal(aw_element_read(&reader, &spec, "BeginningEle", &element), 0);
     assert_int_equal(aw_element_read(&reader, &spec, "Wormhole", &element), 0);
     assert_int_equal(aw_input_count(&errors), 2);
-    assert_string_equal(errors.item[0].text,
-                        "f.yaml:1:1: s: kind 'BeginningEle' is not that of an element (expected "
-                        "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker)");
+    assert_string_equal(
+        errors.item[0].text,
+        "f.yaml:1:1: s: kind 'BeginningEle' is not that of an element (expected "
+        "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, RFCavity, Marker)");
     aw_input_errors_free(&errors);
     aw_yaml_free(doc);
 }
@@ -594,7 +596,7 @@ static void what_is_no_line_is_refused(void **state)
     (void)state;
     refused(facility("", "          - q: {kind: Wiggler, length: 1}\n"),
             "7:23: main.line.q.kind: kind 'Wiggler' of 'q' is not supported (expected "
-            "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, "
+            "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, RFCavity, "
             "Marker or BeamLine)");
     refused(facility("    - d1: {kind: Drift}\n", "          - dl\n"),
             "8:13: main.line[2]: 'dl' is not defined in PALS.facility (expected d1?)");

@@ -17,10 +17,8 @@
 
 static aw_element cavity_of(double length, double voltage, double phase)
 {
-    return (aw_element){.kind = AW_CAVITY,
-                        .name = "cavity",
-                        .length = length,
-                        .rf = {voltage, FREQUENCY, phase}};
+    return (aw_element){
+        .kind = AW_CAVITY, .name = "cavity", .length = length, .rf = {voltage, FREQUENCY, phase}};
 }
 
 static double gamma_of(const aw_particles *p) { return hypot(1.0, momentum_of(p, 0)); }
@@ -84,11 +82,15 @@ static void the_sign_of_the_phase_is_that_of_the_chirp(void **state)
  * cavity cut in two equal drifts about it is the same as one with a length. */
 static void one_long_step_equals_many_short_ones(void **state)
 {
-    const aw_element e[] = {drift_of(0.3),       cavity_of(0.2, 40e6, -0.25), bend_of(0.2, 0.1, 0.0, 0.0),
-                            quadrupole_of(0.1, 2.0), cavity_of(0.0, 30e6, 0.25), drift_of(1.0)};
-    const aw_element cut[] = {drift_of(0.4),           cavity_of(0.0, 40e6, -0.25),
-                              drift_of(0.1),           bend_of(0.2, 0.1, 0.0, 0.0),
-                              quadrupole_of(0.1, 2.0), cavity_of(0.0, 30e6, 0.25),
+    const aw_element e[] = {
+        drift_of(0.3),           cavity_of(0.2, 40e6, -0.25), bend_of(0.2, 0.1, 0.0, 0.0),
+        quadrupole_of(0.1, 2.0), cavity_of(0.0, 30e6, 0.25),  drift_of(1.0)};
+    const aw_element cut[] = {drift_of(0.4),
+                              cavity_of(0.0, 40e6, -0.25),
+                              drift_of(0.1),
+                              bend_of(0.2, 0.1, 0.0, 0.0),
+                              quadrupole_of(0.1, 2.0),
+                              cavity_of(0.0, 30e6, 0.25),
                               drift_of(1.0)};
     aw_lattice *lat = machine_of(e, 6, GAMMA, AW_UPSTREAM_DRIFT);
     aw_lattice *other = machine_of(cut, 7, GAMMA, AW_UPSTREAM_DRIFT);
@@ -157,7 +159,9 @@ static void the_map_is_symplectic(void **state)
         for (int b = 0; b < 4; ++b) {
             double form = 0.0;
             for (int k = 0; k < 4; k += 2) form += M[k][a] * M[k + 1][b] - M[k + 1][a] * M[k][b];
-            const double want = a % 2 == 0 && b == a + 1 ? 1.0 : b % 2 == 0 && a == b + 1 ? -1.0 : 0.0;
+            const double want = a % 2 == 0 && b == a + 1   ? 1.0
+                                : b % 2 == 0 && a == b + 1 ? -1.0
+                                                           : 0.0;
             /* (WAVE step)^2/6 = 6e-8 of entries of 1e3 whose products cancel */
             assert_close(form, want, 0.0, 2e-4);
         }
@@ -165,8 +169,8 @@ static void the_map_is_symplectic(void **state)
 }
 
 /* A chicane behind a thin cavity at the start of the bunch, and the same with that chirp in the
- * beam. The bunch crosses the cavity within its own length, so that only the sine, (WAVE s)^2/6, and
- * the R56 of that length, 1e-10, differ. */
+ * beam. The bunch crosses the cavity within its own length, so that only the sine, (WAVE s)^2/6,
+ * and the R56 of that length, 1e-10, differ. */
 static void a_chicane_compresses_as_with_the_chirp_of_the_beam(void **state)
 {
     const aw_beam_params plain = {.charge = 1e-9,
@@ -179,10 +183,14 @@ static void a_chicane_compresses_as_with_the_chirp_of_the_beam(void **state)
                                   .sigma_x = 50e-6,
                                   .energy_spread = 1e-5};
     const double voltage = 83.5e6, angle = 0.1, h = -WAVE * voltage / ENERGY;
-    const aw_element e[] = {cavity_of(0.0, voltage, -0.25),    bend_of(0.5, angle, 0.0, angle),
-                            drift_of(1.0),                     bend_of(0.5, -angle, -angle, 0.0),
-                            drift_of(0.5),                     bend_of(0.5, -angle, 0.0, -angle),
-                            drift_of(1.0),                     bend_of(0.5, angle, angle, 0.0),
+    const aw_element e[] = {cavity_of(0.0, voltage, -0.25),
+                            bend_of(0.5, angle, 0.0, angle),
+                            drift_of(1.0),
+                            bend_of(0.5, -angle, -angle, 0.0),
+                            drift_of(0.5),
+                            bend_of(0.5, -angle, 0.0, -angle),
+                            drift_of(1.0),
+                            bend_of(0.5, angle, angle, 0.0),
                             drift_of(0.5)};
     aw_lattice *with = machine_of(e, 9, GAMMA, AW_UPSTREAM_DRIFT);
     aw_lattice *without = machine_of(e + 1, 8, GAMMA, AW_UPSTREAM_DRIFT);
@@ -219,7 +227,7 @@ static void a_bunch_starts_before_or_behind_a_cavity(void **state)
         const aw_element *e;
         double S;
         int rf; /* -1: refused */
-    } start[] = {{e, 0.0, 1},  {e, 0.3, 1},    {e, 0.35, -1},   {e, 0.4, -1},  {e, 0.45, -1},
+    } start[] = {{e, 0.0, 1}, {e, 0.3, 1},    {e, 0.35, -1},    {e, 0.4, -1},    {e, 0.45, -1},
                  {e, 0.5, 0}, {thin, 0.4, 1}, {thin, 0.399, 1}, {thin, 0.401, 0}};
     (void)state;
     for (size_t k = 0; k < sizeof start / sizeof start[0]; ++k) {

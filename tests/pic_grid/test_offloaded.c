@@ -38,10 +38,11 @@ static aw_lattice *machine(void)
     const aw_element kick = {.kind = AW_MULTIPOLE, .name = "kick", .strength = {0.0, 0.1, 50.0}};
     const aw_element sextupole = {
         .kind = AW_SEXTUPOLE, .name = "sextupole", .length = 0.2, .strength = {[2] = 200.0}};
-    const aw_element cavity = {.kind = AW_CAVITY,
-                               .name = "cavity",
-                               .length = 0.1,
-                               .rf = {3.0 * GAMMA * AW_ME_EV / 60.0, 60.0 * AW_C / (2.0 * AW_PI), 0.25}};
+    const aw_element cavity = {
+        .kind = AW_CAVITY,
+        .name = "cavity",
+        .length = 0.1,
+        .rf = {3.0 * GAMMA * AW_ME_EV / 60.0, 60.0 * AW_C / (2.0 * AW_PI), 0.25}};
     aw_element e[] = {drift_of(0.03),
                       cavity,
                       drift_of(0.1),

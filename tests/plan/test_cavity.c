@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Optics with cavities: the longitudinal map against closed forms, and the expected sizes of a bunch
- * against those of a tracked one. */
+/* Optics with cavities: the longitudinal map against closed forms, and the expected sizes of a
+ * bunch against those of a tracked one. */
 #include <math.h>
 
 #include "pic/push.h"
@@ -28,18 +28,12 @@ static aw_element cavity_of(double voltage, double phase)
 /* A cavity at a zero crossing, a chicane, and another cavity. */
 static aw_lattice *machine(double voltage, double behind)
 {
-    const aw_element e[ELEMENTS] = {drift_of(0.2),
-                                    cavity_of(voltage, -0.25),
-                                    drift_of(0.3),
-                                    bend_of(0.5, ANGLE, 0.0, ANGLE),
-                                    drift_of(1.0),
-                                    bend_of(0.5, -ANGLE, -ANGLE, 0.0),
-                                    drift_of(0.5),
-                                    bend_of(0.5, -ANGLE, 0.0, -ANGLE),
-                                    drift_of(1.0),
-                                    bend_of(0.5, ANGLE, ANGLE, 0.0),
-                                    cavity_of(behind, 0.25),
-                                    drift_of(0.5)};
+    const aw_element e[ELEMENTS] = {drift_of(0.2),           cavity_of(voltage, -0.25),
+                                    drift_of(0.3),           bend_of(0.5, ANGLE, 0.0, ANGLE),
+                                    drift_of(1.0),           bend_of(0.5, -ANGLE, -ANGLE, 0.0),
+                                    drift_of(0.5),           bend_of(0.5, -ANGLE, 0.0, -ANGLE),
+                                    drift_of(1.0),           bend_of(0.5, ANGLE, ANGLE, 0.0),
+                                    cavity_of(behind, 0.25), drift_of(0.5)};
     return machine_of(e, ELEMENTS, GAMMA, AW_UPSTREAM_DRIFT);
 }
 
