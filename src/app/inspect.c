@@ -131,7 +131,7 @@ static void print_optics(const aw_config *config)
     }
     print_table(config, optics);
     const aw_optics_point *end = &optics->point[optics->n - 1];
-    if (end->R65 != 0.0)
+    if (end->R65 != 0.0 && !rigid)
         print_cavities(config, end);
     else if (end->compression != 1.0)
         snprintf(chirp, sizeof chirp, "; chirp h = %g /m: 1 - h R56 = %.4g at the end",
