@@ -42,7 +42,7 @@ static double span_kappa(const aw_span *s)
     return s->e.kind == AW_BEND ? s->e.angle / s->e.length : 0.0;
 }
 
-/* A multipole without length. */
+/* A multipole or cavity without length. */
 static int is_kick(const aw_span *s) { return !(s->e.length > 0.0) && aw_element_acts(&s->e); }
 
 static int same(double a, double b) { return fabs(a - b) <= AW_SAME * fmax(fabs(a), fabs(b)); }
@@ -89,8 +89,17 @@ static aw_status check_marker(const aw_element *e, size_t i, aw_lattice_problem 
     return refuse(problem, i, "a marker has no length (got %g m)", e->length);
 }
 
+static aw_status check_cavity(const aw_element *e, size_t i, aw_lattice_problem *problem)
+{
+    if (!isfinite(e->rf.voltage) || !isfinite(e->rf.phase))
+        return refuse(problem, i, "a number is not finite");
+    if (e->rf.voltage == 0.0 || (isfinite(e->rf.frequency) && e->rf.frequency > 0.0)) return AW_OK;
+    return refuse(problem, i, "a cavity of the frequency %g Hz (expected > 0)", e->rf.frequency);
+}
+
 static int bends(const aw_element *e) { return e->angle != 0.0 || has_strength(e, 1); }
 static int deflects(const aw_element *e) { return has_strength(e, 0); }
+static int has_voltage(const aw_element *e) { return e->rf.voltage != 0.0; }
 
 static int same_strengths(const aw_span *a, const aw_span *b)
 {
@@ -110,6 +119,13 @@ static int multipole_continues(const aw_span *a, const aw_span *b)
     return a->e.length > 0.0 && b->e.length > 0.0 && same_strengths(a, b);
 }
 
+static int never_continues(const aw_span *a, const aw_span *b)
+{
+    (void)a;
+    (void)b;
+    return 0;
+}
+
 /* How the lattice treats each kind of element; its field is in pic/particle/track.h. NULL: nothing
  * to check, no field, always merged. */
 static const struct {
@@ -123,6 +139,7 @@ static const struct {
              [AW_SEXTUPOLE] = {NULL, deflects, multipole_continues},
              [AW_OCTUPOLE] = {NULL, deflects, multipole_continues},
              [AW_MULTIPOLE] = {NULL, deflects, multipole_continues},
+             [AW_CAVITY] = {check_cavity, has_voltage, never_continues},
              [AW_MARKER] = {check_marker, NULL, NULL}};
 
 int aw_element_acts(const aw_element *e) { return kinds[e->kind].acts && kinds[e->kind].acts(e); }
@@ -168,7 +185,9 @@ static void set_field(const aw_span *s, aw_field_region *r)
     r->kappa = span_kappa(s);
     field_of(s, r->strength);
     for (r->order = AW_ORDERS - 1; r->order > 0 && r->strength[r->order] == 0.0;) --r->order;
-    if (is_kick(s))
+    if (s->e.kind == AW_CAVITY)
+        r->kind = AW_REGION_RF;
+    else if (is_kick(s))
         r->kind = AW_REGION_KICK;
     else if (r->order > 0 || r->strength[0] != 0.0)
         r->kind = AW_REGION_MULTIPOLE;
@@ -183,9 +202,9 @@ static aw_status check_strengths(const aw_element *e, size_t i, aw_lattice_probl
     aw_field_region r = {.kind = AW_REGION_DRIFT};
     for (int n = 0; n < AW_ORDERS; ++n)
         if (!isfinite(e->strength[n])) return refuse(problem, i, "a number is not finite");
-    if (!aw_element_acts(e)) {
+    if (!aw_element_acts(e) || e->kind == AW_CAVITY) {
         if (!has_strength(e, 0)) return AW_OK;
-        return refuse(problem, i, "a drift or marker with the strength of a multipole");
+        return refuse(problem, i, "a drift, marker or cavity with the strength of a multipole");
     }
     set_field(&s, &r);
     const double phase = sqrt(aw_track_focusing(&r, 0.0)) * e->length;
@@ -259,6 +278,21 @@ static aw_status append(aw_span *span, size_t *n, const aw_span *s, aw_lattice_p
     return AW_OK;
 }
 
+/* A cavity: two drifts, and between them its kick. */
+static aw_status append_cavity(aw_span *span, size_t *n, const aw_span *s,
+                               aw_lattice_problem *problem)
+{
+    const aw_span half = {.e = {.kind = AW_DRIFT, .length = 0.5 * s->e.length}, .first = s->first};
+    aw_span kick = *s;
+    aw_status status = AW_OK;
+    kick.e.length = 0.0;
+    if (s->e.length > 0.0) AW_TRY(append(span, n, &half, problem));
+    AW_TRY(append(span, n, &kick, problem));
+    if (s->e.length > 0.0) AW_TRY(append(span, n, &half, problem));
+done:
+    return status;
+}
+
 /* What of an element that ends at `end` is ahead of the start of the bunch. *length: of that, 0 if
  * nothing is, or if it has none */
 static aw_status cut_at(const aw_element *e, size_t i, double begin, double end, double *length,
@@ -291,7 +325,8 @@ static aw_status make_spans(const aw_element *element, size_t n, const aw_lattic
         if (length == 0.0 && !(is_kick(&s) && end - start->S > -AW_SAME_PLACE)) continue;
         s.first = i;
         s.e.length = length;
-        AW_TRY(append(span, count, &s, problem));
+        AW_TRY(s.e.kind == AW_CAVITY ? append_cavity(span, count, &s, problem)
+                                     : append(span, count, &s, problem));
     }
     if (!first && (*count == 0 || span_kappa(&span[0]) == 0.0))
         return refuse(problem, n,
@@ -360,6 +395,15 @@ static double plane_direction(const aw_span *span, size_t n, size_t i, double th
     return theta;
 }
 
+/* The field of a cavity at r, and when the reference gets there. */
+static void set_rf(const aw_rf *rf, const aw_lattice *lat, aw_field_region *r)
+{
+    r->gain = rf->voltage / AW_ME_EV;
+    r->wave = 2.0 * AW_PI * rf->frequency / AW_C;
+    r->phase = 2.0 * AW_PI * (rf->phase - rint(rf->phase));
+    r->passed = (r->S - lat->begin) * (lat->gamma_ref / lat->p_ref);
+}
+
 static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
 {
     int count = 0;
@@ -381,6 +425,7 @@ static void make_regions(const aw_span *span, size_t n, aw_lattice *lat)
                                    .exit_z = b.z,
                                    .exit_x = b.x};
             set_field(s, r);
+            if (r->kind == AW_REGION_RF) set_rf(&s->e.rf, lat, r);
             if (k + 1 == parts && i + 1 < n) direction = plane_direction(span, n, i, b.theta);
             r->exit_nz = cos(direction);
             r->exit_nx = sin(direction);
@@ -450,7 +495,7 @@ aw_status aw_lattice_try(const aw_element *element, size_t n, double gamma_ref,
     if (!(gamma_ref > 1.0) || !isfinite(gamma_ref))
         return refuse(problem, n, "reference gamma %g (expected > 1)", gamma_ref);
     lat = aw_alloc(1, sizeof *lat);
-    span = aw_alloc(n + 2, sizeof *span);
+    span = aw_alloc(3 * n + 2, sizeof *span); /* a cavity is three */
     if (!lat || !span) {
         status = aw_error(AW_ERR_NOMEM, "lattice: no memory for %zu elements", n);
         goto done;

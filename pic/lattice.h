@@ -41,15 +41,17 @@ typedef struct aw_lattice_problem {
     char text[400];
 } aw_lattice_problem;
 
-/** 1 if the element acts on a particle: it bends, or has a strength that is not 0. */
+/** 1 if the element acts on a particle: it bends, or has a strength or voltage that is not 0. */
 int aw_element_acts(const aw_element *element);
 
 /** Build the orbit and the regions; S = 0 at the first element's entrance, where the bunch starts,
  *  heading along +z.
  *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend
  *  (markers aside). Elements are copied. An element cut in two gives the same lattice.
- *  Multipoles without length act where they stand, also at the start of the bunch itself. The field
- *  of a bend's strengths: docs/theory.md, "Magnets".
+ *  Multipoles without length act where they stand, also at the start of the bunch itself. A cavity
+ *  acts at its centre; the reference, whose phase there is given, is at the start of the bunch at
+ *  time 0 and has the reference momentum. The field of a bend's strengths: docs/theory.md,
+ *  "Magnets".
  *  @return AW_OK; AW_ERR_NOMEM; AW_ERR_ARG (printed): no length, a number that is not finite, a
  *          strength of a kind that has none or far too large, planes that cross within the beam
  *          pipe, steady without a leading bend. */
@@ -70,10 +72,10 @@ static inline double aw_lattice_way(const aw_lattice *lattice)
     return lattice->length - lattice->begin;
 }
 
-/** Its regions, borrowed. */
-static inline aw_fields_view aw_lattice_fields(const aw_lattice *lattice)
+/** Its regions, borrowed, for a tracking that ends at the time until/c. */
+static inline aw_fields_view aw_lattice_fields(const aw_lattice *lattice, double until)
 {
-    return (aw_fields_view){lattice->region, lattice->regions, lattice->p_ref};
+    return (aw_fields_view){lattice->region, lattice->regions, lattice->p_ref, until};
 }
 
 AW_END_DECLS

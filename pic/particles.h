@@ -24,12 +24,13 @@ typedef struct aw_particles {
     double *z, *x;     /* lab position [m] */
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
-    double *gamma0;    /* gamma at the start, for the energy change */
+    double *gamma0;    /* gamma at the start and what cavities added, for the energy change */
     int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
     double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */
     uint64_t *id;   /* of each in files; NULL: 1, 2, .. over the whole beam */
-    /* Device that holds the current z, x, pz, px and element; NULL: the arrays here are current
-     * (aw_particles_offload). */
+    double ct;      /* c times the time at which they are there, from the start of the run [m] */
+    /* Device that holds the current z, x, pz, px, gamma0 and element; NULL: the arrays here are
+     * current (aw_particles_offload). */
     const aw_device *resident_on;
 } aw_particles;
 
@@ -85,8 +86,8 @@ aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device);
 
-/** Copy positions, momenta and regions of resident particles to the host; the particles stay
- *  resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
+/** Copy positions, momenta, gamma0 and regions of resident particles to the host; the particles
+ *  stay resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 
 /** Save the whole beam, which may be distributed, or load this rank's share of it into particles of
@@ -99,7 +100,7 @@ aw_archive_part aw_particles_part(const aw_particles *particles);
 /** Particle i as a struct. */
 static inline aw_particle aw_particles_one(const aw_particles *p, size_t i)
 {
-    return (aw_particle){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i]};
+    return (aw_particle){p->z[i], p->x[i], p->pz[i], p->px[i], p->element[i], 0.0};
 }
 
 /** Charge of particle i over the mean charge. */

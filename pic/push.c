@@ -16,6 +16,7 @@ static void store_particle(const aw_particle *b, aw_particles *p, size_t i)
     p->pz[i] = b->pz;
     p->px[i] = b->px;
     p->element[i] = b->element;
+    if (b->gained != 0.0) p->gamma0[i] += b->gained;
 }
 
 static int particle_is_finite(const aw_particles *p, size_t i)
@@ -59,7 +60,7 @@ static aw_status device_push(const aw_lattice *lattice, const aw_particles *p, d
     const aw_device *device = p->resident_on;
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(device->ops->particles->push(device->state, factor, cdt, &lost));
+    AW_TRY(device->ops->particles->push(device->state, factor, p->ct + cdt, cdt, &lost));
     if (lost.kicked != SIZE_MAX) return aw_push_kick_error(p, lost.kicked, NULL, NULL);
     if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
     AW_TRY(aw_particles_download(p)); /* the message says where it is */
@@ -94,7 +95,7 @@ typedef struct transport {
 static void transport_block(const transport *t, aw_particles *p, size_t i, size_t n,
                             aw_particles_lost *lost)
 {
-    const aw_fields_view fields = aw_lattice_fields(t->lattice);
+    const aw_fields_view fields = aw_lattice_fields(t->lattice, p->ct + t->cdt);
     aw_simd_field region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
     if (common_region(t->lattice, p->element + i, n, &region))
@@ -116,7 +117,11 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
     size_t turned = SIZE_MAX, nonfinite = SIZE_MAX, kicked = SIZE_MAX;
     if (!(cdt >= 0.0) || !isfinite(cdt))
         return aw_error(AW_ERR_ARG, "transport: c dt = %g m (expected >= 0)", cdt);
-    if (p->resident_on) return device_push(lattice, p, factor, cdt);
+    if (p->resident_on) {
+        const aw_status status = device_push(lattice, p, factor, cdt);
+        p->ct += cdt;
+        return status;
+    }
 #pragma omp parallel for schedule(static) reduction(min : turned, nonfinite, kicked)
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
@@ -134,6 +139,7 @@ aw_status aw_push_kick_transport(const aw_lattice *lattice, aw_particles *p, con
         if (lost.nonfinite < nonfinite) nonfinite = lost.nonfinite;
     }
     if (kicked != SIZE_MAX) return aw_push_kick_error(p, kicked, Fz, Fx);
+    p->ct += cdt;
     return lost_error(lattice, p, (aw_particles_lost){SIZE_MAX, turned, nonfinite}, "transport");
 }
 
@@ -166,7 +172,7 @@ aw_status aw_push_locate(const aw_lattice *lattice, aw_particles *particles)
 /* Move back along the straight line to the first edge, then forward by the same path. */
 static aw_track_status place_after_drift(const aw_lattice *lat, aw_particle *b)
 {
-    const aw_fields_view fields = aw_lattice_fields(lat);
+    const aw_fields_view fields = aw_lattice_fields(lat, 0.0);
     const aw_field_region *r = &lat->region[0];
     aw_track f = aw_track_begin(b);
     b->element = 0;
@@ -247,7 +253,7 @@ static aw_status device_kick(const aw_particles *p, double factor)
     const aw_device *device = p->resident_on;
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(device->ops->particles->push(device->state, factor, 0.0, &lost));
+    AW_TRY(device->ops->particles->push(device->state, factor, p->ct, 0.0, &lost));
     if (lost.kicked != SIZE_MAX) status = aw_push_kick_error(p, lost.kicked, NULL, NULL);
 done:
     return status;

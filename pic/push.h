@@ -30,9 +30,10 @@ aw_status aw_push_place(const aw_lattice *lattice, aw_particles *particles);
 
 /** A time step in the external fields alone: straight lines in drifts, circles of radius
  *  p/(p_ref |kappa|) in bends, both exact; where the field depends on the place (multipoles, bends
- *  with a gradient) these and kicks in turn; one kick in a multipole without length. A step may
- *  cross any number of planes between regions; each crossing is found exactly.
- *  |p| is constant but for rounding (1e-16 per step).
+ *  with a gradient) these and kicks in turn; one kick in a multipole or cavity without length, in a
+ *  cavity at the time of the crossing. A step may cross any number of planes between regions; each
+ *  crossing is found exactly. particles->ct becomes the time at its end.
+ *  Outside cavities |p| is constant but for rounding (1e-16 per step).
  *  Multipoles: substeps of at most 0.02 of betatron phase for a particle 1 cm off the axis,
  *  composed to fourth order; in a quadrupole the error is 5e-12 of the amplitude per radian of
  *  phase (measured: tests/pic_beam).

@@ -15,7 +15,7 @@ AW_BEGIN_DECLS
 typedef struct aw_particles_view {
     size_t n;
     double *z, *x, *pz, *px; /* lab position [m], momentum gamma beta */
-    double *gamma0;          /* gamma at the start */
+    double *gamma0;          /* gamma at the start, and what cavities have added */
     int32_t *element;        /* index of the lattice region that contains the particle */
     double *weight;          /* charge over the mean charge; NULL: 1 */
 } aw_particles_view;
@@ -47,7 +47,7 @@ typedef struct aw_particle_ops {
     aw_status (*offload)(void *state, const aw_particles_view *beam, const aw_fields_view *fields,
                          const aw_orbit_view *orbit);
 
-    /** Copy positions, momenta and lattice regions back to the host. */
+    /** Copy positions, momenta, gamma0 and lattice regions back to the host. */
     aw_status (*download)(void *state, const aw_particles_view *to);
 
     /** Weighted sums of dz, dx, dz dz, dz dx, dx dx relative to (z, x) [m, m^2]. */
@@ -70,9 +70,10 @@ typedef struct aw_particle_ops {
     aw_status (*gather)(void *state, const aw_particle_grid *grid, const aw_particle_gather *what,
                         double sum[2][3], size_t *lost);
 
-    /** Add factor F of the last gather to the momenta, then track for a time of cdt/c
-     *  (aw_particle_track). */
-    aw_status (*push)(void *state, double factor, double cdt, aw_particles_lost *lost);
+    /** Add factor F of the last gather to the momenta, then track for a time of cdt/c, which ends
+     *  at until/c (aw_particle_track). */
+    aw_status (*push)(void *state, double factor, double until, double cdt,
+                      aw_particles_lost *lost);
 
     /** Weighted sums of the coordinates relative to the orbit at S [m], with delta = 0 at gamma. */
     aw_status (*stats)(void *state, double S, double gamma, aw_beam_sums *sums);

@@ -111,8 +111,8 @@ static aw_status particles_download(void *state, const aw_particles_view *to)
 {
     aw_gpu_state *g = state;
     const aw_particles_view *from = &g->resident_particles->call.beam;
-    const double *const device[] = {from->z, from->x, from->pz, from->px};
-    double *const host[] = {to->z, to->x, to->pz, to->px};
+    const double *const device[] = {from->z, from->x, from->pz, from->px, from->gamma0};
+    double *const host[] = {to->z, to->x, to->pz, to->px, to->gamma0};
     aw_status status = AW_OK;
     if (to->n != from->n)
         return aw_error(AW_ERR_BACKEND, "%s: another beam is resident on it by now", g->text);
@@ -246,7 +246,8 @@ done:
     return status;
 }
 
-static aw_status particles_push(void *state, double factor, double cdt, aw_particles_lost *lost)
+static aw_status particles_push(void *state, double factor, double until, double cdt,
+                                aw_particles_lost *lost)
 {
     aw_gpu_state *g = state;
     aw_gpu_particles call = g->resident_particles->call;
@@ -254,6 +255,7 @@ static aw_status particles_push(void *state, double factor, double cdt, aw_parti
     aw_status status = AW_OK;
     call.factor = factor;
     call.cdt = cdt;
+    call.fields.until = until;
     AW_TRY(reduce(g, AW_GPU_particles_push, &call, 0, AW_GPU_PUSH, found));
     lost->kicked = particle_at(&call, found[AW_GPU_KICKED]);
     lost->turned = particle_at(&call, found[AW_GPU_TURNED]);

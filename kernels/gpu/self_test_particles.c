@@ -49,8 +49,15 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
          .exit_z = 1.5 * CDT,
          .exit_nz = 1.0,
          .ct = 1.0},
+        {.kind = AW_REGION_RF,
+         .axis_z = 1.5 * CDT,
+         .ct = 1.0,
+         .gain = 3.0,
+         .wave = 1.0 / CDT,
+         .phase = 0.5,
+         .passed = 1.5 * CDT},
         {.kind = AW_REGION_DRIFT, .ct = 1.0}};
-    const aw_fields_view fields = {region, sizeof region / sizeof *region, 100.0};
+    const aw_fields_view fields = {region, sizeof region / sizeof *region, 100.0, 0.0};
     const double place[4] = {0.1 * H, 0.2 * H, 0.6, 0.8};
     const aw_kick_times times = {.before = CDT, .now = CDT};
     double field[3 * NS * NX][4];
@@ -69,7 +76,7 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
     AW_TRY(ops->deposit(g, &grid, f->cells[0], &off_grid));
     AW_TRY(ops->gather(g, &grid, &kick, f->force_stats, &kick_lost));
     AW_TRY(ops->gather(g, &grid, &settle, f->force_stats, &kick_lost));
-    AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, &lost));
+    AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, 2.0 * CDT, &lost));
     AW_TRY(ops->stats(g, 0.0, 100.0, &f->stats));
     AW_TRY(ops->download(g, &beam));
     f->lost = off_grid != SIZE_MAX || kick_lost != SIZE_MAX || lost.kicked != SIZE_MAX ||
@@ -95,5 +102,6 @@ int aw_gpu_test_beams_agree(const aw_gpu_test_beam *a, const aw_gpu_test_beam *b
         yes && aw_gpu_agree(a->z, b->z, AW_GPU_TEST, 1) && aw_gpu_agree(a->x, b->x, AW_GPU_TEST, 1);
     yes = yes && aw_gpu_agree(a->pz, b->pz, AW_GPU_TEST, 1) &&
           aw_gpu_agree(a->px, b->px, AW_GPU_TEST, 1);
+    yes = yes && aw_gpu_agree(a->gamma0, b->gamma0, AW_GPU_TEST, 1);
     return yes && memcmp(a->element, b->element, sizeof a->element) == 0;
 }

@@ -32,6 +32,7 @@ typedef enum aw_element_kind {
     AW_SEXTUPOLE,
     AW_OCTUPOLE,
     AW_MULTIPOLE,
+    AW_CAVITY,
     AW_MARKER
 } aw_element_kind;
 
@@ -41,6 +42,13 @@ typedef enum aw_multipole_geometry {
     AW_VERTICALLY_PURE,  /* B_x + i B_y of component n is that of a straight magnet where x = 0 */
     AW_HORIZONTALLY_PURE /* component n is strength x^n/n! where y = 0 */
 } aw_multipole_geometry;
+
+/** Field of a cavity: a particle that is late by t gains e V cos(2 pi (f t + phase)). */
+typedef struct aw_rf {
+    double voltage;   /* V [V]; 0: none */
+    double frequency; /* f [Hz] */
+    double phase;     /* of the reference [rad/2pi]; 0: it gains the most */
+} aw_rf;
 
 /** One element as a lattice file gives it. */
 typedef struct aw_element {
@@ -53,6 +61,7 @@ typedef struct aw_element {
      * not that of a bend, whose angle has it. Kn1 > 0 focuses in x, Kn0 > 0 deflects to -x. */
     double strength[AW_ORDERS];
     aw_multipole_geometry geometry; /* of a bend's strengths */
+    aw_rf rf;                       /* of a cavity: a kick at its centre */
 } aw_element;
 
 /** What acts on a particle in a field region. */
@@ -60,7 +69,8 @@ typedef enum aw_region_kind {
     AW_REGION_DRIFT,
     AW_REGION_DIPOLE,    /* uniform: a circle */
     AW_REGION_MULTIPOLE, /* of an offset from the design orbit, which may be a circle */
-    AW_REGION_KICK       /* a multipole without length */
+    AW_REGION_KICK,      /* a multipole without length */
+    AW_REGION_RF         /* a cavity without length */
 } aw_region_kind;
 
 /** Field region between two planes in the lab. A particle leaves through the exit plane, which is
@@ -75,6 +85,9 @@ typedef struct aw_field_region {
     /* Coefficients of x^n, x the offset from the design orbit, in the field over p_ref without
      * that of kappa; of a kick: in that times the length. */
     double strength[AW_ORDERS];
+    /* Of a cavity: V over the rest energy, 2 pi f/c [1/m], 2 pi phase, and c times the time at
+     * which the reference passes, from the start of the run [m]. */
+    double gain, wave, phase, passed;
 } aw_field_region;
 
 /** Borrowed view of a lattice's field regions, in the order in which the beam crosses them. */
@@ -82,12 +95,14 @@ typedef struct aw_fields_view {
     const aw_field_region *region;
     int n;
     double p_ref; /* gamma beta of the reference particle */
+    double until; /* c times the time at which the tracking ends, which cavities need [m] */
 } aw_fields_view;
 
 /** One particle: lab position [m], momentum gamma beta, and the region that it is in. */
 typedef struct aw_particle {
     double z, x, pz, px;
     int32_t element;
+    double gained; /* from cavities while it is tracked [rest energies] */
 } aw_particle;
 
 /** Result of tracking a particle. */
@@ -97,10 +112,10 @@ typedef enum aw_track_status {
     AW_TRACK_NONFINITE
 } aw_track_status;
 
-/* State of a particle while it is tracked: position, direction, |p|. Paths are measured in metres,
- * not seconds, since external magnetic fields keep the speed. */
+/* State of a particle while it is tracked: position, direction, |p|, energy from cavities. Paths
+ * are measured in metres, not seconds, since external magnetic fields keep the speed. */
 typedef struct aw_track {
-    double z, x, uz, ux, p;
+    double z, x, uz, ux, p, gained;
 } aw_track;
 
 /** How far a point is beyond the exit plane of a region [m]. */
@@ -271,7 +286,46 @@ AW_FN int aw_track_kick(const aw_field_region *r, double p_ref, aw_track *f)
     return 1;
 }
 
-/** Track one particle along `path` [m], from region to region. */
+/** A cavity without length: the momentum along the design orbit changes so that the energy does by
+ *  what the cavity gives a particle that is `late` [m], and the momentum across does not.
+ *  @return 0: it moves backwards, or is stopped */
+AW_FN int aw_track_cavity(const aw_field_region *r, double late, aw_track *f)
+{
+    const double across = f->p * (f->ux * r->ct - f->uz * r->st);
+    const double along = f->p * (f->uz * r->ct + f->ux * r->st);
+    const double gain = r->gain * cos(r->wave * late + r->phase);
+    const double gamma = sqrt(1.0 + f->p * f->p);
+    /* more by (gamma + gain)^2 - gamma^2 */
+    const double square = along * along + gain * (2.0 * gamma + gain);
+    if (!(along > AW_GRAZING * f->p) || !(gamma + gain > 0.0)) return 0;
+    if (!(square > AW_GRAZING * f->p * f->p)) return 0;
+    const double onward = sqrt(square);
+    f->p = sqrt(square + across * across);
+    f->gained += gain;
+    f->uz = (onward * r->ct - across * r->st) / f->p;
+    f->ux = (onward * r->st + across * r->ct) / f->p;
+    return 1;
+}
+
+/* The same where the particle's straight line meets the plane perpendicular to the orbit. The path
+ * until the end of the tracking becomes that of the new speed. @return 0: as above */
+AW_FN int aw_track_through_cavity(const aw_field_region *r, double until, aw_track *f, double *path)
+{
+    const double cosine = f->uz * r->ct + f->ux * r->st;
+    const double along = (f->z - r->axis_z) * r->ct + (f->x - r->axis_x) * r->st;
+    if (!(cosine > AW_GRAZING)) return 0;
+    /* c times the time that is left behind the plane */
+    const double left = (*path + along / cosine) * (sqrt(1.0 + f->p * f->p) / f->p);
+    aw_track_straight(f, -along / cosine);
+    if (!aw_track_cavity(r, until - left - r->passed, f)) return 0;
+    const double onward = f->uz * r->ct + f->ux * r->st;
+    aw_track_straight(f, along / onward);
+    *path = left * (f->p / sqrt(1.0 + f->p * f->p)) - along / onward;
+    return 1;
+}
+
+/** Track one particle along `path` [m], from region to region; behind a cavity the path is that of
+ *  its new speed in the same time. */
 AW_FN aw_track_status aw_track_along(const aw_fields_view *fields, aw_track *f, int32_t *element,
                                      double path)
 {
@@ -282,6 +336,11 @@ AW_FN aw_track_status aw_track_along(const aw_fields_view *fields, aw_track *f, 
         if (last && !(f->uz * r->ct + f->ux * r->st > AW_GRAZING)) return AW_TRACK_TURNED;
         if (r->kind == AW_REGION_KICK) {
             if (!aw_track_kick(r, fields->p_ref, f)) return AW_TRACK_TURNED;
+            ++*element;
+            continue;
+        }
+        if (r->kind == AW_REGION_RF) {
+            if (!aw_track_through_cavity(r, fields->until, f, &path)) return AW_TRACK_TURNED;
             ++*element;
             continue;
         }
@@ -318,7 +377,7 @@ AW_FN int aw_particle_finite(const aw_particle *b)
 AW_FN aw_track aw_track_begin(const aw_particle *b)
 {
     const double momentum = sqrt(b->pz * b->pz + b->px * b->px);
-    const aw_track f = {b->z, b->x, b->pz / momentum, b->px / momentum, momentum};
+    const aw_track f = {b->z, b->x, b->pz / momentum, b->px / momentum, momentum, 0.0};
     return f;
 }
 
@@ -330,12 +389,13 @@ AW_FN void aw_track_end(const aw_track *f, aw_particle *b)
     const double momentum = f->p * (1.5 - 0.5 * (f->uz * f->uz + f->ux * f->ux));
     b->z = f->z;
     b->x = f->x;
+    b->gained += f->gained;
     if (f->uz == b->pz / f->p && f->ux == b->px / f->p) return;
     b->pz = momentum * f->uz;
     b->px = momentum * f->ux;
 }
 
-/** Track a particle for a time; cdt is c times that time [m]. */
+/** Track a particle for a time, up to fields->until; cdt is c times that time [m]. */
 AW_FN aw_track_status aw_particle_track(const aw_fields_view *fields, aw_particle *b, double cdt)
 {
     aw_track f = aw_track_begin(b);

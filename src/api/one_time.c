@@ -59,8 +59,8 @@ static aw_status make_machine(const aw_plane *plane, machine *m)
     AW_TRY(m->region ? AW_OK : AW_ERR_NOMEM);
     reverse(m->lattice, m->region);
     m->given = plane;
-    m->ahead = aw_lattice_fields(m->lattice);
-    m->back = (aw_fields_view){m->region, m->lattice->regions, m->lattice->p_ref};
+    m->ahead = aw_lattice_fields(m->lattice, 0.0);
+    m->back = (aw_fields_view){m->region, m->lattice->regions, m->lattice->p_ref, 0.0};
     m->plane = aw_orbit_at(&m->lattice->orbit, plane->s);
 done:
     return status;

@@ -104,6 +104,17 @@ static void print_table(const aw_config *config, const aw_optics *optics)
     }
 }
 
+/* How the bunch changes where cavities change its chirp; each of them by R65, if nothing that is
+ * dispersive comes between. */
+static void print_cavities(const aw_config *config, const aw_optics_point *end)
+{
+    aw_info("cavities: delta is that at the start, where the chirp is h = %g /m; at the end "
+            "R55 = %.4g,",
+            config->beam.chirp, end->R55);
+    aw_info("R65 = %.4g /m, R66 = %.4g: R55 - h R56 = %.4g, and the chirp is %.4g /m", end->R65,
+            end->R66, end->compression, aw_optics_chirp(end, &config->beam));
+}
+
 static void print_optics(const aw_config *config)
 {
     char chirp[80] = "";
@@ -119,10 +130,12 @@ static void print_optics(const aw_config *config)
         return;
     }
     print_table(config, optics);
-    const double compression = optics->point[optics->n - 1].compression;
-    if (compression != 1.0)
+    const aw_optics_point *end = &optics->point[optics->n - 1];
+    if (end->R65 != 0.0 && !rigid)
+        print_cavities(config, end);
+    else if (end->compression != 1.0)
         snprintf(chirp, sizeof chirp, "; chirp h = %g /m: 1 - h R56 = %.4g at the end",
-                 config->beam.chirp, compression);
+                 config->beam.chirp, end->compression);
     if (config->lattice->orbit.n > 1)
         aw_info("L_o: overtaking length of the shortest bunch in the bend%s", chirp);
     print_compressed(config, optics);

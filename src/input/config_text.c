@@ -88,8 +88,10 @@ static int same_numbers(const double *x, const double *y, size_t n)
 
 static int same_element(const aw_element *a, const aw_element *b)
 {
-    const double x[] = {a->length, a->angle, a->e1, a->e2};
-    const double y[] = {b->length, b->angle, b->e1, b->e2};
+    const double x[] = {a->length,     a->angle,        a->e1,      a->e2,
+                        a->rf.voltage, a->rf.frequency, a->rf.phase};
+    const double y[] = {b->length,     b->angle,        b->e1,      b->e2,
+                        b->rf.voltage, b->rf.frequency, b->rf.phase};
     return a->kind == b->kind && a->geometry == b->geometry &&
            same_numbers(x, y, sizeof x / sizeof *x) &&
            same_numbers(a->strength, b->strength, AW_ORDERS);
@@ -136,6 +138,14 @@ static void put_strengths(FILE *out, const aw_element *e, int main)
     if (before[2] == '\0') fputc('}', out);
 }
 
+static void put_rf(FILE *out, const aw_rf *rf)
+{
+    put_parameter(out, ", RFP: {", "frequency", rf->frequency);
+    put_parameter(out, ", ", "voltage", rf->voltage);
+    put_parameter(out, ", ", "phase", rf->phase);
+    fputs(", zero_phase: ACCELERATING}", out);
+}
+
 /* The parameters of an element. Length and angle define a bend exactly; pals_schema, which does not
  * know the angle, needs the curvature. */
 static void put_element(FILE *out, const aw_element *e)
@@ -146,7 +156,7 @@ static void put_element(FILE *out, const aw_element *e)
     } kinds[] = {[AW_DRIFT] = {"Drift", -1},          [AW_BEND] = {"SBend", -1},
                  [AW_QUADRUPOLE] = {"Quadrupole", 1}, [AW_SEXTUPOLE] = {"Sextupole", 2},
                  [AW_OCTUPOLE] = {"Octupole", 3},     [AW_MULTIPOLE] = {"Multipole", -1},
-                 [AW_MARKER] = {"Marker", -1}};
+                 [AW_CAVITY] = {"RFCavity", -1},      [AW_MARKER] = {"Marker", -1}};
     double curvature = e->angle / e->length;
     fprintf(out, "{kind: %s", kinds[e->kind].name);
     if (e->kind != AW_MARKER) put_parameter(out, ", ", "length", e->length);
@@ -159,6 +169,7 @@ static void put_element(FILE *out, const aw_element *e)
             fputs(", multipole_geometry: horizontally_pure", out);
         fputc('}', out);
     }
+    if (e->kind == AW_CAVITY) put_rf(out, &e->rf);
     put_strengths(out, e, kinds[e->kind].main);
     fputc('}', out);
 }

@@ -8,6 +8,7 @@
 
 #include "src/base/units.h"
 #include "src/pals/bend_file.h"
+#include "src/pals/cavity_file.h"
 #include "src/pals/multipole_file.h"
 #include "src/pals/passive_file.h"
 
@@ -198,38 +199,29 @@ static int read_multipole(const aw_element_reader *r, const aw_spec *spec, aw_el
     return 1;
 }
 
-/* Nothing in the program follows a change of the beam's energy: the reference momentum sets all
- * fields, and the history of the self-field has one energy. */
-static int check_voltage(const aw_element_reader *r, const aw_spec *spec, const char *key)
-{
-    char shown[AW_YAML_SHOW];
-    const aw_yaml_node *node = aw_spec_get(spec, "RFP", key);
-    double value = 0.0;
-    if (!node) return 1;
-    if (!aw_yaml_number(r->errors, node, "0", &value)) return 0;
-    if (value == 0.0) return 1;
-    aw_yaml_error(r->errors, node,
-                  "%s accelerates, which is not supported: the self-field is that of a beam whose "
-                  "energy no cavity changes (expected 0; or start behind the cavity, with "
-                  "beam.file)",
-                  aw_yaml_show(node, shown));
-    return 0;
-}
-
-/* A cavity that is switched off: a drift. */
-static int read_cavity(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+/* The field of either kind of cavity; only one along the axis is modelled. */
+static int read_rf(const aw_element_reader *r, const aw_spec *spec, int crab, aw_element *out)
 {
     static const char *const words[] = {COMMON, "RFP", "MagneticMultipoleP", "SolenoidP"};
-    static const char *const rf[] = {"frequency", "harmon",          "voltage",     "gradient",
-                                     "phase",     "multipass_phase", "cavity_type", "num_cells",
-                                     "n_cell",    "zero_phase"};
+    size_t n = 0;
+    const char *const *rf = aw_cavity_words(&n);
     check_keys(r, spec, words, COUNT(words));
-    int good = check_group(r, spec, "RFP", rf, COUNT(rf));
+    int good = check_group(r, spec, "RFP", rf, n);
     good &= aw_neutral_group(r, spec, "MagneticMultipoleP");
     good &= aw_neutral_group(r, spec, "SolenoidP");
-    good &= check_voltage(r, spec, "voltage");
-    good &= check_voltage(r, spec, "gradient");
-    return read_length(r, spec, &out->length) && good;
+    good &= read_length(r, spec, &out->length);
+    if (!good) return 0;
+    return crab ? aw_cavity_check_off(r, spec) : aw_cavity_read(r, spec, out);
+}
+
+static int read_cavity(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    return read_rf(r, spec, 0, out);
+}
+
+static int read_crab_cavity(const aw_element_reader *r, const aw_spec *spec, aw_element *out)
+{
+    return read_rf(r, spec, 1, out);
 }
 
 static int read_any_bend(const aw_element_reader *r, const aw_spec *spec, int rectangular,
@@ -256,7 +248,8 @@ static int read_rectangular_bend(const aw_element_reader *r, const aw_spec *spec
     return read_any_bend(r, spec, 1, out);
 }
 
-const char aw_element_kinds[] = "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker";
+const char aw_element_kinds[] =
+    "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, RFCavity, Marker";
 
 /* The kinds of elements. BeginningEle is read by aw_beginning_read. */
 static const struct {
@@ -282,8 +275,8 @@ static const struct {
              {"Collimator", AW_DRIFT, read_passive},
              {"Kicker", AW_DRIFT, read_passive},
              {"ACKicker", AW_DRIFT, read_passive},
-             {"RFCavity", AW_DRIFT, read_cavity},
-             {"CrabCavity", AW_DRIFT, read_cavity},
+             {"RFCavity", AW_CAVITY, read_cavity},
+             {"CrabCavity", AW_DRIFT, read_crab_cavity},
              {"Solenoid", AW_DRIFT, read_passive},
              {"Patch", AW_DRIFT, read_passive},
              {"FloorShift", AW_DRIFT, read_passive}};
@@ -327,6 +320,7 @@ int aw_element_read(const aw_element_reader *r, const aw_spec *spec, const char 
         out->kind = AW_MARKER;
         memset(out->strength, 0, sizeof out->strength);
     }
+    if (out->kind == AW_CAVITY && !aw_element_acts(out)) out->kind = AW_DRIFT;
     if (out->kind == AW_BEND && !aw_element_acts(out)) {
         out->kind = AW_DRIFT;
         out->e1 = out->e2 = 0.0;

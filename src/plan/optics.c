@@ -11,18 +11,36 @@
 #define STEP_X 1e-6
 #define STEP_SLOPE 1e-6
 #define STEP_DELTA 3e-4
+/* Step in s over sigma_s: truncation is a hundredth of the square of the bunch's phase in a cavity
+ * over 6, rounding 1e-16 of the lattice's extent over the step. */
+#define STEP_BY_SIGMA_S 0.1
 /* Planes of a bend in which the bunch is looked at. */
 #define PARTS 8
 /* Arc lengths of elements and of regions, which are summed differently, agree to this [m]. */
 #define SAME_S 1e-9
 
-enum { CENTRE, X_PLUS, X_MINUS, SLOPE_PLUS, SLOPE_MINUS, DELTA_PLUS, DELTA_MINUS, PROBES };
-enum { C_X, C_SLOPE, C_BEHIND, COORDINATES };
+/* Those from S_PLUS on are for lattices with cavities; BOTH differ in s and delta. */
+enum {
+    CENTRE,
+    X_PLUS,
+    X_MINUS,
+    SLOPE_PLUS,
+    SLOPE_MINUS,
+    DELTA_PLUS,
+    DELTA_MINUS,
+    S_PLUS,
+    S_MINUS,
+    BOTH_PLUS,
+    BOTH_MINUS,
+    PROBES
+};
+enum { C_X, C_SLOPE, C_BEHIND, C_DELTA, COORDINATES };
 
 /* A particle, and its path less that of the design orbit, up to where it is [m]. */
 typedef struct probe {
     aw_track at;
     double excess;
+    double delta;
     double faster; /* its speed over the reference's, less 1 */
 } probe;
 
@@ -32,6 +50,8 @@ typedef struct walk {
     const aw_beam_params *beam;
     int rigid;
     int region, piece; /* in which the probes are; of the orbit */
+    int probes;        /* those in use */
+    double step_s;     /* [m] */
     probe probe[PROBES];
     aw_optics *out;
 } walk;
@@ -54,17 +74,39 @@ int aw_optics_fully_compressed(const aw_optics_point *p, const aw_beam_params *b
     return p->compression != 1.0 && fabs(p->compression) * beam->sigma_s <= p->sigma_s_energy;
 }
 
+static double beta_of(double gamma) { return sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma)); }
+
+static double faster_of(double gamma_mean, double delta)
+{
+    const double gamma = gamma_mean * (1.0 + delta);
+    const double beta_mean = beta_of(gamma_mean), beta = beta_of(gamma);
+    const double squares = delta * (2.0 + delta) / (gamma * gamma); /* beta^2 - beta_mean^2 */
+    return squares / (beta_mean * (beta + beta_mean));
+}
+
 static probe probe_of(double gamma_mean, double x, double slope, double delta)
 {
     const double gamma = gamma_mean * (1.0 + delta), norm = sqrt(1.0 + slope * slope);
-    const double beta_mean = sqrt((1.0 - 1.0 / gamma_mean) * (1.0 + 1.0 / gamma_mean));
-    const double beta = sqrt((1.0 - 1.0 / gamma) * (1.0 + 1.0 / gamma));
-    const double squares = delta * (2.0 + delta) / (gamma * gamma); /* beta^2 - beta_mean^2 */
     return (probe){.at = {.x = x,
                           .uz = 1.0 / norm,
                           .ux = slope / norm,
                           .p = sqrt((gamma - 1.0) * (gamma + 1.0))},
-                   .faster = squares / (beta_mean * (beta + beta_mean))};
+                   .delta = delta,
+                   .faster = faster_of(gamma_mean, delta)};
+}
+
+/* The same probe, which starts `s` ahead: up to the first cavity its motion is the same. */
+static probe ahead_by(probe p, double s)
+{
+    p.excess -= s;
+    return p;
+}
+
+static int has_cavity(const aw_lattice *lattice)
+{
+    for (int i = 0; i < lattice->regions; ++i)
+        if (lattice->region[i].kind == AW_REGION_RF) return 1;
+    return 0;
 }
 
 static void start_probes(walk *w)
@@ -77,6 +119,12 @@ static void start_probes(walk *w)
     w->probe[SLOPE_MINUS] = probe_of(gamma, 0.0, -STEP_SLOPE, 0.0);
     w->probe[DELTA_PLUS] = probe_of(gamma, 0.0, 0.0, STEP_DELTA);
     w->probe[DELTA_MINUS] = probe_of(gamma, 0.0, 0.0, -STEP_DELTA);
+    w->step_s = STEP_BY_SIGMA_S * w->beam->sigma_s;
+    w->probe[S_PLUS] = ahead_by(w->probe[CENTRE], w->step_s);
+    w->probe[S_MINUS] = ahead_by(w->probe[CENTRE], -w->step_s);
+    w->probe[BOTH_PLUS] = ahead_by(w->probe[DELTA_PLUS], w->step_s);
+    w->probe[BOTH_MINUS] = ahead_by(w->probe[DELTA_MINUS], -w->step_s);
+    w->probes = has_cavity(w->lattice) ? PROBES : S_PLUS;
 }
 
 /* to_exit in a multipole. */
@@ -110,19 +158,6 @@ static double to_exit(const aw_field_region *r, double p_ref, aw_track *f)
     return path;
 }
 
-/* Move all probes through the rest of their region. @return 0: one does not reach its end */
-static int cross_region(walk *w)
-{
-    const aw_field_region *r = &w->lattice->region[w->region++];
-    int reached = 1;
-    for (int i = 0; i < PROBES; ++i) {
-        const double path = to_exit(r, w->lattice->p_ref, &w->probe[i].at);
-        w->probe[i].excess += path - r->length;
-        reached = reached && isfinite(path);
-    }
-    return reached;
-}
-
 /* Where the straight line of a particle meets the plane perpendicular to the orbit at `plane`.
  * @param[in] way  from the start [m] */
 static void observe(const probe *p, const aw_orbit_point *plane, double way, double c[COORDINATES])
@@ -134,6 +169,42 @@ static void observe(const probe *p, const aw_orbit_point *plane, double way, dou
     c[C_X] = dx * plane->ct - dz * plane->st + path * across;
     c[C_SLOPE] = across / along;
     c[C_BEHIND] = p->excess + path - way * p->faster;
+    c[C_DELTA] = p->delta;
+}
+
+/* The kick of a cavity, for a probe that stays where it is.
+ * @param[in] way  from the start to the cavity [m] */
+static int cross_cavity(const walk *w, const aw_field_region *r, double way, probe *p)
+{
+    const aw_orbit_point plane = {.z = r->axis_z, .x = r->axis_x, .ct = r->ct, .st = r->st};
+    const double gamma = w->beam->gamma, slower = 1.0 / beta_of(gamma);
+    double c[COORDINATES];
+    observe(p, &plane, way, c);
+    if (!aw_track_cavity(r, c[C_BEHIND] * slower + (way * slower - r->passed), &p->at)) return 0;
+    const double delta = sqrt(1.0 + p->at.p * p->at.p) / gamma - 1.0;
+    const double faster = faster_of(gamma, delta);
+    p->excess += way * (faster - p->faster); /* it has its new speed from here on */
+    p->delta = delta;
+    p->faster = faster;
+    return 1;
+}
+
+/* Move all probes through the rest of their region. @return 0: one does not reach its end */
+static int cross_region(walk *w)
+{
+    const aw_field_region *r = &w->lattice->region[w->region++];
+    int reached = 1;
+    for (int i = 0; i < w->probes; ++i) {
+        probe *p = &w->probe[i];
+        if (r->kind == AW_REGION_RF) {
+            reached = reached && cross_cavity(w, r, r->S - w->lattice->begin, p);
+            continue;
+        }
+        const double path = to_exit(r, w->lattice->p_ref, &p->at);
+        p->excess += path - r->length;
+        reached = reached && isfinite(path);
+    }
+    return reached;
 }
 
 /* Point of the design orbit; S never falls from call to call. */
@@ -161,7 +232,7 @@ static int observe_all(walk *w, double S, double c[PROBES][COORDINATES])
     cut.exit_x = plane.x;
     cut.exit_nz = plane.ct;
     cut.exit_nx = plane.st;
-    for (int i = 0; i < PROBES; ++i) {
+    for (int i = 0; i < w->probes; ++i) {
         probe p = w->probe[i];
         if (inside) p.excess += to_exit(&cut, lat->p_ref, &p.at) - (S - cut.S);
         observe(&p, &plane, S - lat->begin, c[i]);
@@ -175,15 +246,40 @@ static double slope_of(double c[PROBES][COORDINATES], int plus, int coordinate, 
     return (c[plus][coordinate] - c[plus + 1][coordinate]) / (2.0 * step);
 }
 
-/* Coefficient of delta^2. */
-static double curve_of(double c[PROBES][COORDINATES], int coordinate)
+/* Coefficient of the square of what probes differ by. */
+static double curve_of(double c[PROBES][COORDINATES], int plus, int coordinate, double step)
 {
-    const double *up = c[DELTA_PLUS], *down = c[DELTA_MINUS], *mid = c[CENTRE];
+    const double *up = c[plus], *down = c[plus + 1], *mid = c[CENTRE];
     return 0.5 * ((up[coordinate] - mid[coordinate]) + (down[coordinate] - mid[coordinate])) /
-           (STEP_DELTA * STEP_DELTA);
+           (step * step);
 }
 
-static void fill_map(double c[PROBES][COORDINATES], aw_optics_point *p)
+/* Coefficient of s delta. */
+static double mixed_of(double c[PROBES][COORDINATES], int coordinate, double step_s)
+{
+    const double both = curve_of(c, BOTH_PLUS, coordinate, 1.0);
+    return (both - curve_of(c, S_PLUS, coordinate, 1.0) -
+            curve_of(c, DELTA_PLUS, coordinate, 1.0)) /
+           (step_s * STEP_DELTA);
+}
+
+/* What depends on the place of a particle in the bunch; without cavities only that place does. */
+static void fill_cavity_map(const walk *w, double c[PROBES][COORDINATES], aw_optics_point *p)
+{
+    const double step = w->step_s;
+    p->R55 = p->R66 = 1.0;
+    if (w->probes < PROBES) return;
+    p->R15 = slope_of(c, S_PLUS, C_X, step);
+    p->R55 = -slope_of(c, S_PLUS, C_BEHIND, step);
+    p->R65 = slope_of(c, S_PLUS, C_DELTA, step);
+    p->R66 = slope_of(c, DELTA_PLUS, C_DELTA, STEP_DELTA);
+    p->T155 = curve_of(c, S_PLUS, C_X, step);
+    p->T156 = mixed_of(c, C_X, step);
+    p->T555 = curve_of(c, S_PLUS, C_BEHIND, step);
+    p->T556 = mixed_of(c, C_BEHIND, step);
+}
+
+static void fill_map(const walk *w, double c[PROBES][COORDINATES], aw_optics_point *p)
 {
     p->R11 = slope_of(c, X_PLUS, C_X, STEP_X);
     p->R21 = slope_of(c, X_PLUS, C_SLOPE, STEP_X);
@@ -194,8 +290,35 @@ static void fill_map(double c[PROBES][COORDINATES], aw_optics_point *p)
     p->R16 = slope_of(c, DELTA_PLUS, C_X, STEP_DELTA);
     p->R26 = slope_of(c, DELTA_PLUS, C_SLOPE, STEP_DELTA);
     p->R56 = slope_of(c, DELTA_PLUS, C_BEHIND, STEP_DELTA);
-    p->T166 = curve_of(c, C_X);
-    p->T566 = curve_of(c, C_BEHIND);
+    p->T166 = curve_of(c, DELTA_PLUS, C_X, STEP_DELTA);
+    p->T566 = curve_of(c, DELTA_PLUS, C_BEHIND, STEP_DELTA);
+    fill_cavity_map(w, c, p);
+}
+
+/* Longitudinal motion of a bunch whose s and uncorrelated delta are normal: what one rms of either
+ * does to s and x, and the coefficients of their squares and their product [m]. */
+typedef struct along {
+    double s[2], x[2];
+    double ss[3], xx[3];
+} along;
+
+static along along_of(const aw_beam_params *b, const aw_optics_point *p)
+{
+    const double h = b->chirp, a = b->sigma_s, u = b->energy_spread;
+    return (along){
+        .s = {(p->R55 - h * p->R56) * a, -p->R56 * u},
+        .x = {(p->R15 + h * p->R16) * a, p->R16 * u},
+        .ss = {-(p->T555 + h * p->T556 + h * h * p->T566) * a * a,
+               -(p->T556 + 2.0 * h * p->T566) * a * u, -p->T566 * u * u},
+        .xx = {(p->T155 + h * p->T156 + h * h * p->T166) * a * a,
+               (p->T156 + 2.0 * h * p->T166) * a * u, p->T166 * u * u},
+    };
+}
+
+/* Variance of a quadratic form of two normal variables. */
+static double variance_of(const double q[3])
+{
+    return 2.0 * q[0] * q[0] + q[1] * q[1] + 2.0 * q[2] * q[2];
 }
 
 /* Twiss functions, and the rms sizes of a beam whose s, x, x' and uncorrelated delta are normal. */
@@ -207,8 +330,7 @@ static void fill_beam(const walk *w, aw_optics_point *p)
     const double xx = has_angles ? b->emittance * beta : b->sigma_x * b->sigma_x;
     const double xa = has_angles ? -b->emittance * alpha : 0.0;
     const double aa = has_angles ? b->emittance * gamma : 0.0;
-    const double chirped = b->chirp * b->sigma_s, spread = b->energy_spread;
-    const double dd = chirped * chirped + spread * spread;
+    const along l = along_of(b, p);
     p->beta_x = has_angles ? p->R11 * p->R11 * beta - 2.0 * p->R11 * p->R12 * alpha +
                                  p->R12 * p->R12 * gamma
                            : NAN;
@@ -221,15 +343,14 @@ static void fill_beam(const walk *w, aw_optics_point *p)
     p->compression = 1.0;
     p->sigma_s_rest = p->sigma_s_energy = 0.0;
     if (w->rigid) return;
-    /* delta^2 of a normal delta varies by twice the square of its variance */
-    const double energy = p->R56 * p->R56 * spread * spread + 2.0 * p->T566 * p->T566 * dd * dd;
+    const double energy = l.s[1] * l.s[1] + variance_of(l.ss);
     const double across = p->R51 * p->R51 * xx + 2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa;
-    p->compression = 1.0 - b->chirp * p->R56;
+    p->compression = p->R55 - b->chirp * p->R56;
     p->sigma_s_energy = sqrt(energy);
     p->sigma_s_rest = sqrt(energy + fmax(across, 0.0));
     p->sigma_s = hypot(p->compression * b->sigma_s, p->sigma_s_rest);
     p->sigma_x = sqrt(p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa + p->R12 * p->R12 * aa +
-                      p->R16 * p->R16 * dd + 2.0 * p->T166 * p->T166 * dd * dd);
+                      l.x[0] * l.x[0] + l.x[1] * l.x[1] + variance_of(l.xx));
 }
 
 static int add_point(walk *w, const aw_optics_point *where)
@@ -238,7 +359,7 @@ static int add_point(walk *w, const aw_optics_point *where)
     double c[PROBES][COORDINATES];
     *p = *where;
     if (!observe_all(w, p->S, c)) return 0;
-    fill_map(c, p);
+    fill_map(w, c, p);
     fill_beam(w, p);
     w->out->n++;
     return 1;
@@ -332,18 +453,21 @@ aw_optics_shape aw_optics_shape_of(const aw_beam_params *b, const aw_optics_poin
     const double xx = has_angles ? b->emittance * b->beta_x : b->sigma_x * b->sigma_x;
     const double xa = has_angles ? -b->emittance * b->alpha_x : 0.0;
     const double aa = has_angles ? b->emittance * gamma : 0.0;
-    const double length = p->compression * b->sigma_s, chirped = b->chirp * b->sigma_s;
-    const double spread = b->energy_spread, dd = chirped * chirped + spread * spread;
+    const along l = along_of(b, p);
     const double across =
         p->R51 * p->R11 * xx + (p->R51 * p->R12 + p->R52 * p->R11) * xa + p->R52 * p->R12 * aa;
-    return (aw_optics_shape){
-        .ss = length * length + p->R56 * p->R56 * spread * spread + p->R51 * p->R51 * xx +
-              2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa,
-        .sx = length * p->R16 * chirped - p->R56 * p->R16 * spread * spread - across,
-        .xx = p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa + p->R12 * p->R12 * aa +
-              p->R16 * p->R16 * dd,
-        .bend_s = -p->T566 * dd,
-        .bend_x = p->T166 * dd};
+    return (aw_optics_shape){.ss = l.s[0] * l.s[0] + l.s[1] * l.s[1] + p->R51 * p->R51 * xx +
+                                   2.0 * p->R51 * p->R52 * xa + p->R52 * p->R52 * aa,
+                             .sx = l.s[0] * l.x[0] + l.s[1] * l.x[1] - across,
+                             .xx = p->R11 * p->R11 * xx + 2.0 * p->R11 * p->R12 * xa +
+                                   p->R12 * p->R12 * aa + l.x[0] * l.x[0] + l.x[1] * l.x[1],
+                             .bend_s = l.ss[0] + l.ss[2],
+                             .bend_x = l.xx[0] + l.xx[2]};
+}
+
+double aw_optics_chirp(const aw_optics_point *p, const aw_beam_params *beam)
+{
+    return (p->R65 + p->R66 * beam->chirp) / p->compression;
 }
 
 void aw_optics_free(aw_optics *optics)

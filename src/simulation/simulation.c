@@ -141,7 +141,7 @@ void aw_simulation_free(aw_simulation *sim)
 aw_status aw_simulation_offload(aw_simulation *sim)
 {
     const aw_lattice *lattice = sim->config->lattice;
-    const aw_fields_view fields = aw_lattice_fields(lattice);
+    const aw_fields_view fields = aw_lattice_fields(lattice, 0.0);
     if (sim->config->motion == AW_MOTION_RIGID || sim->line) return AW_OK;
     aw_simulation_command(sim, AW_COMMAND_OFFLOAD);
     return aw_particles_offload(sim->particles, &fields, &lattice->orbit, &sim->device);
@@ -327,6 +327,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     const int64_t ticks = next_ticks(sim);
     const double S = aw_schedule_S(sim->schedule, sim->tick + ticks);
     const double cdt = aw_schedule_ct(sim->schedule, ticks), half = kicked ? 0.5 * cdt : 0.0;
+    sim->particles->ct = aw_simulation_ct(sim); /* also in a run that was resumed */
     if (config->motion == AW_MOTION_RIGID)
         status = aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S);
     else

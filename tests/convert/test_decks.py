@@ -222,12 +222,26 @@ class Decks(ConvertCase):
         self.refused("s.mad8", "s.mad8:1: S: SEXT: its field is not normal in the plane y",
                      options=("--energy", "1e9", "--plane", "y"))
 
+    def chirp_of_cavities(self):
+        """R65 [1/m] of the converted lattice, as the program has it."""
+        write("run.yaml", "lattice: out.pals.yaml\nmotion: external\nbeam: {charge_C: 1.0e-10, "
+              "particles: 1000, sigma_s_m: 1.0e-4, sigma_x_m: 1.0e-4}\n")
+        done = program("inspect", "run.yaml", "--no-timing")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = re.search(r"R65 = (\S+) /m", done.stdout + done.stderr)
+        self.assertIsNotNone(found, done.stdout + done.stderr)
+        return float(found.group(1))
+
     def test_cavities(self):
         """The crest of elegant is at 90 degrees; a cavity that accelerates is refused."""
         text = "R: RFCA, L=1, VOLT=1e7, PHASE={}, FREQ=1.3e9\nD: DRIF, L=1\nL: LINE=(R,D)\n"
         out = self.deck("rf.lte", text.format("180"), "--energy", "1e9")
         self.assertIn("RFP: {frequency: 1300000000.0, voltage: 10000000.0, phase: 0.25, "
                       "zero_phase: ACCELERATING}", out)
+        # V sin(omega t + 180 degree): the head gains. 1e7/1e9 2 pi 1.3e9/c, to the digits shown
+        self.assertAlmostEqual(self.chirp_of_cavities(), 0.2725, delta=1e-4)
+        self.deck("rf.lte", text.format("0"), "--energy", "1e9")
+        self.assertAlmostEqual(self.chirp_of_cavities(), -0.2725, delta=1e-4)
         write("rf.lte", text.format("90"))
         self.refused("rf.lte", "rf.lte:1: R: the cavity changes the reference energy",
                      options=("--energy", "1e9"))

@@ -5,6 +5,7 @@ usage: test_ocelot.py DIRECTORY   (of python.c, an empty one; AW_ARCWAKE is the 
 """
 import contextlib
 import io
+import re
 import runpy
 import unittest
 
@@ -48,6 +49,12 @@ tws.E = 0.5
 cell = [Drift(l=1.0), RBend(l=0.4, angle=0.1, e1=0.02, eid='R'), Quadrupole(l=0.3, k1=-2.0),
         [SBend(l=0.5, angle=-0.1, k1=0.6, e2=0.05, eid='S'), Drift(l=0.5)], Hcor(l=0.1, eid='C')]
 """
+CAVITY = """\
+from ocelot import *
+tws = Twiss()
+tws.E = 0.5
+cell = [Cavity(l=0.5, v=0.02, freq=2.856e9, phi=-90.0, eid='C'), Drift(l=1.0)]
+"""
 
 
 class OcelotDecks(ConvertCase):
@@ -85,6 +92,15 @@ class OcelotDecks(ConvertCase):
         self.assertTrue(abs(ours[4, 5] - 0.0200) <= 1e-4, ours[4, 5])
         self.refused("xfel.py", "xfel.py:6: BB.393.B2: BEND: its field is not normal in the plane",
                      options=("--line", "bc2"), lines=4)
+
+    def test_the_sign_of_a_cavity_s_phase(self):
+        """R65 of Ocelot's cavity against V cos(2 pi (f t + phase)) with the phase of the file."""
+        out = self.deck("rf.py", CAVITY)
+        phase = float(re.search(r"phase: ([-+.e0-9]+)", out).group(1))
+        theirs = self.map_of("rf.py", 0.5)[5, 4]  # by s, the distance ahead, which is -tau
+        ours = 2.0 * np.pi * 2.856e9 / 299792458.0 * 0.02 / 0.5 * np.sin(2.0 * np.pi * phase)
+        # beta = 1 - 5e-7, and another mass of the electron
+        self.assertTrue(abs(theirs - ours) <= 2e-6 * abs(ours), (theirs, ours))
 
     def test_bad_decks(self):
         self.refused(write("a.py", "1/0\n"), "a.py: ZeroDivisionError: division by zero")

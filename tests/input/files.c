@@ -52,9 +52,12 @@ const char *const magnet_items = ITEM("z", "Sextupole",
             "length: 0.3, BendP: {g_ref: 0.1, multipole_geometry: HORIZONTALLY_PURE}, "
             "MagneticMultipoleP: {Kn1: -0.7, Bn2L: 3.3}")
             ITEM("v", "Bend", "length: 0.3, BendP: {g_ref: -0.1}, MagneticMultipoleP: {Kn1L: 0.11}")
-                ITEM("d", "RFCavity", "length: 1, RFP: {voltage: 0, frequency: 1.3e9}") ITEM(
-                    "f", "Bend",
-                    "length: 0.3, BendP: {angle_ref: 0, e1: 0.1}, MagneticMultipoleP: {Kn1: 1}");
+                ITEM("d", "RFCavity", "length: 1, RFP: {voltage: 0, frequency: 1.3e9}")
+                    ITEM("r", "RFCavity",
+                         "length: 0.7, RFP: {gradient: -2.7e7, frequency: 1.3e9, phase: 0.75}")
+                        ITEM("f", "Bend",
+                             "length: 0.3, BendP: {angle_ref: 0, e1: 0.1}, "
+                             "MagneticMultipoleP: {Kn1: 1}");
 
 const char *const good_lattice =
     "PALS:\n"                  /* line 1 */

@@ -680,7 +680,7 @@ static void the_lattice_reads_back_from_the_text(void **state)
     aw_config *c = read_items(items);
     aw_config *again = read_alone(c);
     assert_same(c, again);
-    assert_int_equal(c->lattice->n, 22);
+    assert_int_equal(c->lattice->n, 23);
     assert_string_equal(again->lattice_name, "line");
     assert_null(again->lattice_path);
     aw_config_free(again);

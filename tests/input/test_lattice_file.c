@@ -229,19 +229,78 @@ static void wrong_multipoles_are_refused(void **state)
 static void a_cavity_that_accelerates_is_refused(void **state)
 {
     (void)state;
-    refused_item("{kind: RFCavity, length: 1, RFP: {voltage: 1e6, frequency: 1.3e9}}",
-                 "7:59: main.line.q.RFP.voltage: '1e6' accelerates, which is not supported: the "
-                 "self-field is that of a beam whose energy no cavity changes (expected 0; or "
-                 "start behind the cavity, with beam.file)");
-    refused_item("{kind: RFCavity, length: 1, RFP: {gradient: 1e6}}",
-                 "7:60: main.line.q.RFP.gradient: '1e6' accelerates, which is not supported: the "
-                 "self-field is that of a beam whose energy no cavity changes (expected 0; or "
+    refused_item(
+        "{kind: RFCavity, length: 1, RFP: {voltage: 1e6, frequency: 1.3e9}}",
+        "7:59: main.line.q.RFP.voltage: '1e6' at phase 0 changes the reference energy by "
+        "1e+06 eV, and a lattice has one (expected a zero crossing, phase +-0.25; or start "
+        "behind the cavity, with beam.file)");
+    refused_item("{kind: RFCavity, length: 2, RFP: {gradient: 1e6, frequency: 1.3e9, phase: 0.2}}",
+                 "7:60: main.line.q.RFP.gradient: '1e6' at phase 0.2 changes the reference energy "
+                 "by 618034 eV, and a lattice has one (expected a zero crossing, phase +-0.25; or "
                  "start behind the cavity, with beam.file)");
     refused_item("{kind: RFCavity, length: 1, RFP: {voltag: 1e6}}",
                  "7:50: main.line.q.RFP.voltag: unknown key (expected voltage?)");
     refused_item("{kind: Solenoid, length: 1, SolenoidP: {Ksol: 0.1}}",
                  "7:62: main.line.q.SolenoidP.Ksol: '0.1' is not supported here (expected 0, or "
                  "none)");
+}
+
+static void a_cavity_that_is_not_described_is_refused(void **state)
+{
+#define RF(keys) "{kind: RFCavity, length: 1, RFP: {voltage: 1e6, " keys "}}"
+    (void)state;
+    refused_item(RF("phase: 0.25"), "7:13: main.line.q: RFP.frequency is missing (expected a "
+                                    "frequency in Hz, e.g. 1.3e9)");
+    refused_item(RF("phase: 0.25, frequency: 0"),
+                 "7:88: main.line.q.RFP.frequency: '0' is not positive (expected a frequency in "
+                 "Hz, e.g. 1.3e9)");
+    refused_item(RF("phase: 0.25, frequency: 1e9, harmon: 3"),
+                 "7:101: main.line.q.RFP.harmon: '3' is not supported: a line has no revolution "
+                 "frequency (expected frequency)");
+    refused_item(RF("phase: 0.25, frequency: 1e9, multipass_phase: 0.5"),
+                 "7:110: main.line.q.RFP.multipass_phase: '0.5' is not supported: a line is passed "
+                 "once (expected 0)");
+    refused_item(RF("frequency: 1e9, zero_phase: ABOVE_TRANSITION"),
+                 "7:92: main.line.q.RFP.zero_phase: 'ABOVE_TRANSITION' is not supported (expected "
+                 "ACCELERATING, and a phase from the crest)");
+    refused_item(RF("frequency: 1e9, phase: 90 deg"),
+                 "7:87: main.line.q.RFP.phase: '90 deg' is not a plain number (expected a phase in "
+                 "rad/2pi, e.g. -0.25)");
+    refused_item(RF("frequency: 1e9, phase: 0.25, gradient: 2e6"),
+                 "7:103: main.line.q.RFP.gradient: times the length is 2000000 V, but voltage, at "
+                 "line 7, is 1000000 V (expected one of the two)");
+    refused_item("{kind: RFCavity, RFP: {gradient: 1e6, frequency: 1e9, phase: 0.25}}",
+                 "7:49: main.line.q.RFP.gradient: a gradient needs a length (expected one, or "
+                 "RFP.voltage instead)");
+    refused_item("{kind: CrabCavity, length: 1, RFP: {voltage: 1e6, frequency: 1e9, phase: 0.25}}",
+                 "7:61: main.line.q.RFP.voltage: '1e6' deflects, which is not supported (expected "
+                 "0; or start behind the cavity, with beam.file)");
+#undef RF
+}
+
+/* Voltage or gradient, or both if they agree; the default of zero_phase; a small gain. */
+static void a_cavity_at_a_zero_crossing_is_read(void **state)
+{
+    (void)state;
+    machine m = read_good(facility(
+        "", "          - a: {kind: RFCavity, length: 2, RFP: {voltage: 2e7, frequency: 1.3e9, "
+            "phase: 0.25}}\n"
+            "          - b: {kind: RFCavity, length: 2, RFP: {gradient: 1e7, frequency: 1.3e9, "
+            "phase: -0.75, zero_phase: ACCELERATING, harmon: 0, num_cells: 9}}\n"
+            "          - c: {kind: RFCavity, RFP: {voltage: -2e7, gradient: 0, frequency: 1.3e9, "
+            "phase: 0.250007}}\n"
+            "          - d: {kind: RFCavity, length: 2, RFP: {voltage: 2e7, gradient: 1e7, "
+            "frequency: 1.3e9, phase: 0.25}}\n"));
+    assert_string_equal(messages(), "");
+    assert_int_equal(m.n, 4);
+    for (size_t i = 0; i < m.n; ++i) {
+        const aw_element *e = &m.element[i];
+        assert_int_equal(e->kind, AW_CAVITY);
+        assert_true(e->rf.voltage == (i == 2 ? -2e7 : 2e7) && e->rf.frequency == 1.3e9);
+        assert_true(e->length == (i == 2 ? 0.0 : 2.0));
+    }
+    assert_true(m.element[1].rf.phase == -0.75); /* its gain, 880 eV, is below 1e-6 of 1 GeV */
+    aw_lattice_input_free(&m);
 }
 
 static void the_reference_is_energy_or_momentum(void **state)
@@ -497,9 +556,10 @@ static void a_beginning_is_no_element(void **state)
     assert_int_equal(aw_element_read(&reader, &spec, "BeginningEle", &element), 0);
     assert_int_equal(aw_element_read(&reader, &spec, "Wormhole", &element), 0);
     assert_int_equal(aw_input_count(&errors), 2);
-    assert_string_equal(errors.item[0].text,
-                        "f.yaml:1:1: s: kind 'BeginningEle' is not that of an element (expected "
-                        "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, Marker)");
+    assert_string_equal(
+        errors.item[0].text,
+        "f.yaml:1:1: s: kind 'BeginningEle' is not that of an element (expected "
+        "Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, RFCavity, Marker)");
     aw_input_errors_free(&errors);
     aw_yaml_free(doc);
 }
@@ -536,7 +596,7 @@ static void what_is_no_line_is_refused(void **state)
     (void)state;
     refused(facility("", "          - q: {kind: Wiggler, length: 1}\n"),
             "7:23: main.line.q.kind: kind 'Wiggler' of 'q' is not supported (expected "
-            "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, "
+            "BeginningEle, Drift, Bend, Quadrupole, Sextupole, Octupole, Multipole, RFCavity, "
             "Marker or BeamLine)");
     refused(facility("    - d1: {kind: Drift}\n", "          - dl\n"),
             "8:13: main.line[2]: 'dl' is not defined in PALS.facility (expected d1?)");
@@ -623,6 +683,8 @@ int main(void)
         cmocka_unit_test(multipoles_take_every_component),
         cmocka_unit_test(wrong_multipoles_are_refused),
         cmocka_unit_test(a_cavity_that_accelerates_is_refused),
+        cmocka_unit_test(a_cavity_that_is_not_described_is_refused),
+        cmocka_unit_test(a_cavity_at_a_zero_crossing_is_read),
         cmocka_unit_test(the_reference_is_energy_or_momentum),
         cmocka_unit_test(a_split_bend_is_the_same_machine),
         cmocka_unit_test(a_bend_to_the_left_mirrors_the_orbit),

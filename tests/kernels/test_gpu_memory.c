@@ -329,7 +329,7 @@ static void particles_leave_memory_for_slices(void **state)
     static int32_t element[N];
     const aw_particles_view beam = {N, number, number, number, number, number, element, NULL};
     const aw_field_region region = {.kind = AW_REGION_DRIFT, .ct = 1.0};
-    const aw_fields_view fields = {&region, 1, 100.0};
+    const aw_fields_view fields = {&region, 1, 100.0, 0.0};
     const aw_orbit_view orbit = {&arc, 1};
     bench b;
     (void)state;

@@ -31,14 +31,21 @@ static const aw_beam_params bunch = {.charge = 1e-9,
                                      .energy_spread = 1e-3,
                                      .chirp = 3.0};
 
-/* A drift, a bend with edges, a quadrupole of each sign, a kick, a bend the other way with a
- * gradient, and a sextupole. */
+/* A cavity that doubles the chirp, a bend with edges, a quadrupole of each sign, a kick, a bend the
+ * other way with a gradient, and a sextupole. */
 static aw_lattice *machine(void)
 {
     const aw_element kick = {.kind = AW_MULTIPOLE, .name = "kick", .strength = {0.0, 0.1, 50.0}};
     const aw_element sextupole = {
         .kind = AW_SEXTUPOLE, .name = "sextupole", .length = 0.2, .strength = {[2] = 200.0}};
-    aw_element e[] = {drift_of(0.23),
+    const aw_element cavity = {
+        .kind = AW_CAVITY,
+        .name = "cavity",
+        .length = 0.1,
+        .rf = {3.0 * GAMMA * AW_ME_EV / 60.0, 60.0 * AW_C / (2.0 * AW_PI), 0.25}};
+    aw_element e[] = {drift_of(0.03),
+                      cavity,
+                      drift_of(0.1),
                       bend_of(0.4, 0.1, 0.05, 0.05),
                       quadrupole_of(0.15, 4.0),
                       quadrupole_of(0.2, -3.0),
@@ -46,7 +53,7 @@ static aw_lattice *machine(void)
                       bend_of(0.3, -0.05, 0, 0),
                       sextupole,
                       drift_of(1.0)};
-    e[5].strength[1] = -2.0;
+    e[7].strength[1] = -2.0;
     return machine_of(e, sizeof e / sizeof e[0], GAMMA, AW_UPSTREAM_DRIFT);
 }
 
@@ -106,7 +113,7 @@ static stage *stage_new(void) { return stage_of(PARTICLES); }
 
 static aw_status offload(stage *s, const aw_device *device)
 {
-    const aw_fields_view fields = aw_lattice_fields(s->lattice);
+    const aw_fields_view fields = aw_lattice_fields(s->lattice, 0.0);
     return aw_particles_offload(s->particles, &fields, &s->lattice->orbit, device);
 }
 
@@ -214,6 +221,7 @@ static void compare_particles(const aw_particles *got, const aw_particles *want)
         assert_close(got->x[i], want->x[i], 0.0, 1e-12);
         assert_close(got->pz[i], want->pz[i], 0.0, 1e-11 * GAMMA);
         assert_close(got->px[i], want->px[i], 0.0, 1e-11 * GAMMA);
+        assert_close(got->gamma0[i], want->gamma0[i], 0.0, 1e-11 * GAMMA);
         assert_int_equal(got->element[i], want->element[i]);
     }
 }
@@ -230,7 +238,7 @@ static aw_device open_device(const char *kind, int threads)
 static void offload_always(stage *s, const aw_device *device)
 {
     const aw_particle_ops *ops = device->ops->particles;
-    const aw_fields_view fields = aw_lattice_fields(s->lattice);
+    const aw_fields_view fields = aw_lattice_fields(s->lattice, 0.0);
     const aw_particles *p = s->particles;
     const aw_particles_view view = {p->n,  p->z,      p->x,       p->pz,
                                     p->px, p->gamma0, p->element, p->weight};
@@ -387,7 +395,7 @@ static void device_reports_the_first_particle_with_a_force_that_is_not_finite(vo
     offload_always(s, &device);
     assert_ok(ops->gather(device.state, &grid, &no_kick, sum, &found));
     assert_int_equal(found, SIZE_MAX);
-    assert_ok(ops->push(device.state, 1e-9, STEP, &lost));
+    assert_ok(ops->push(device.state, 1e-9, STEP, STEP, &lost));
     assert_int_equal(lost.kicked, first);
     assert_true(lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX);
     stage_free(s);

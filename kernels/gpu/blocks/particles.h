@@ -102,7 +102,7 @@ AW_GPU_FN double aw_gpu_from_end(const aw_gpu_particles *c, size_t i)
 AW_GPU_FN aw_particle aw_gpu_particle(const aw_gpu_particles *c, size_t i)
 {
     const aw_particles_view *b = &c->beam;
-    const aw_particle particle = {b->z[i], b->x[i], b->pz[i], b->px[i], b->element[i]};
+    const aw_particle particle = {b->z[i], b->x[i], b->pz[i], b->px[i], b->element[i], 0.0};
     return particle;
 }
 
@@ -328,6 +328,7 @@ AW_GPU_FN void aw_gpu_particles_push_block(const aw_gpu_particles *c,
             c->beam.pz[i] = b.pz;
             c->beam.px[i] = b.px;
             c->beam.element[i] = b.element;
+            if (b.gained != 0.0) c->beam.gamma0[i] += b.gained;
         }
         for (int k = 0; k < AW_GPU_PUSH; ++k) s->v[k][t] = lost[k];
     }

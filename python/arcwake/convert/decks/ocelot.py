@@ -38,8 +38,8 @@ class Ocelot:
 
     @staticmethod
     def cavity(r):
-        """V [GV], PHI [degree] from the crest, FREQ [Hz]."""
-        return 1.0e9 * r.number("V"), r.number("PHI") / 360.0, r.number("FREQ")
+        """V [GV], PHI [degree] from the crest, FREQ [Hz]; a particle that is late sees PHI less."""
+        return 1.0e9 * r.number("V"), 0.0 - r.number("PHI") / 360.0, r.number("FREQ")
 
 
 NAMES = {"h_pole1": "H1", "h_pole2": "H2"}
