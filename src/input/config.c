@@ -469,6 +469,12 @@ done:
     return status;
 }
 
+const char *aw_config_quieter(const aw_config *config)
+{
+    if (config->beam.quiet) return "";
+    return config->beam_file ? ", or beam.resample" : ", or sampling: quiet";
+}
+
 void aw_config_free(aw_config *config)
 {
     if (!config) return;

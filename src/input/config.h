@@ -37,7 +37,8 @@ typedef struct aw_config {
     char *lattice_path;  /* resolved relative to the run file; NULL: the lattice stands in it */
     char *lattice_name;  /* of the Lattice in use */
     double lattice_eV;   /* reference energy as the lattice gives it, gamma_ref to rounding */
-    aw_beam_params beam; /* with a file: the moments of its particles (aw_beam_moments) */
+    aw_beam_params beam; /* with a file: the moments of its particles (aw_beam_moments), and
+                          * quiet where their noise is far below chance (aw_beam_noise) */
     char *beam_file;     /* path of the file of particles, absolute; NULL: the beam is drawn */
     long beam_iteration; /* of the file; AW_ITERATION_LAST, AW_ITERATION_ALL */
     size_t beam_wanted;  /* particles that are drawn or made of those of the file; 0: its own */
@@ -83,6 +84,10 @@ typedef struct aw_config {
     aw_lattice *lattice;    /* owned */
     struct aw_place *place; /* where each key was given, owned; NULL without a run file */
 } aw_config;
+
+/** The end of a remedy for the noise of the particles: how else than by their number; "" if they are
+ *  quiet already. */
+const char *aw_config_quieter(const aw_config *config);
 
 /** Read a run file and its lattice. All problems are printed, each on one line
  *  `file:line:column: key: problem (expected ...)`; no file is written.

@@ -353,8 +353,7 @@ static int warn_particles(const aw_config *config, const aw_choice *c)
         snprintf(nodes, sizeof nodes, "%d x %d", c->grid[0], c->grid[1]);
     aw_config_warn(config, "beam.particles",
                    "%zu are too few for accuracy: %g on %s nodes (expected %zu%s)", c->particles,
-                   config->accuracy, nodes, c->needed_particles,
-                   config->beam.quiet ? "" : ", or sampling: quiet");
+                   config->accuracy, nodes, c->needed_particles, aw_config_quieter(config));
     return 1;
 }
 

@@ -331,7 +331,7 @@ static int warn_noise(const aw_config *config)
     if (!config->line || number >= (config->beam.quiet ? 20.0 : 400.0)) return 0;
     aw_warn("%.3g macro-particles per node of the line: shot noise of the forces will exceed a few "
             "per cent (more particles, a coarser grid%s)",
-            number, config->beam.quiet ? "" : ", or sampling: quiet");
+            number, aw_config_quieter(config));
     return 1;
 }
 
@@ -359,7 +359,7 @@ int aw_plan_warn(const aw_config *config, const aw_plan *plan)
     if (!config->line && plan->per_cell < (beam->quiet ? 2.0 : 20.0)) {
         aw_warn("%.2g macro-particles per grid cell: shot noise of the forces will exceed a few "
                 "per cent (more particles%s)",
-                plan->per_cell, beam->quiet ? "" : ", or sampling: quiet");
+                plan->per_cell, aw_config_quieter(config));
         n++;
     }
     if (plan->derbenev > 1.0) {
