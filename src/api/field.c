@@ -139,6 +139,8 @@ static aw_status check_options(const aw_options *o)
     if (!(o->upstream_m > 0.0 && o->history_MiB > 0.0))
         return aw_error(AW_ERR_ARG, "upstream_m: %g, history_MiB: %g (expected more than 0)",
                         o->upstream_m, o->history_MiB);
+    if (o->steady != 0 && o->steady != 1)
+        return aw_error(AW_ERR_ARG, "steady: %d (expected 0 or 1)", o->steady);
     if (o->threads < 0 || o->threads > 4096)
         return aw_error(AW_ERR_ARG, "threads: %d (expected 0 to 4096)", o->threads);
     return AW_OK;
@@ -341,6 +343,9 @@ aw_status aw_field_begin(aw_field *f)
     return status;
 }
 
+/* A mean gamma of less is that of particles which stand still, but for rounding. */
+#define AW_SLOWEST (1.0 + 1e-6)
+
 /* What the caller gave must make sense. @param[out] m  its moments */
 static aw_status check_observation(const aw_field *f, double ct, const aw_bunch *o,
                                    aw_bunch_moments *m)
@@ -357,6 +362,10 @@ static aw_status check_observation(const aw_field *f, double ct, const aw_bunch 
     if (status != AW_OK) return status;
     *m = moments_of(o);
     if (!(m->charge > 0.0)) return aw_error(AW_ERR_ARG, "the bunch has no charge");
+    if (!(m->gamma > AW_SLOWEST))
+        return aw_error(AW_ERR_ARG,
+                        "the mean gamma is %.9g (expected momenta in units of m c, above 0)",
+                        m->gamma);
     return check_near(o, m->s);
 }
 

@@ -20,7 +20,8 @@ enum { AW_MESSAGE_SIZE = 512, AW_SOLVER_SIZE = 64, AW_DEVICE_SIZE = 256 };
 
 /** What aw_field_kick remembers. */
 typedef struct aw_kick {
-    aw_gather *gather; /* with the vector potentials of the last kick, or NULL: there was none */
+    int made;          /* there was one */
+    aw_gather *gather; /* with the vector potentials of the last kick */
     size_t n;          /* particles of that */
     double *momentum;  /* [2][n]: before the kick */
     double ahead, end; /* c times the time ahead of the last kick, and when it ended [m] */

@@ -60,7 +60,7 @@ static aw_status check(const aw_field *f, double ahead, size_t n, double *behind
                         f->bunch->n);
     if (!(ahead >= 0.0 && isfinite(ahead)))
         return aw_error(AW_ERR_ARG, "ahead: %g s (expected at least 0)", ahead / AW_C);
-    *behind = f->kick.gather ? f->ct - f->kick.end : 0.0;
+    *behind = f->kick.made ? f->ct - f->kick.end : 0.0;
     if (*behind >= 0.0) return AW_OK;
     return aw_error(AW_ERR_ARG,
                     "the last kick ended %g s behind this observation (expected one kick at each, "
@@ -86,9 +86,15 @@ static aw_status kick(aw_field *f, double ahead, size_t n, double *dps, double *
                                      .kick = behind,
                                      .vectors = 1,
                                      .since = f->kick.ahead};
-    AW_TRY(aw_gather_step(f->kick.gather, &gather, f->bunch, dps, dpx, &stats));
-    AW_TRY(aw_push_kick(f->bunch, dps, dpx, ahead));
+    status = aw_gather_step(f->kick.gather, &gather, f->bunch, dps, dpx, &stats);
+    if (status == AW_OK) status = aw_push_kick(f->bunch, dps, dpx, ahead);
+    if (status != AW_OK) {
+        memcpy(f->bunch->pz, f->kick.momentum, n * sizeof(double));
+        memcpy(f->bunch->px, f->kick.momentum + n, n * sizeof(double));
+        return status;
+    }
     momentum_change(f, dps, dpx);
+    f->kick.made = 1;
     f->kick.ahead = ahead;
     f->kick.end = f->ct + ahead;
 done:
@@ -106,11 +112,12 @@ int aw_field_kick(aw_field *field, double ahead, size_t n, double *dps, double *
 void aw_kick_archive(aw_field *f, aw_archive *a)
 {
     aw_particles *all = NULL;
-    size_t n = f->kick.gather ? f->kick.n : 0;
+    size_t n = f->kick.made ? f->kick.n : 0;
     AW_ARCHIVE_ITEM(a, n);
     AW_ARCHIVE_ITEM(a, f->kick.ahead);
     AW_ARCHIVE_ITEM(a, f->kick.end);
     if (n == 0 || a->status != AW_OK) return;
+    f->kick.made = 1;
     aw_status status = aw_particles_new(n, 1.0, &all);
     if (status == AW_OK) status = reserve(f, n);
     if (status == AW_OK)

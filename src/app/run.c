@@ -298,6 +298,7 @@ static aw_status open_output(run *r, int force)
     AW_TRY(goes_on ? aw_monitor_reopen(path, r->first - 1, &r->monitor)
                    : aw_monitor_open(path, &r->monitor));
     AW_TRY(aw_directory_watch(r->directory, "monitor.csv"));
+    if (goes_on) aw_checkpoint_remove_later(directory, r->first - 1);
 done:
     return status;
 }
@@ -476,7 +477,7 @@ static aw_status run_command(int argc, char **argv)
     if (status == AW_OK) finish(&r, aw_now() - r.begin);
 done:
     status = close_output(&r, status);
-    aw_checkpoint_close(&r.from);
+    aw_checkpoint_abandon(&r.from);
     aw_diag_free(r.diag);
     aw_simulation_free(r.sim);
     free(r.text);

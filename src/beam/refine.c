@@ -460,6 +460,18 @@ static void keep_moments(const refiner *r, size_t n, double (*value)[ALL])
     }
 }
 
+/* What local means and moments have made of the energies must be energies. */
+static aw_status check_energies(size_t n, const double (*value)[ALL], aw_columns *c)
+{
+    for (size_t i = 0; i < n; ++i)
+        if (!(value[i][GAMMA] > 1.0))
+            return aw_columns_refuse(c,
+                                     "the energies are too far apart to make particles with the "
+                                     "same moments (expected a beam without slow particles, or no "
+                                     "beam.resample)");
+    return AW_OK;
+}
+
 aw_status aw_columns_refine(aw_columns *c, size_t wanted, uint64_t seed, aw_refined *how)
 {
     refiner r = {.c = c};
@@ -482,6 +494,7 @@ aw_status aw_columns_refine(aw_columns *c, size_t wanted, uint64_t seed, aw_refi
     AW_TRY(value ? AW_OK : AW_ERR_NOMEM);
     draw_all(&r, wanted, seed, value);
     keep_moments(&r, wanted, value);
+    AW_TRY(check_energies(wanted, (const double(*)[ALL])value, &finer));
     *how = (aw_refined){.from = c->n, .bunches = r.bunches};
     for (size_t k = 0; k < r.bunches; ++k)
         how->smooth = fmax(how->smooth, PER_RMS * r.bunch[k].spacing);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +120,21 @@ static long newest_before(const char *folder, long before, char name[256])
     return newest;
 }
 
-/* Remove all but the newest, and what earlier runs did not complete. What cannot be removed stays:
- * it does no harm. */
+/* Remove the checkpoints outside a range of steps, and what earlier runs did not complete. What
+ * cannot be removed stays. */
+static void remove_outside(const char *folder, long oldest, long newest)
+{
+    DIR *entries = opendir(folder);
+    if (!entries) return;
+    for (struct dirent *e = readdir(entries); e; e = readdir(entries)) {
+        const long step = step_of(e->d_name);
+        if ((step >= 0 && (step < oldest || step > newest)) || is_unfinished(e->d_name))
+            unlinkat(dirfd(entries), e->d_name, 0);
+    }
+    closedir(entries);
+}
+
+/* Remove all but the newest. */
 static void remove_old(const char *folder)
 {
     char name[256];
@@ -130,14 +144,14 @@ static void remove_old(const char *folder)
         if (step < 0) break;
         oldest = step;
     }
-    DIR *entries = opendir(folder);
-    if (!entries) return;
-    for (struct dirent *e = readdir(entries); e; e = readdir(entries)) {
-        const long step = step_of(e->d_name);
-        if ((step >= 0 && step < oldest) || is_unfinished(e->d_name))
-            unlinkat(dirfd(entries), e->d_name, 0);
-    }
-    closedir(entries);
+    remove_outside(folder, oldest, LONG_MAX);
+}
+
+void aw_checkpoint_remove_later(const char *directory, long step)
+{
+    char *folder = path_of(directory, "");
+    if (folder) remove_outside(folder, 0, step);
+    free(folder);
 }
 
 aw_status aw_checkpoint_commit(aw_checkpoint *c)
@@ -211,6 +225,14 @@ aw_status aw_checkpoint_open(const char *directory, const char *file, aw_checkpo
                        folder);
     free(folder);
     return status;
+}
+
+void aw_checkpoint_abandon(aw_checkpoint *c)
+{
+    if (!c->path) return;
+    aw_archive_abandon(&c->archive);
+    close(c->archive.fd);
+    free_strings(c);
 }
 
 aw_status aw_checkpoint_close(aw_checkpoint *c)

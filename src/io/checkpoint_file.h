@@ -28,6 +28,10 @@ aw_status aw_checkpoint_create(const char *directory, long step, const char *tex
  *  its folder. Frees, whatever happened. @return as aw_checkpoint_create */
 aw_status aw_checkpoint_commit(aw_checkpoint *checkpoint);
 
+/** Remove the checkpoints of later steps, which a run that goes on from this one writes anew: the
+ *  newest of the folder must be its own. */
+void aw_checkpoint_remove_later(const char *directory, long step);
+
 /** Open a checkpoint, after its size and hash have been compared.
  *  @param[in] file  its path; NULL: the newest of DIRECTORY/checkpoints that is whole; others are
  *                   named in a warning
@@ -38,6 +42,9 @@ aw_status aw_checkpoint_open(const char *directory, const char *file, aw_checkpo
 /** End the reading and free. @return AW_OK; AW_ERR_INPUT (its items do not fit), AW_ERR_IO,
  *  AW_ERR_NOMEM (one line each) */
 aw_status aw_checkpoint_close(aw_checkpoint *checkpoint);
+
+/** Stop reading, at any place, and free; nothing if it is closed already. */
+void aw_checkpoint_abandon(aw_checkpoint *checkpoint);
 
 /** Whether this is the name of a checkpoint, or of one that was not completed. */
 int aw_checkpoint_is_file(const char *name);

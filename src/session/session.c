@@ -71,11 +71,16 @@ static void begin_call(call *c, aw_session *s)
     if (s->threads > 0) omp_set_num_threads(s->threads);
 }
 
+/* Whether a line begins with the letter of an error. */
+static int says_error(const char *lines)
+{
+    return lines && (strncmp(lines, "E ", 2) == 0 || strstr(lines, "\nE "));
+}
+
 static int end_call(const call *c, aw_status status)
 {
     const aw_session *s = c->session;
-    if (status != AW_OK && !(s->lines && strstr(s->lines, "E ")))
-        aw_error_print("%s", aw_status_text(status));
+    if (status != AW_OK && !says_error(s->lines)) aw_error_print("%s", aw_status_text(status));
     aw_log_capture(c->before);
     omp_set_num_threads(c->threads);
     return (int)status;

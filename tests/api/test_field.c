@@ -93,6 +93,11 @@ static void bad_calls_have_one_line(void **state)
     says(field, "solver 'magic' is not known");
     aw_field_free(field);
     options = aw_default_options();
+    options.steady = 7;
+    assert_int_equal(aw_field_new(&options, bend, 2, &field), AW_WRONG_ARGUMENT);
+    says(field, "steady: 7 (expected 0 or 1)");
+    aw_field_free(field);
+    options = aw_default_options();
     options.device = "abacus";
     assert_int_equal(aw_field_new(&options, bend, 2, &field), AW_DEVICE_FAILED);
     says(field, "abacus");
@@ -108,6 +113,10 @@ static void bad_calls_have_one_line(void **state)
     field = lcls();
     assert_int_equal(aw_field_force(field, 1, b->s, b->x, F, F + 1), AW_WRONG_ARGUMENT);
     says(field, "nothing has been observed yet");
+    for (size_t i = 0; i < N; ++i) b->ps[i] = 1e-3;
+    assert_int_equal(observe_at(field, b, 0.1), AW_WRONG_ARGUMENT);
+    says(field, "the mean gamma is 1.0000005");
+    for (size_t i = 0; i < N; ++i) b->ps[i] = GAMMA;
     assert_int_equal(observe_at(field, b, 0.1), AW_DONE);
     assert_string_equal(aw_message(field), "");
     assert_int_equal(observe_at(field, b, 0.1), AW_WRONG_ARGUMENT);

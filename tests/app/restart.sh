@@ -127,9 +127,18 @@ cp whole.ckpt "$newest"
 (case_of --restart --device cpu) >stdout 2>stderr || complain "another device: $(cat stderr)"
 cp whole.ckpt "$newest"
 
+# From an older one the run goes on on its own: what was ahead is written anew.
+older=out/checkpoints/arcwake_00000089.ckpt
+cp whole/checkpoints/arcwake_00000089.ckpt $older
+expect 75 'stopped at --stop-after after step' --restart=$older --stop-after 0.05
+[ ! -e "$newest" ] || complain "an older checkpoint left the newer one: $(ls out/checkpoints)"
+(case_of --restart) >stdout 2>stderr || complain "on from an older one: $(cat stderr)"
+same out 'restarted from an older checkpoint'
+
 # What is not the run's own.
 expect 2 "'tolerance: 0.0001' there, 'tolerance: 0.001' here" --restart \
     --set numerics.tolerance=1e-3
+[ "$(grep -c 'error: ' stderr)" -eq 1 ] || complain "another input: $(cat stderr)"
 expect 2 '--force removes them (expected one of the two)' --restart --force
 rm out/monitor.csv
 expect 4 'out/monitor.csv: cannot be written: No such file' --restart

@@ -320,6 +320,11 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(aw_columns_refine(&c, (size_t)1e15, 1, &how), AW_ERR_INPUT);
     assert_non_null(strstr(c.why, "GiB"));
     aw_columns_free(&c);
+    make(&c, 20000, 0.0, 1); /* a gun's beam with dark current */
+    for (size_t i = 0; i < 20000; ++i) c.column[AW_COLUMN_PZ][i] = i % 100 ? 12.0 : 0.3;
+    assert_int_equal(aw_columns_refine(&c, 100000, 1, &how), AW_ERR_INPUT);
+    assert_non_null(strstr(c.why, "energies are too far apart"));
+    aw_columns_free(&c);
 }
 
 int main(void)
