@@ -54,6 +54,7 @@ void aw_particles_free(aw_particles *particles)
     aw_free(particles->s0);
     aw_free(particles->x0);
     aw_free(particles->gamma0);
+    aw_free(particles->radiated);
     aw_free(particles->element);
     aw_free(particles->weight);
     aw_free(particles->y);
