@@ -9,7 +9,7 @@
 
 #include "pic/chunks.h"
 #include "pic/distribution.h"
-#include "pic/philox.h"
+#include "pic/particle/philox.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"

@@ -2,8 +2,8 @@
 /* Incoherent synchrotron radiation of one particle: mean loss, and fluctuations about it. */
 #ifndef AW_PIC_PARTICLE_RADIATION_H
 #define AW_PIC_PARTICLE_RADIATION_H
+#include "pic/particle/philox.h"
 #include "pic/particle/track.h"
-#include "pic/philox.h"
 #include "src/base/units.h"
 
 /** What of it acts; the order is that of the key beam.isr. */

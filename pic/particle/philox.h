@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Counter-based random numbers: item i of a stream depends on (seed, i) alone. */
-#ifndef AW_PIC_PHILOX_H
-#define AW_PIC_PHILOX_H
+#ifndef AW_PIC_PARTICLE_PHILOX_H
+#define AW_PIC_PARTICLE_PHILOX_H
 #include <math.h>
 #include <stdint.h>
 
@@ -54,8 +54,8 @@ AW_FN void aw_philox_units(uint64_t seed, uint64_t index, uint32_t stream, doubl
     }
 }
 
-/** A normally distributed number, by Box and Muller: that of item `index` at a step. No other use of
- *  the seed shares a word with it: aw_philox_units leaves the last counter at 0. */
+/** A normally distributed number, by Box and Muller: that of item `index` at a step. No other use
+ *  of the seed shares a word with it: aw_philox_units leaves the last counter at 0. */
 AW_FN double aw_philox_normal(uint64_t seed, uint64_t index, uint32_t step)
 {
     aw_philox c;
