@@ -90,8 +90,8 @@ aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device);
 
-/** Copy positions, momenta, gamma0, radiated and regions of resident particles to the host; the
- *  particles stay resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
+/** Copy positions, momenta, gamma0, radiated and regions of resident particles to the host;
+ *  they stay resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 
 /** Save the whole beam, which may be distributed, or load this rank's share of it into particles of

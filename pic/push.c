@@ -96,8 +96,8 @@ typedef struct transport {
     double cdt;
 } transport;
 
-/* Particles that stay in the region are moved by the kernel; the others, and those that radiate, one
- * at a time: a block's bits would depend on who else is in it. */
+/* Particles that stay in the region are moved by the kernel, the others one at a time. So are those
+ * that radiate, which the kernel does not do. */
 static void transport_block(const transport *t, aw_particles *p, size_t i, size_t n,
                             aw_particles_lost *lost)
 {

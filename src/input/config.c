@@ -396,8 +396,8 @@ static aw_status read_beam(reader *r)
     return aw_beam_source_read(&r->errors, r->root, r->source->beam, r->config);
 }
 
-/* Put the particles that are given in the place of the section `beam`, but for the keys that concern
- * any particles; the seed is one of them where they radiate. */
+/* Put the particles that are given in the place of the section `beam`, but for the keys that
+ * concern any particles; the seed is one of them where they radiate. */
 static aw_status set_given_beam(reader *r)
 {
     static const char set[] = "beam={file: \"" AW_BEAM_GIVEN "\"}";

@@ -306,30 +306,6 @@ static void reserved_keys_are_not_built_yet(void **state)
     }
 }
 
-/* Incoherent radiation: its words, and no part in rigid motion, which that of the file is. */
-static void radiation_is_off_mean_or_full(void **state)
-{
-    static const char *const full[] = {"beam.isr=full", "motion=external"};
-    aw_config *c = NULL;
-    (void)state;
-    refused_run("  seed: 7", "  isr: maybe",
-                "run.yaml:7:8: beam.isr: 'maybe' is not known (expected off, mean or full)");
-    assert_int_equal(message_count(), 1);
-    refused_run("  seed: 7", "  isr: mean",
-                "run.yaml:7:8: beam.isr: has no meaning with motion: rigid, which keeps all "
-                "energies (expected off)");
-    assert_int_equal(message_count(), 1);
-    c = read_text(good_run);
-    assert_int_equal(c->isr, AW_ISR_OFF);
-    aw_config_free(c);
-    assert_ok(read_run(full, 2, &c));
-    assert_int_equal(c->isr, AW_ISR_FULL);
-    char *text = aw_config_text(c);
-    assert_non_null(strstr(text, "\n  isr: full\n"));
-    free(text);
-    aw_config_free(c);
-}
-
 static void both_of_two_alternatives_are_refused(void **state)
 {
     (void)state;
@@ -803,7 +779,6 @@ int main(void)
         cmocka_unit_test(unknown_choices_and_numbers_out_of_range_are_refused),
         cmocka_unit_test(profiles_and_modulation_arrive_and_are_written),
         cmocka_unit_test(reserved_keys_are_not_built_yet),
-        cmocka_unit_test(radiation_is_off_mean_or_full),
         cmocka_unit_test(both_of_two_alternatives_are_refused),
         cmocka_unit_test(absurd_values_are_refused_by_place),
         cmocka_unit_test(one_cause_makes_one_line),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Incoherent synchrotron radiation: loss and spread against closed forms, the order of the step, and
- * random numbers that depend on particle and step alone. */
+/* Incoherent synchrotron radiation: loss and spread against closed forms, the order of the step,
+ * and random numbers that depend on particle and step alone. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -70,9 +70,9 @@ static void a_bend_takes_what_the_formula_says(void **state)
     aw_lattice_free(lat);
 }
 
-/* Behind a path in a bend in which a fiftieth of the energy is lost: half the step, a quarter of the
- * error of the place. In a uniform field 1/gamma is linear in the path, and so is the curvature:
- * its integral, the angle, has no error. */
+/* Behind a path in a bend in which a fiftieth of the energy is lost: half the step, a quarter of
+ * the error of the place. In a uniform field 1/gamma is linear in the path, and so is the
+ * curvature: its integral, the angle, has no error. */
 static void the_step_is_of_second_order(void **state)
 {
     const aw_element e[] = {bend_of(1.5, 0.15, 0.0, 0.0)};
