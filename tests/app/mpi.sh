@@ -99,8 +99,8 @@ ranks 2 --set motion=external -o external
 
 # Incoherent radiation: the random numbers of a particle are those of its place in the whole beam.
 # Sums over the ranks have another order, so that they agree to rounding; with other numbers the rms
-# of 20000 particles would differ by half a per cent.
-for n in 1 2 3; do ranks $n --set motion=external --set beam.isr=full -o "isr-$n"; done
+# of 20000 particles would differ by half a per cent. Forces of the line model, as above.
+for n in 1 2 3; do ranks $n --set forces=line --set beam.isr=full -o "isr-$n"; done
 for n in 2 3; do
     same isr-1 isr-$n 1e-9
     [ "$(isr isr-1)" = "$(isr isr-$n)" ] || complain "on $n ranks: $(isr isr-$n), not $(isr isr-1)"
