@@ -62,10 +62,11 @@ static aw_status device_push(const aw_lattice *lattice, const aw_particles *p, d
                              double cdt)
 {
     const aw_device *device = p->resident_on;
+    const aw_radiation radiation = p->radiation;
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(device->ops->particles->push(device->state, factor, p->ct + cdt, cdt, &p->radiation,
-                                        &lost));
+    AW_TRY(
+        device->ops->particles->push(device->state, factor, p->ct + cdt, cdt, &radiation, &lost));
     if (lost.kicked != SIZE_MAX) return aw_push_kick_error(p, lost.kicked, NULL, NULL);
     if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
     AW_TRY(aw_particles_download(p)); /* the message says where it is */
@@ -257,9 +258,10 @@ aw_status aw_push_kick_error(const aw_particles *p, size_t i, const double *Fz, 
 static aw_status device_kick(const aw_particles *p, double factor)
 {
     const aw_device *device = p->resident_on;
+    const aw_radiation none = {.isr = AW_ISR_OFF};
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(device->ops->particles->push(device->state, factor, p->ct, 0.0, &p->radiation, &lost));
+    AW_TRY(device->ops->particles->push(device->state, factor, p->ct, 0.0, &none, &lost));
     if (lost.kicked != SIZE_MAX) status = aw_push_kick_error(p, lost.kicked, NULL, NULL);
 done:
     return status;
