@@ -9,7 +9,7 @@
 
 #include "pic/chunks.h"
 #include "pic/distribution.h"
-#include "pic/philox.h"
+#include "pic/particle/philox.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -54,6 +54,7 @@ void aw_particles_free(aw_particles *particles)
     aw_free(particles->s0);
     aw_free(particles->x0);
     aw_free(particles->gamma0);
+    aw_free(particles->radiated);
     aw_free(particles->element);
     aw_free(particles->weight);
     aw_free(particles->y);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "kernels/device/device.h"
+#include "pic/particle/radiation.h"
 #include "src/archive/archive.h"
 #include "src/base/status.h"
 
@@ -24,13 +25,16 @@ typedef struct aw_particles {
     double *z, *x;     /* lab position [m] */
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
-    double *gamma0;    /* gamma at the start and what cavities added, for the energy change */
+    double *gamma0;    /* gamma at the start, what cavities added and what incoherent radiation
+                        * took: without it, the self-field's change */
+    double *radiated;  /* taken by incoherent radiation so far [rest energies]; NULL: none */
     int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
     double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */
     uint64_t *id;   /* of each in files; NULL: 1, 2, .. over the whole beam */
-    double ct;      /* c times the time at which they are there, from the start of the run [m] */
-    /* Device that holds the current z, x, pz, px, gamma0 and element; NULL: the arrays here are
-     * current (aw_particles_offload). */
+    aw_radiation radiation; /* in the transport to come; with `radiated` */
+    double ct; /* c times the time at which they are there, from the start of the run [m] */
+    /* Device that holds the current z, x, pz, px, gamma0, radiated and element; NULL: the arrays
+     * here are current (aw_particles_offload). */
     const aw_device *resident_on;
 } aw_particles;
 
@@ -64,9 +68,9 @@ typedef struct aw_beam_params {
 aw_status aw_particles_new(size_t n, double charge_per_particle, aw_particles **out);
 void aw_particles_free(aw_particles *particles);
 
-/** Give the particles weights (1), heights (0) or ids (1, 2, ..) of their own, to be filled in;
- *  what is there already stays. @return AW_OK, AW_ERR_NOMEM (message) */
-enum { AW_WITH_WEIGHT = 1, AW_WITH_HEIGHT = 2, AW_WITH_ID = 4 };
+/** Give the particles weights (1), heights (0), ids (1, 2, ..) of their own, to be filled in, or an
+ *  account of radiation (0); what is there already stays. @return AW_OK, AW_ERR_NOMEM (message) */
+enum { AW_WITH_WEIGHT = 1, AW_WITH_HEIGHT = 2, AW_WITH_ID = 4, AW_WITH_RADIATED = 8 };
 aw_status aw_particles_extend(aw_particles *particles, int with);
 
 /** This rank's share of a beam that every rank holds whole, as aw_particles_draw_part divides it;
@@ -86,8 +90,8 @@ aw_status aw_particles_gather_root(const aw_particles *share, aw_particles **all
 aw_status aw_particles_offload(aw_particles *particles, const aw_fields_view *fields,
                                const aw_orbit_view *orbit, const aw_device *device);
 
-/** Copy positions, momenta, gamma0 and regions of resident particles to the host; the particles
- *  stay resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
+/** Copy positions, momenta, gamma0, radiated and regions of resident particles to the host;
+ *  they stay resident. Does nothing for particles on the host. @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_particles_download(const aw_particles *particles);
 
 /** Save the whole beam, which may be distributed, or load this rank's share of it into particles of

@@ -12,7 +12,8 @@ static aw_particles_view view_of(const aw_particles *p)
                                .px = p->px,
                                .gamma0 = p->gamma0,
                                .element = p->element,
-                               .weight = p->weight};
+                               .weight = p->weight,
+                               .radiated = p->radiated};
 }
 
 aw_status aw_particles_offload(aw_particles *p, const aw_fields_view *fields,

@@ -9,12 +9,12 @@
 #include "src/base/memory.h"
 
 /* The arrays of a beam, and the size of their items in bytes; some may be NULL. */
-enum { NUMBERS = 10, ARRAYS = NUMBERS + 2 };
+enum { NUMBERS = 11, ARRAYS = NUMBERS + 2 };
 
 static void arrays_of(const aw_particles *p, char *array[ARRAYS], size_t bytes[ARRAYS])
 {
-    double *const number[NUMBERS] = {p->z,  p->x,      p->pz,     p->px, p->s0,
-                                     p->x0, p->gamma0, p->weight, p->y,  p->py};
+    double *const number[NUMBERS] = {p->z,      p->x,      p->pz, p->px, p->s0,      p->x0,
+                                     p->gamma0, p->weight, p->y,  p->py, p->radiated};
     for (int k = 0; k < NUMBERS; ++k) {
         array[k] = (char *)number[k];
         bytes[k] = sizeof(double);
@@ -33,6 +33,8 @@ aw_status aw_particles_extend(aw_particles *p, int with)
     if (weights) complete = (p->weight = aw_alloc(p->n, bytes)) != NULL;
     if ((with & AW_WITH_HEIGHT) && !p->y)
         complete = complete && (p->y = aw_alloc(p->n, bytes)) && (p->py = aw_alloc(p->n, bytes));
+    if ((with & AW_WITH_RADIATED) && !p->radiated)
+        complete = complete && (p->radiated = aw_alloc(p->n, bytes));
     if (ids) complete = complete && (p->id = aw_alloc(p->n, sizeof *p->id));
     if (!complete) return aw_error(AW_ERR_NOMEM, "no memory for %zu particles", p->n);
     for (size_t i = 0; weights && i < p->n; ++i) p->weight[i] = 1.0;
@@ -44,7 +46,7 @@ aw_status aw_particles_extend(aw_particles *p, int with)
 static aw_status new_like(const aw_particles *like, size_t n, aw_particles **out)
 {
     const int with = (like->weight ? AW_WITH_WEIGHT : 0) | (like->y ? AW_WITH_HEIGHT : 0) |
-                     (like->id ? AW_WITH_ID : 0);
+                     (like->id ? AW_WITH_ID : 0) | (like->radiated ? AW_WITH_RADIATED : 0);
     aw_status status = aw_particles_new(n, like->charge, out);
     if (status == AW_OK) status = aw_particles_extend(*out, with);
     if (status == AW_OK) return AW_OK;

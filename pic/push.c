@@ -29,8 +29,12 @@ static aw_track_status transport_one(const aw_fields_view *fields, aw_particles 
                                      double cdt)
 {
     aw_particle b = aw_particles_one(p, i);
-    const aw_track_status status = aw_particle_track(fields, &b, cdt);
+    double lost = 0.0;
+    const aw_track_status status =
+        p->radiation.isr ? aw_particle_radiate(fields, &b, cdt, &p->radiation, i, &lost)
+                         : aw_particle_track(fields, &b, cdt);
     store_particle(&b, p, i);
+    if (lost != 0.0) p->radiated[i] += lost;
     return status;
 }
 
@@ -58,9 +62,11 @@ static aw_status device_push(const aw_lattice *lattice, const aw_particles *p, d
                              double cdt)
 {
     const aw_device *device = p->resident_on;
+    const aw_radiation radiation = p->radiation;
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(device->ops->particles->push(device->state, factor, p->ct + cdt, cdt, &lost));
+    AW_TRY(
+        device->ops->particles->push(device->state, factor, p->ct + cdt, cdt, &radiation, &lost));
     if (lost.kicked != SIZE_MAX) return aw_push_kick_error(p, lost.kicked, NULL, NULL);
     if (lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX) return AW_OK;
     AW_TRY(aw_particles_download(p)); /* the message says where it is */
@@ -91,14 +97,15 @@ typedef struct transport {
     double cdt;
 } transport;
 
-/* Particles that stay in the region are moved by the kernel, the others one at a time. */
+/* Particles that stay in the region are moved by the kernel, the others one at a time. So are those
+ * that radiate, which the kernel does not do. */
 static void transport_block(const transport *t, aw_particles *p, size_t i, size_t n,
                             aw_particles_lost *lost)
 {
     const aw_fields_view fields = aw_lattice_fields(t->lattice, p->ct + t->cdt);
     aw_simd_field region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
-    if (common_region(t->lattice, p->element + i, n, &region))
+    if (!p->radiation.isr && common_region(t->lattice, p->element + i, n, &region))
         left = t->kernels->transport(p, i, n, &region, t->cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;
@@ -251,9 +258,10 @@ aw_status aw_push_kick_error(const aw_particles *p, size_t i, const double *Fz, 
 static aw_status device_kick(const aw_particles *p, double factor)
 {
     const aw_device *device = p->resident_on;
+    const aw_radiation none = {.isr = AW_ISR_OFF};
     aw_particles_lost lost;
     aw_status status = AW_OK;
-    AW_TRY(device->ops->particles->push(device->state, factor, p->ct, 0.0, &lost));
+    AW_TRY(device->ops->particles->push(device->state, factor, p->ct, 0.0, &none, &lost));
     if (lost.kicked != SIZE_MAX) status = aw_push_kick_error(p, lost.kicked, NULL, NULL);
 done:
     return status;

@@ -36,6 +36,16 @@ static void add(aw_beam_sums *to, const aw_beam_sums *more)
         to->mean[a] += more->mean[a];
         for (int b = 0; b <= a; ++b) to->product[a][b] += more->product[a][b];
     }
+    for (int k = 0; k < 2; ++k) to->radiated[k] += more->radiated[k];
+}
+
+static void add_radiated(const aw_particles *p, size_t begin, size_t end, aw_beam_sums *sums)
+{
+    for (size_t i = begin; p->radiated && i < end; ++i) {
+        const double v = aw_particles_weight(p, i) * p->radiated[i];
+        sums->radiated[0] += v;
+        sums->radiated[1] += v * p->radiated[i];
+    }
 }
 
 static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit, double S_ref,
@@ -45,16 +55,17 @@ static aw_beam_sums host_sums(const aw_particles *p, const aw_orbit_view *orbit,
     aw_simd_reference ref = aw_simd_reference_at(orbit, S_ref);
     const aw_orbit_point at = aw_orbit_at(orbit, S_ref);
     ref.gamma = gamma;
-    aw_beam_sums part[AW_CHUNKS], m = {{0.0}, {{0.0}}};
+    aw_beam_sums part[AW_CHUNKS], m = {.mean = {0.0}};
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < AW_CHUNKS; ++k) {
         const size_t end = aw_chunk_begin(p->n, AW_CHUNKS, k + 1);
-        aw_beam_sums t = {{0.0}, {{0.0}}};
+        aw_beam_sums t = {.mean = {0.0}};
         for (size_t i = aw_chunk_begin(p->n, AW_CHUNKS, k); i < end; i += AW_BLOCK) {
             const size_t n = aw_block_size(i, end);
             if (!kernels->stats(p, i, n, &ref, &t)) continue;
             for (size_t l = i; l < i + n; ++l) add_one(p, l, orbit, &at, gamma, &t);
         }
+        add_radiated(p, aw_chunk_begin(p->n, AW_CHUNKS, k), end, &t);
         part[k] = t;
     }
     for (int k = 0; k < AW_CHUNKS; ++k) add(&m, &part[k]);
@@ -72,6 +83,7 @@ static aw_status sums_of(const aw_particles *p, const aw_orbit_view *orbit, doub
         *m = host_sums(p, orbit, S_ref, gamma);
     AW_TRY(aw_particles_agree(p, status));
     aw_particles_sum(p, m->mean, AW_BEAM_WIDTH);
+    aw_particles_sum(p, m->radiated, 2);
     aw_particles_sum(p, m->product[0], (size_t)AW_BEAM_WIDTH * AW_BEAM_WIDTH);
 done:
     return status;
@@ -99,6 +111,9 @@ aw_status aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit, do
     s.emittance_free = emittance(xx - dx * dx * inv, ax - dx * da * inv, aa - da * da * inv);
     s.energy_mean = AW_ME_EV * m.mean[AW_BEAM_CHANGE] / n;
     s.energy_rms = AW_ME_EV * sqrt(fmax(covariance(&m, n, AW_BEAM_CHANGE, AW_BEAM_CHANGE), 0.0));
+    const double taken = m.radiated[0] / n;
+    s.isr_mean = p->radiated ? AW_ME_EV * taken : NAN;
+    s.isr_rms = p->radiated ? AW_ME_EV * sqrt(fmax(m.radiated[1] / n - taken * taken, 0.0)) : NAN;
     *out = s;
 done:
     return status;

@@ -7,6 +7,7 @@
 
 #include "pic/particle/coordinates.h"
 #include "pic/particle/grid.h"
+#include "pic/particle/radiation.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -15,9 +16,10 @@ AW_BEGIN_DECLS
 typedef struct aw_particles_view {
     size_t n;
     double *z, *x, *pz, *px; /* lab position [m], momentum gamma beta */
-    double *gamma0;          /* gamma at the start, and what cavities have added */
+    double *gamma0;          /* gamma at the start, and what was gained but of the self-field */
     int32_t *element;        /* index of the lattice region that contains the particle */
     double *weight;          /* charge over the mean charge; NULL: 1 */
+    double *radiated;        /* taken by incoherent radiation; NULL: the particles do not radiate */
 } aw_particles_view;
 
 /** Index of the first particle lost in each way; SIZE_MAX: none. */
@@ -47,7 +49,7 @@ typedef struct aw_particle_ops {
     aw_status (*offload)(void *state, const aw_particles_view *beam, const aw_fields_view *fields,
                          const aw_orbit_view *orbit);
 
-    /** Copy positions, momenta, gamma0 and lattice regions back to the host. */
+    /** Copy positions, momenta, gamma0, radiated and lattice regions back to the host. */
     aw_status (*download)(void *state, const aw_particles_view *to);
 
     /** Weighted sums of dz, dx, dz dz, dz dx, dx dx relative to (z, x) [m, m^2]. */
@@ -71,9 +73,9 @@ typedef struct aw_particle_ops {
                         double sum[2][3], size_t *lost);
 
     /** Add factor F of the last gather to the momenta, then track for a time of cdt/c, which ends
-     *  at until/c (aw_particle_track). */
+     *  at until/c (aw_particle_track or, if they radiate, aw_particle_radiate). */
     aw_status (*push)(void *state, double factor, double until, double cdt,
-                      aw_particles_lost *lost);
+                      const aw_radiation *radiation, aw_particles_lost *lost);
 
     /** Weighted sums of the coordinates relative to the orbit at S [m], with delta = 0 at gamma. */
     aw_status (*stats)(void *state, double S, double gamma, aw_beam_sums *sums);

@@ -35,15 +35,20 @@ void aw_gpu_particles_free(aw_gpu_state *g)
 }
 
 /* Allocate positions, momenta, forces, vector potentials and their rates, initial gammas, lattice
- * regions, and weights if the beam has some, as one buffer, of at most half the free memory: slices
- * and workspaces need some as well. */
-static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, size_t n, int weighted)
+ * regions, and what else the beam has, as one buffer, of at most half the free memory: slices and
+ * workspaces need some as well. */
+static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, const aw_particles_view *like)
 {
-    double **const array[] = {&r->call.beam.z,    &r->call.beam.x,      &r->call.beam.pz,
-                              &r->call.beam.px,   &r->call.Fz,          &r->call.Fx,
-                              &r->call.vector[0], &r->call.vector[1],   &r->call.vector[2],
-                              &r->call.vector[3], &r->call.beam.gamma0, &r->call.beam.weight};
-    const size_t arrays = sizeof array / sizeof array[0] - (weighted ? 0 : 1);
+    double **const array[] = {&r->call.beam.z,       &r->call.beam.x,      &r->call.beam.pz,
+                              &r->call.beam.px,      &r->call.Fz,          &r->call.Fx,
+                              &r->call.vector[0],    &r->call.vector[1],   &r->call.vector[2],
+                              &r->call.vector[3],    &r->call.beam.gamma0, &r->call.beam.weight,
+                              &r->call.beam.radiated};
+    const int wanted[] = {
+        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, like->weight != NULL, like->radiated != NULL};
+    const size_t n = like->n, all = sizeof array / sizeof array[0];
+    size_t arrays = 0;
+    for (size_t i = 0; i < all; ++i) arrays += (size_t)wanted[i];
     const size_t bytes = n * (arrays * sizeof(double) + sizeof(int32_t));
     aw_status status = AW_OK;
     if (bytes > g->info.memory / 2) return AW_ERR_NOMEM;
@@ -51,8 +56,13 @@ static aw_status particles_alloc(aw_gpu_state *g, aw_gpu_resident *r, size_t n, 
     r->bytes = bytes;
     g->info.memory -= bytes;
     r->call.beam.n = n;
-    for (size_t i = 0; i < arrays; ++i) *array[i] = (double *)r->particle + i * n;
-    r->call.beam.element = (int32_t *)((double *)r->particle + arrays * n);
+    double *next = r->particle;
+    for (size_t i = 0; i < all; ++i) {
+        if (!wanted[i]) continue;
+        *array[i] = next;
+        next += n;
+    }
+    r->call.beam.element = (int32_t *)next;
 done:
     return status;
 }
@@ -87,13 +97,14 @@ static aw_status particles_offload(void *state, const aw_particles_view *beam,
     aw_gpu_particles_free(g);
     aw_gpu_resident *r = g->resident_particles = aw_alloc(1, sizeof *r);
     if (!r) return AW_ERR_NOMEM;
-    AW_TRY(particles_alloc(g, r, beam->n, beam->weight != NULL));
+    AW_TRY(particles_alloc(g, r, beam));
     const aw_particles_view *to = &r->call.beam;
-    const double *const from[] = {beam->z, beam->x, beam->pz, beam->px, beam->gamma0, beam->weight};
-    double *const device[] = {to->z, to->x, to->pz, to->px, to->gamma0, to->weight};
+    const double *const from[] = {beam->z,      beam->x,      beam->pz,      beam->px,
+                                  beam->gamma0, beam->weight, beam->radiated};
+    double *const device[] = {to->z, to->x, to->pz, to->px, to->gamma0, to->weight, to->radiated};
     r->call.heaviest = heaviest_of(beam);
-    for (size_t i = 0; i < sizeof from / sizeof from[0] && from[i]; ++i)
-        AW_TRY(g->runtime->to_device(g->context, 0, device[i], from[i], bytes));
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; ++i)
+        if (from[i]) AW_TRY(g->runtime->to_device(g->context, 0, device[i], from[i], bytes));
     AW_TRY(g->runtime->to_device(g->context, 0, to->element, beam->element,
                                  beam->n * sizeof *beam->element));
     if (send_machine(g, r, fields, orbit) != AW_OK)
@@ -111,13 +122,16 @@ static aw_status particles_download(void *state, const aw_particles_view *to)
 {
     aw_gpu_state *g = state;
     const aw_particles_view *from = &g->resident_particles->call.beam;
-    const double *const device[] = {from->z, from->x, from->pz, from->px, from->gamma0};
-    double *const host[] = {to->z, to->x, to->pz, to->px, to->gamma0};
+    const double *const device[] = {from->z,  from->x,      from->pz,
+                                    from->px, from->gamma0, from->radiated};
+    double *const host[] = {to->z, to->x, to->pz, to->px, to->gamma0, to->radiated};
     aw_status status = AW_OK;
     if (to->n != from->n)
         return aw_error(AW_ERR_BACKEND, "%s: another beam is resident on it by now", g->text);
-    for (size_t i = 0; i < sizeof host / sizeof host[0]; ++i)
+    for (size_t i = 0; i < sizeof host / sizeof host[0]; ++i) {
+        if (!device[i]) continue;
         AW_TRY(g->runtime->to_host(g->context, 0, host[i], device[i], to->n * sizeof(double)));
+    }
     AW_TRY(g->runtime->to_host(g->context, 0, to->element, from->element,
                                to->n * sizeof *to->element));
     AW_TRY(aw_gpu_wait(g, 0));
@@ -247,7 +261,7 @@ done:
 }
 
 static aw_status particles_push(void *state, double factor, double until, double cdt,
-                                aw_particles_lost *lost)
+                                const aw_radiation *radiation, aw_particles_lost *lost)
 {
     aw_gpu_state *g = state;
     aw_gpu_particles call = g->resident_particles->call;
@@ -256,6 +270,7 @@ static aw_status particles_push(void *state, double factor, double until, double
     call.factor = factor;
     call.cdt = cdt;
     call.fields.until = until;
+    call.radiation = *radiation;
     AW_TRY(reduce(g, AW_GPU_particles_push, &call, 0, AW_GPU_PUSH, found));
     lost->kicked = particle_at(&call, found[AW_GPU_KICKED]);
     lost->turned = particle_at(&call, found[AW_GPU_TURNED]);
@@ -275,8 +290,9 @@ static aw_status particles_stats(void *state, double S, double gamma, aw_beam_su
     call.ref = aw_orbit_at(&orbit, S);
     call.gamma = gamma;
     AW_TRY(reduce(g, AW_GPU_particles_stats, &call, AW_GPU_STATS, AW_GPU_STATS, found));
-    const double *product = &found[AW_BEAM_WIDTH];
+    const double *product = &found[AW_GPU_PRODUCTS];
     memset(sums, 0, sizeof *sums);
+    memcpy(sums->radiated, &found[AW_GPU_RADIATED], sizeof sums->radiated);
     for (int a = 0; a < AW_BEAM_WIDTH; ++a) {
         sums->mean[a] = found[a];
         for (int b = 0; b <= a; ++b) sums->product[a][b] = *product++;

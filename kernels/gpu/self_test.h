@@ -43,7 +43,7 @@ enum { AW_GPU_TEST_CELLS = (AW_GPU_TEST_NS + 2 * AW_PAD) * (AW_GPU_TEST_NX + 2 *
 /** The test particles, and the results of one device. */
 typedef struct aw_gpu_test_beam {
     double z[AW_GPU_TEST], x[AW_GPU_TEST], pz[AW_GPU_TEST], px[AW_GPU_TEST];
-    double gamma0[AW_GPU_TEST];
+    double gamma0[AW_GPU_TEST], radiated[AW_GPU_TEST];
     int32_t element[AW_GPU_TEST];
     double sums[5], reach[2], cells[AW_GPU_TEST_CELLS][AW_COMPONENTS], force_stats[2][3];
     aw_beam_sums stats;

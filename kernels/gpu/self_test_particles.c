@@ -14,7 +14,14 @@ enum { NS = AW_GPU_TEST_NS, NX = AW_GPU_TEST_NX };
 static void fill_beam(aw_gpu_test_beam *f, aw_particles_view *beam, aw_particle_grid *grid)
 {
     const aw_grid_view nodes = {.ns = NS, .nx = NX, .hs = H, .hx = H};
-    *beam = (aw_particles_view){AW_GPU_TEST, f->z, f->x, f->pz, f->px, f->gamma0, f->element, NULL};
+    *beam = (aw_particles_view){.n = AW_GPU_TEST,
+                                .z = f->z,
+                                .x = f->x,
+                                .pz = f->pz,
+                                .px = f->px,
+                                .gamma0 = f->gamma0,
+                                .element = f->element,
+                                .radiated = f->radiated};
     *grid = aw_particle_grid_of(&nodes);
     grid->ct = 1.0;
     grid->beta = AW_GPU_TEST_BETA;
@@ -24,6 +31,7 @@ static void fill_beam(aw_gpu_test_beam *f, aw_particles_view *beam, aw_particle_
         f->pz[i] = 100.0 + i % 13;
         f->px[i] = 0.1 * (i % 17 - 8);
         f->gamma0[i] = 100.0;
+        f->radiated[i] = 0.0;
         f->element[i] = 0;
     }
 }
@@ -60,6 +68,7 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
     const aw_fields_view fields = {region, sizeof region / sizeof *region, 100.0, 0.0};
     const double place[4] = {0.1 * H, 0.2 * H, 0.6, 0.8};
     const aw_kick_times times = {.before = CDT, .now = CDT};
+    const aw_radiation radiation = {.isr = AW_ISR_FULL, .step = 3, .seed = 1};
     double field[3 * NS * NX][4];
     aw_particles_view beam;
     aw_particle_grid grid;
@@ -76,7 +85,7 @@ aw_status aw_gpu_self_test_particles(aw_gpu_state *g, const aw_orbit_view *orbit
     AW_TRY(ops->deposit(g, &grid, f->cells[0], &off_grid));
     AW_TRY(ops->gather(g, &grid, &kick, f->force_stats, &kick_lost));
     AW_TRY(ops->gather(g, &grid, &settle, f->force_stats, &kick_lost));
-    AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, 2.0 * CDT, &lost));
+    AW_TRY(ops->push(g, 1e-3, 2.0 * CDT, 2.0 * CDT, &radiation, &lost));
     AW_TRY(ops->stats(g, 0.0, 100.0, &f->stats));
     AW_TRY(ops->download(g, &beam));
     f->lost = off_grid != SIZE_MAX || kick_lost != SIZE_MAX || lost.kicked != SIZE_MAX ||
@@ -102,6 +111,8 @@ int aw_gpu_test_beams_agree(const aw_gpu_test_beam *a, const aw_gpu_test_beam *b
         yes && aw_gpu_agree(a->z, b->z, AW_GPU_TEST, 1) && aw_gpu_agree(a->x, b->x, AW_GPU_TEST, 1);
     yes = yes && aw_gpu_agree(a->pz, b->pz, AW_GPU_TEST, 1) &&
           aw_gpu_agree(a->px, b->px, AW_GPU_TEST, 1);
-    yes = yes && aw_gpu_agree(a->gamma0, b->gamma0, AW_GPU_TEST, 1);
+    yes = yes && aw_gpu_agree(a->gamma0, b->gamma0, AW_GPU_TEST, 1) &&
+          aw_gpu_agree(a->radiated, b->radiated, AW_GPU_TEST, 1) &&
+          aw_gpu_agree(a->stats.radiated, b->stats.radiated, 2, 1);
     return yes && memcmp(a->element, b->element, sizeof a->element) == 0;
 }

@@ -10,11 +10,12 @@
 /* s [m], x [m], x', delta (pic/stats.h), and the change of gamma since the start. */
 enum { AW_BEAM_S, AW_BEAM_X, AW_BEAM_ANGLE, AW_BEAM_DELTA, AW_BEAM_CHANGE, AW_BEAM_WIDTH };
 
-/** Sums over particles: of the coordinates, and of the products of coordinates a and b, a <= b, in
- *  product[b][a]. */
+/** Sums over particles: of the coordinates, of the products of coordinates a and b, a <= b, in
+ *  product[b][a], and of what radiation took and its square. */
 typedef struct aw_beam_sums {
     double mean[AW_BEAM_WIDTH];
     double product[AW_BEAM_WIDTH][AW_BEAM_WIDTH];
+    double radiated[2];
 } aw_beam_sums;
 
 /** Coordinates of one particle, by a search for the closest point of the orbit.

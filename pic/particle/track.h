@@ -102,7 +102,8 @@ typedef struct aw_fields_view {
 typedef struct aw_particle {
     double z, x, pz, px;
     int32_t element;
-    double gained; /* from cavities while it is tracked [rest energies] */
+    double gained; /* from cavities and, negative, by incoherent radiation while it is tracked
+                    * [rest energies] */
 } aw_particle;
 
 /** Result of tracking a particle. */
@@ -112,10 +113,12 @@ typedef enum aw_track_status {
     AW_TRACK_NONFINITE
 } aw_track_status;
 
-/* State of a particle while it is tracked: position, direction, |p|, energy from cavities. Paths
- * are measured in metres, not seconds, since external magnetic fields keep the speed. */
+/* State of a particle while it is tracked: position, direction, |p|, energy gained. Paths are
+ * measured in metres, not seconds, since external magnetic fields keep the speed. */
 typedef struct aw_track {
     double z, x, uz, ux, p, gained;
+    int bends;           /* 1: sum up how its path bends: */
+    double square, cube; /* integrals of 1/R^2 [1/m] and 1/|R|^3 [1/m^2] along it */
 } aw_track;
 
 /** How far a point is beyond the exit plane of a region [m]. */
@@ -128,6 +131,13 @@ AW_FN void aw_track_straight(aw_track *f, double path)
 {
     f->z += path * f->uz;
     f->x += path * f->ux;
+}
+
+/* A piece of the path of curvature k. */
+AW_FN void aw_track_bend(aw_track *f, double k, double path)
+{
+    f->square += k * k * path;
+    f->cube += fabs(k) * k * k * path;
 }
 
 /* sin(a); a step's turn is mostly so small that the series is exact (next term a^7/5040) and
@@ -204,7 +214,8 @@ AW_FN double aw_track_focusing(const aw_field_region *r, double offset)
 /* Multipole: position-extended Forest-Ruth-like step of a path h (I. P. Omelyan, I. M. Mryglod,
  * R. Folk, Comput. Phys. Commun. 146 (2002) 188). In place of their drift there is the motion in
  * the dipole field of the design orbit, a line or a circle; the rest of the field turns the
- * momentum at a fixed place. `scale` is p_ref/p. */
+ * momentum at a fixed place. `scale` is p_ref/p. The turns are also a rule of fourth order for what
+ * depends on the curvature. */
 AW_FN void aw_track_multipole_step(const aw_field_region *r, aw_track *f, double scale, double h)
 {
     const double xi = 0.1786178958448091, lambda = -0.2123418310626054, chi = -0.06626458266981849;
@@ -217,7 +228,9 @@ AW_FN void aw_track_multipole_step(const aw_field_region *r, aw_track *f, double
         else
             aw_track_arc(f, k, move[i] * h);
         if (i == 4) break;
-        aw_track_turn(f, scale * aw_track_strength(r, aw_track_offset(r, f)) * kick[i] * h);
+        const double turn = scale * aw_track_strength(r, aw_track_offset(r, f));
+        if (f->bends) aw_track_bend(f, k + turn, kick[i] * h);
+        aw_track_turn(f, turn * kick[i] * h);
     }
 }
 
@@ -356,6 +369,7 @@ AW_FN aw_track_status aw_track_along(const aw_fields_view *fields, aw_track *f, 
             double reach = last ? path : aw_track_to_plane(r, f, k, gap);
             double here = fmin(reach, path);
             if (!(reach < INFINITY)) return AW_TRACK_TURNED;
+            if (f->bends) aw_track_bend(f, k, here);
             if (r->kind == AW_REGION_DIPOLE)
                 aw_track_arc(f, k, here);
             else
@@ -377,7 +391,7 @@ AW_FN int aw_particle_finite(const aw_particle *b)
 AW_FN aw_track aw_track_begin(const aw_particle *b)
 {
     const double momentum = sqrt(b->pz * b->pz + b->px * b->px);
-    const aw_track f = {b->z, b->x, b->pz / momentum, b->px / momentum, momentum, 0.0};
+    const aw_track f = {b->z, b->x, b->pz / momentum, b->px / momentum, momentum, 0.0, 0, 0.0, 0.0};
     return f;
 }
 
@@ -395,14 +409,20 @@ AW_FN void aw_track_end(const aw_track *f, aw_particle *b)
     b->px = momentum * f->ux;
 }
 
+/* Track for a time, up to fields->until; cdt is c times that time [m]. */
+AW_FN aw_track_status aw_track_for(const aw_fields_view *fields, aw_track *f, int32_t *element,
+                                   double cdt)
+{
+    return aw_track_along(fields, f, element, cdt * f->p / sqrt(1.0 + f->p * f->p));
+}
+
 /** Track a particle for a time, up to fields->until; cdt is c times that time [m]. */
 AW_FN aw_track_status aw_particle_track(const aw_fields_view *fields, aw_particle *b, double cdt)
 {
     aw_track f = aw_track_begin(b);
     if (!aw_particle_finite(b)) return AW_TRACK_NONFINITE;
     if (!(f.p > 0.0)) return AW_TRACK_TURNED;
-    const aw_track_status trouble =
-        aw_track_along(fields, &f, &b->element, cdt * f.p / sqrt(1.0 + f.p * f.p));
+    const aw_track_status trouble = aw_track_for(fields, &f, &b->element, cdt);
     aw_track_end(&f, b);
     return trouble == AW_TRACK_OK && !aw_particle_finite(b) ? AW_TRACK_NONFINITE : trouble;
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import ArcwakeError
 from .report import lattice, read
+from .report.beam import energy_change
 from .statistics import RunStatistics
 
 # Results of a run as `arcwake certify` names them; peaks are the largest of the run.
@@ -78,8 +79,7 @@ class Result:
         less what they had gained by then."""
         first = self.beam_at(self.monitor["s_ref_m"][0])
         row = np.flatnonzero(self.monitor["step"] == first.step)[0]
-        gained = float(np.nan_to_num(self.monitor["energy_change_mean_eV"][row]))
-        return first.statistics["mean_energy"] - gained
+        return first.statistics["mean_energy"] - float(energy_change(self.monitor)[row])
 
     @cached_property
     def certificate(self):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .report.beam import energy_change
 from .report.lattice import LIGHT, REST_EV
 
 COORDINATES = ("x", "y", "z", "px", "py", "pz", "t")
@@ -93,7 +94,7 @@ class ParticleStatistics(Mapping):
 
 def _momentum(monitor, energy):
     """beta gamma of the mean energy along the run."""
-    gamma = (energy + np.nan_to_num(monitor["energy_change_mean_eV"])) / REST_EV
+    gamma = (energy + energy_change(monitor)) / REST_EV
     return gamma, np.sqrt(gamma**2 - 1.0)
 
 
@@ -103,7 +104,7 @@ RUN = {  # of columns of monitor.csv and the mean energy at the start [eV]
     "sigma_x": lambda m, e: m["sigma_x_m"],
     "sigma_z": lambda m, e: m["sigma_s_m"],
     "sigma_t": lambda m, e: m["sigma_s_m"] * np.divide(*_momentum(m, e)) / LIGHT,
-    "mean_energy": lambda m, e: e + m["energy_change_mean_eV"],
+    "mean_energy": lambda m, e: e + energy_change(m),
     "mean_gamma": lambda m, e: _momentum(m, e)[0],
     "norm_emit_x": lambda m, e: m["emittance_x_m"] * _momentum(m, e)[1],
 }

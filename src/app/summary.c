@@ -35,6 +35,9 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
     if (plan->overtaking > 0.0)
         aw_info("sharpest R   %.6g m: overtaking length %.4g m, Derbenev number %.3g", plan->radius,
                 plan->overtaking, plan->derbenev);
+    if (config->isr)
+        aw_info("radiation    incoherent, %s",
+                config->isr == AW_ISR_FULL ? "with fluctuations" : "its mean alone");
     if (!config->line) aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
     aw_info("memory       history %.1f MiB of %.0f allowed, in all about %.0f MiB",
             mib(plan->history_bytes), config->history_MiB,
@@ -249,4 +252,7 @@ void aw_summary_print(const aw_simulation *sim)
         aw_info("energy change: mean %.5g keV (dE/E %.4g %%), rms %.5g keV (%.4g %%)",
                 1e-3 * now.energy_mean, 100.0 * now.energy_mean / energy, 1e-3 * now.energy_rms,
                 100.0 * now.energy_rms / energy);
+    if (isfinite(now.isr_mean))
+        aw_info("incoherent radiation: mean loss %.5g keV, rms %.5g keV", 1e-3 * now.isr_mean,
+                1e-3 * now.isr_rms);
 }

@@ -15,6 +15,8 @@
 #define AW_ME 9.1093837015e-31                       /* electron mass [kg] */
 #define AW_EPS0 8.8541878128e-12                     /* vacuum permittivity [F/m] */
 #define AW_ME_EV 510998.95                           /* electron rest energy [eV] */
+#define AW_RE 2.8179403262e-15                       /* classical electron radius [m] */
+#define AW_COMPTON 3.8615926796e-13                  /* reduced Compton wavelength [m] */
 #define AW_K_COULOMB (1.0 / (4.0 * AW_PI * AW_EPS0)) /* [V m/C] */
 
 #endif

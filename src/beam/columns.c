@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "pic/philox.h"
+#include "pic/particle/philox.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/beam/guard.h"

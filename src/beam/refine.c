@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pic/philox.h"
+#include "pic/particle/philox.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 

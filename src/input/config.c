@@ -157,6 +157,14 @@ static void check_line(reader *r)
                   wanted);
 }
 
+/* In rigid motion every particle keeps its energy. */
+static void check_radiation(reader *r)
+{
+    if (r->config->isr && r->config->motion == AW_MOTION_RIGID)
+        aw_yaml_error(&r->errors, node_of(r, "beam.isr"),
+                      "has no meaning with motion: rigid, which keeps all energies (expected off)");
+}
+
 /* Where the lattice is a mapping there is no path; read_machine reads it. */
 static aw_status lattice_path(reader *r)
 {
@@ -388,18 +396,23 @@ static aw_status read_beam(reader *r)
     return aw_beam_source_read(&r->errors, r->root, r->source->beam, r->config);
 }
 
-/* Put the particles that are given in the place of the section `beam`. */
+/* Put the particles that are given in the place of the section `beam`, but for the keys that
+ * concern any particles; the seed is one of them where they radiate. */
 static aw_status set_given_beam(reader *r)
 {
     static const char set[] = "beam={file: \"" AW_BEAM_GIVEN "\"}";
     const char *const one = set;
     const aw_yaml_node *beam = aw_yaml_get(aw_yaml_root(r->doc), "beam");
-    aw_yaml_node *start = (aw_yaml_node *)aw_yaml_get(beam, "start_m");
+    static const char *const keys[] = {"start_m", "isr", "seed"};
+    const size_t n = aw_yaml_get(beam, "isr") ? 3 : 1;
+    aw_yaml_node *kept[3];
+    for (size_t i = 0; i < n; ++i) kept[i] = (aw_yaml_node *)aw_yaml_get(beam, keys[i]);
     if (!r->source->beam || aw_yaml_root(r->doc)->kind != AW_YAML_MAP) return AW_OK;
     aw_yaml **doc = &r->set[r->source->n_set];
-    const aw_status status = aw_config_set(r->doc, &one, 1, &r->errors, doc);
-    if (status || !start || !*doc) return status;
-    return aw_yaml_put(*doc, aw_yaml_root(*doc), "start_m", start);
+    aw_status status = aw_config_set(r->doc, &one, 1, &r->errors, doc);
+    for (size_t i = 0; i < n && !status && *doc; ++i)
+        if (kept[i]) status = aw_yaml_put(*doc, aw_yaml_root(*doc), keys[i], kept[i]);
+    return status;
 }
 
 static aw_status read_document(reader *r)
@@ -428,6 +441,7 @@ static aw_status read_all(reader *r)
     read_grid(r);
     read_accuracy(r);
     check_line(r);
+    check_radiation(r);
     status = read_title(r);
     if (!status) status = lattice_path(r);
     if (!status) status = read_machine(r);

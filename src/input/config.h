@@ -42,6 +42,7 @@ typedef struct aw_config {
     char *beam_file;     /* path of the file of particles, absolute; NULL: the beam is drawn */
     long beam_iteration; /* of the file; AW_ITERATION_LAST, AW_ITERATION_ALL */
     size_t beam_wanted;  /* particles that are drawn or made of those of the file; 0: its own */
+    aw_isr isr;          /* incoherent radiation of the particles, which also uses beam.seed */
     double start_m;      /* arc length at which the beam starts: lattice->begin */
     int beam_scaled;     /* 1: beam.charge_C is given, too */
     size_t beam_alive;   /* particles of the file, without those that it marks as lost */

@@ -335,13 +335,13 @@ static int is_refused(const aw_field *field, const aw_config *config)
 {
     if (!config->line && strncmp(field->key, "line.", strlen("line.")) == 0) return 1;
     if (strncmp(field->key, "beam.", strlen("beam.")) != 0) return 0;
-    if (strcmp(field->key, "beam.start_m") == 0) return 0;
+    if (strcmp(field->key, "beam.start_m") == 0 || strcmp(field->key, "beam.isr") == 0) return 0;
     const int of_file = strcmp(field->key, "beam.file") == 0 ||
                         strcmp(field->key, "beam.iteration") == 0 ||
                         strcmp(field->key, "beam.resample") == 0;
     if (!config->beam_file) return of_file || aw_beam_shape_unused(field->key, &config->beam);
     if (strcmp(field->key, "beam.charge_C") == 0) return !config->beam_scaled;
-    if (strcmp(field->key, "beam.seed") == 0) return config->beam_wanted == 0;
+    if (strcmp(field->key, "beam.seed") == 0) return config->beam_wanted == 0 && !config->isr;
     return !of_file;
 }
 

@@ -12,7 +12,8 @@
 #include "src/base/units.h"
 #include "src/input/beam_check.h"
 
-_Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int),
+_Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int) &&
+                   sizeof(aw_isr) == sizeof(int),
                "enums of the configuration are stored as int");
 
 #define AT(member) offsetof(aw_config, member)
@@ -84,6 +85,7 @@ static const aw_field table[] = {
      "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
     {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", CHIRP,
      "d(delta)/ds in 1/m, e.g. -36.0"},
+    {"beam.isr", AW_FIELD_CHOICE, AT(isr), "off", WORDS("off|mean|full"), "off, mean or full"},
     {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
      WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},
     {"forces", AW_FIELD_CHOICE, AT(line), "full", WORDS("full|line"), "full or line"},
@@ -147,7 +149,6 @@ static const struct {
     {"beam.emittance_y_m", "leave it out: the bunch is a sheet"},
     {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
     {"beam.alpha_y", "leave it out: the bunch is a sheet"},
-    {"beam.isr", "leave it out"},
     {"numerics.plates_gap_m", "leave it out: the field is that of free space"},
 };
 
@@ -194,13 +195,14 @@ const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *fiel
 int aw_field_from_file(const aw_yaml_node *root, const aw_field *field)
 {
     static const char *const also[] = {"beam.file", "beam.iteration", "beam.resample",
-                                       "beam.start_m"};
+                                       "beam.start_m", "beam.isr"};
     if (strncmp(field->key, "beam.", strlen("beam.")) != 0) return 0;
     if (!aw_field_node(root, aw_field_find("beam.file"))) return 0;
     for (size_t i = 0; i < sizeof also / sizeof also[0]; ++i)
         if (strcmp(field->key, also[i]) == 0) return 0;
     return strcmp(field->key, "beam.seed") != 0 ||
-           !aw_field_node(root, aw_field_find("beam.resample"));
+           (!aw_field_node(root, aw_field_find("beam.resample")) &&
+            !aw_field_node(root, aw_field_find("beam.isr")));
 }
 
 static int in_range(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,

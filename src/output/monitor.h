@@ -34,7 +34,8 @@ const char *aw_part_name(aw_part part);
  *  - F_s_error, F_x_error: estimated largest errors of the forces, where they are measured
  *  - current_peak: the largest current of the deposited bunch, and how wide its peak is
  *    (src/simulation/current.h)
- *  - F_s_eff_mean: of the effective force, over the deposited bunch; none of the line model */
+ *  - F_s_eff_mean: of the effective force, over the deposited bunch; none of the line model
+ *  - isr_loss_mean: taken by incoherent radiation since the start; isr_rms: about that mean */
 #define AW_MONITOR_COLUMNS(X)                                       \
     X(time, "time_s")                                               \
     X(s_ref, "s_ref_m")                                             \
@@ -57,7 +58,9 @@ const char *aw_part_name(aw_part part);
     X(F_x_error, "F_x_error_eV_per_m")                              \
     X(current_peak, "current_peak_A")                               \
     X(current_peak_width, "current_peak_width_m")                   \
-    X(F_s_eff_mean, "F_s_eff_mean_eV_per_m")
+    X(F_s_eff_mean, "F_s_eff_mean_eV_per_m")                        \
+    X(isr_loss_mean, "isr_loss_mean_eV")                            \
+    X(isr_rms, "isr_rms_eV")
 
 #define AW_MONITOR_MEMBER_(member, name) double member;
 

@@ -174,7 +174,8 @@ size_t aw_plan_other_bytes(const aw_config *config, const aw_plan *plan)
         sizeof(aw_field_point) + (AW_RESULTS + 1 + 12 + AW_VECTOR_NUMBERS) * sizeof(double);
     return aw_memory_now() + AW_LIBRARY_BYTES + solver_bytes(config, plan, nodes, slices) +
            AW_DEPOSIT_GRIDS * slice + nodes * per_node +
-           config->beam.particles * (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES) +
+           config->beam.particles *
+               (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES + (config->isr ? sizeof(double) : 0)) +
            (config->line ? aw_line_bytes(config->grid[0], config->beam.particles) : 0) +
            several_devices_bytes(config, nodes, slices, plan->history_bytes);
 }

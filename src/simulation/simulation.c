@@ -51,6 +51,7 @@ static aw_status place_beam(aw_simulation *sim, int distributed)
     else
         AW_TRY(distributed ? aw_particles_draw_part(&config->beam, &sim->particles)
                            : aw_particles_draw(&config->beam, &sim->particles));
+    if (config->isr) AW_TRY(aw_particles_extend(sim->particles, AW_WITH_RADIATED));
     if (config->motion == AW_MOTION_RIGID)
         AW_TRY(aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, sim->S_ref));
     else
@@ -328,6 +329,10 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     const double S = aw_schedule_S(sim->schedule, sim->tick + ticks);
     const double cdt = aw_schedule_ct(sim->schedule, ticks), half = kicked ? 0.5 * cdt : 0.0;
     sim->particles->ct = aw_simulation_ct(sim); /* also in a run that was resumed */
+    sim->particles->radiation = (aw_radiation){.isr = config->isr,
+                                               .step = (uint32_t)sim->step,
+                                               .seed = config->beam.seed,
+                                               .first = sim->particles->first};
     if (config->motion == AW_MOTION_RIGID)
         status = aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S);
     else
@@ -382,6 +387,8 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->charge = sim->field.charge;
     row->energy_change_mean = stats.energy_mean;
     row->energy_change_rms = stats.energy_rms;
+    row->isr_loss_mean = stats.isr_mean;
+    row->isr_rms = stats.isr_rms;
     row->sigma_s = stats.sigma_s;
     row->sigma_x = stats.sigma_x;
     row->emittance_x = stats.emittance;

@@ -20,6 +20,7 @@
     CASE(threads)         \
     CASE(charge)          \
     CASE(chicane_optics)  \
+    CASE(isr)             \
     CASE(certificates)    \
     CASE(zeuthen)         \
     CASE(line)            \

@@ -15,6 +15,7 @@ OMP_WAIT_POLICY=passive
 export AW_PYTHON ARCWAKE_TUNING OMP_WAIT_POLICY
 bad=0
 
+# The particles radiate, with random numbers that the restart must not shift.
 # The bunch passes a cavity behind the bend, at step 83, when it has been restarted: the phase that
 # it meets depends on the time since the start of the whole run.
 cp "$inputs/lcls_bend_tracking.yaml" run.yaml
@@ -32,7 +33,8 @@ complain() {
 case_of() {
     exec "$arcwake" run run.yaml -o out --set 'numerics.grid=[16, 16]' \
         --set beam.particles=2000 --set numerics.tolerance=1e-4 --set output.every=25 \
-        --set 'output.at_m=[]' --set output.checkpoint_every=10 --set numerics.step_m=0.06 "$@"
+        --set 'output.at_m=[]' --set output.checkpoint_every=10 --set numerics.step_m=0.06 \
+        --set beam.isr=full "$@"
 }
 
 # expect STATUS TEXT ARGUMENTS...: a run ends so, with this text on stderr.

@@ -293,7 +293,6 @@ static void reserved_keys_are_not_built_yet(void **state)
          "7:3: beam.sigma_y_m: is not built yet (leave it out: the bunch is a sheet)"},
         {"  seed: 7", "  emittance_y_m: 7",
          "7:3: beam.emittance_y_m: is not built yet (leave it out: the bunch is a sheet)"},
-        {"  seed: 7", "  isr: full", "7:3: beam.isr: is not built yet (leave it out)"},
         {"  history: single", "  plates_gap_m: 0.01",
          "21:3: numerics.plates_gap_m: is not built yet (leave it out: the field is that "
          "of free space)"},

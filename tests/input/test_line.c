@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys of the line model and `accuracy`: read, written, and refused where they mean nothing. */
+/* The keys of the line model, `accuracy` and `beam.isr`: read, written, and refused where they mean
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,11 +88,36 @@ static void accuracy_tells_what_is_given(void **state)
                 "from 1.0e-4 to 0.1, e.g. 0.01)");
 }
 
+/* Incoherent radiation: its words, and no part in rigid motion, which that of the file is. */
+static void radiation_is_off_mean_or_full(void **state)
+{
+    static const char *const full[] = {"beam.isr=full", "motion=external"};
+    aw_config *c = NULL;
+    (void)state;
+    refused_run("  seed: 7", "  isr: maybe",
+                "run.yaml:7:8: beam.isr: 'maybe' is not known (expected off, mean or full)");
+    assert_int_equal(message_count(), 1);
+    refused_run("  seed: 7", "  isr: mean",
+                "run.yaml:7:8: beam.isr: has no meaning with motion: rigid, which keeps all "
+                "energies (expected off)");
+    assert_int_equal(message_count(), 1);
+    c = read_text(good_run);
+    assert_int_equal(c->isr, AW_ISR_OFF);
+    aw_config_free(c);
+    assert_ok(read_run(full, 2, &c));
+    assert_int_equal(c->isr, AW_ISR_FULL);
+    char *text = aw_config_text(c);
+    assert_non_null(strstr(text, "\n  isr: full\n"));
+    free(text);
+    aw_config_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_model_is_read_and_written_and_refused_elsewhere),
         cmocka_unit_test(accuracy_tells_what_is_given),
+        cmocka_unit_test(radiation_is_off_mean_or_full),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -14,7 +14,7 @@ static void every_operation_works_with_separate_memories(void **state)
 {
     /* Memory for all slices; and for three of five, so that the others are read from the host's
      * memory (resident particles need twice their own size). */
-    const size_t particles = 2 * AW_GPU_TEST * (11 * sizeof(double) + sizeof(int32_t));
+    const size_t particles = 2 * AW_GPU_TEST * (12 * sizeof(double) + sizeof(int32_t));
     const size_t memory[] = {(size_t)1 << 30, particles + particles / 16};
     const aw_device_params params = {.threads = 1, .inner_density = 1.0};
     (void)state;

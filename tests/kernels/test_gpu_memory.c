@@ -327,7 +327,13 @@ static void particles_leave_memory_for_slices(void **state)
     enum { N = 1000, BYTES = N * (11 * sizeof(double) + sizeof(int32_t)) };
     static double number[N];
     static int32_t element[N];
-    const aw_particles_view beam = {N, number, number, number, number, number, element, NULL};
+    const aw_particles_view beam = {.n = N,
+                                    .z = number,
+                                    .x = number,
+                                    .pz = number,
+                                    .px = number,
+                                    .gamma0 = number,
+                                    .element = element};
     const aw_field_region region = {.kind = AW_REGION_DRIFT, .ct = 1.0};
     const aw_fields_view fields = {&region, 1, 100.0, 0.0};
     const aw_orbit_view orbit = {&arc, 1};

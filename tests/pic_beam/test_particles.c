@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "pic/distribution.h"
+#include "pic/particle/philox.h"
 #include "pic/particles.h"
-#include "pic/philox.h"
 #include "tests/assert_close.h"
 
 static void philox_gives_the_published_known_answers(void **state)

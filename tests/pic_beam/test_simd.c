@@ -247,7 +247,7 @@ static void statistics_of_a_block_agree_with_the_search_for_the_closest_point(vo
             aw_particles *p = beam_at(lat, places[k], n, 0.01, 4);
             const aw_orbit_point at = aw_orbit_at(&lat->orbit, places[k]);
             const aw_simd_reference ref = {at.z, at.x, at.ct, at.st, at.kappa, -0.2, 0.2, 500.0};
-            aw_beam_sums got = {{0.0}, {{0.0}}}, want = {{0.0}, {{0.0}}};
+            aw_beam_sums got = {.mean = {0.0}}, want = got;
             assert_int_equal(kernels->stats(p, 0, n, &ref, &got), 0);
             for (size_t i = 0; i < n; ++i) {
                 double c[AW_BEAM_WIDTH], offset, g = hypot(1.0, momentum_of(p, i));

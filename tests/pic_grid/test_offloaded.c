@@ -109,6 +109,13 @@ static void make_unequal(stage *s)
     for (size_t i = 0; i < n; ++i) s->particles->weight[i] *= (double)n / sum;
 }
 
+/* Incoherent radiation with its fluctuations. */
+static void make_radiant(stage *s)
+{
+    assert_ok(aw_particles_extend(s->particles, AW_WITH_RADIATED));
+    s->particles->radiation = (aw_radiation){.isr = AW_ISR_FULL, .seed = 7, .first = 5};
+}
+
 static stage *stage_new(void) { return stage_of(PARTICLES); }
 
 static aw_status offload(stage *s, const aw_device *device)
@@ -164,6 +171,7 @@ static void fill_vectors(stage *s, int number)
 static aw_status step(stage *s, int number)
 {
     const double S = number * STEP, half = 0.5 * STEP;
+    s->particles->radiation.step = (uint32_t)number;
     aw_status status = AW_OK;
     const aw_gather_params params = {.grid = &s->frame.grid,
                                      .forces = &s->forces,
@@ -211,6 +219,9 @@ static void compare_step(const stage *got, const stage *want)
     assert_close(got->stats.emittance_free, want->stats.emittance_free, 1e-8, 0.0);
     assert_close(got->stats.energy_mean, want->stats.energy_mean, 0.0, 1e-3);
     assert_close(got->stats.energy_rms, want->stats.energy_rms, 0.0, 1e-3);
+    if (!want->particles->radiated) return;
+    assert_close(got->stats.isr_mean, want->stats.isr_mean, 1e-9, 0.0);
+    assert_close(got->stats.isr_rms, want->stats.isr_rms, 1e-9, 0.0);
 }
 
 /* After a download. Errors are relative to the largest of each coordinate. */
@@ -223,6 +234,8 @@ static void compare_particles(const aw_particles *got, const aw_particles *want)
         assert_close(got->px[i], want->px[i], 0.0, 1e-11 * GAMMA);
         assert_close(got->gamma0[i], want->gamma0[i], 0.0, 1e-11 * GAMMA);
         assert_int_equal(got->element[i], want->element[i]);
+        /* of some 1e-4; the path through the quadrupoles is that of above */
+        if (want->radiated) assert_close(got->radiated[i], want->radiated[i], 1e-9, 1e-13);
     }
 }
 
@@ -240,19 +253,19 @@ static void offload_always(stage *s, const aw_device *device)
     const aw_particle_ops *ops = device->ops->particles;
     const aw_fields_view fields = aw_lattice_fields(s->lattice, 0.0);
     const aw_particles *p = s->particles;
-    const aw_particles_view view = {p->n,  p->z,      p->x,       p->pz,
-                                    p->px, p->gamma0, p->element, p->weight};
+    const aw_particles_view view = {p->n,      p->z,       p->x,      p->pz,      p->px,
+                                    p->gamma0, p->element, p->weight, p->radiated};
     assert_ok(ops->offload(device->state, &view, &fields, &s->lattice->orbit));
     s->particles->resident_on = device;
 }
 
-static void compare_steps(const char *kind, size_t particles, int steps, int unequal)
+static void compare_steps(const char *kind, size_t particles, int steps, void (*alter)(stage *s))
 {
     aw_device device = open_device(kind, 2);
     stage *resident = stage_of(particles), *host = stage_of(particles);
-    if (unequal) {
-        make_unequal(resident);
-        make_unequal(host);
+    if (alter) {
+        alter(resident);
+        alter(host);
     }
     offload_always(resident, &device);
     for (int k = 0; k < steps; ++k) {
@@ -271,21 +284,26 @@ static void compare_steps(const char *kind, size_t particles, int steps, int une
 
 static void resident_particles_move_as_those_of_the_host(void **state)
 {
-    compare_steps(*state, PARTICLES, STEPS, 0);
+    compare_steps(*state, PARTICLES, STEPS, NULL);
 }
 
 /* More particles than there are threads in all thread blocks of a kernel. */
 static void many_resident_particles_move_as_those_of_the_host(void **state)
 {
-    compare_steps(*state, 300011, 3, 0);
+    compare_steps(*state, 300011, 3, NULL);
 }
 
 static void resident_particles_of_unequal_charge_act_as_those_of_the_host(void **state)
 {
-    compare_steps(*state, PARTICLES, 6, 1);
+    compare_steps(*state, PARTICLES, 6, make_unequal);
 }
 
 /* The order of the threads does not matter. */
+static void resident_particles_radiate_as_those_of_the_host(void **state)
+{
+    compare_steps(*state, PARTICLES, STEPS, make_radiant);
+}
+
 static void steps_of_resident_particles_have_the_same_bits_again(void **state)
 {
     stage *s[3];
@@ -389,13 +407,14 @@ static void device_reports_the_first_particle_with_a_force_that_is_not_finite(vo
         for (int c = 0; c < 4; ++c) field[k][c] = s->field[c][k];
     offload_always(s, &device);
     const aw_particle_gather kick = {.field = field[0], .factor = 1e-9};
+    const aw_radiation still = {.isr = AW_ISR_OFF};
     const aw_particle_gather no_kick = {.field = field[0]};
     assert_ok(ops->gather(device.state, &grid, &kick, sum, &found));
     assert_int_equal(found, first);
     offload_always(s, &device);
     assert_ok(ops->gather(device.state, &grid, &no_kick, sum, &found));
     assert_int_equal(found, SIZE_MAX);
-    assert_ok(ops->push(device.state, 1e-9, STEP, STEP, &lost));
+    assert_ok(ops->push(device.state, 1e-9, STEP, STEP, &still, &lost));
     assert_int_equal(lost.kicked, first);
     assert_true(lost.turned == SIZE_MAX && lost.nonfinite == SIZE_MAX);
     stage_free(s);
@@ -478,6 +497,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(many_resident_particles_move_as_those_of_the_host, kind),
         cmocka_unit_test_prestate(resident_particles_of_unequal_charge_act_as_those_of_the_host,
                                   kind),
+        cmocka_unit_test_prestate(resident_particles_radiate_as_those_of_the_host, kind),
         cmocka_unit_test_prestate(steps_of_resident_particles_have_the_same_bits_again, kind),
         cmocka_unit_test_prestate(errors_of_resident_particles_are_found_in_the_step_of_the_host,
                                   kind),

@@ -136,7 +136,7 @@ static void every_variant_weighs_particles(void **state)
         const aw_particle_kernels *kernels = aw_particle_kernels_find(variants[v]);
         for (int k = 0; kernels && k < 2; ++k) {
             double sum[2][5] = {{0.0}};
-            aw_beam_sums beam[2] = {{{0.0}, {{0.0}}}, {{0.0}, {{0.0}}}};
+            aw_beam_sums beam[2] = {{.mean = {0.0}}, {.mean = {0.0}}};
             const size_t n = sizes[k];
             kernels->moments(whole, 0, n / 2, 1e-3, 2e-3, sum[0]);
             kernels->moments(split, 0, n / 2 * 2, 1e-3, 2e-3, sum[1]);

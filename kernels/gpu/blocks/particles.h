@@ -26,7 +26,11 @@ enum {
     AW_GPU_GATHER
 };
 enum { AW_GPU_KICKED, AW_GPU_TURNED, AW_GPU_NONFINITE, AW_GPU_PUSH };
-enum { AW_GPU_STATS = AW_BEAM_WIDTH + AW_BEAM_WIDTH * (AW_BEAM_WIDTH + 1) / 2 };
+enum {
+    AW_GPU_PRODUCTS = AW_BEAM_WIDTH,
+    AW_GPU_RADIATED = AW_GPU_PRODUCTS + AW_BEAM_WIDTH * (AW_BEAM_WIDTH + 1) / 2,
+    AW_GPU_STATS = AW_GPU_RADIATED + 2
+};
 
 /* Components that particles deposit (kernels/math/view.h). */
 enum { AW_GPU_DEPOSITED = 3 };
@@ -47,6 +51,7 @@ typedef struct aw_gpu_particles {
     int vectors, settles;           /* gather: keep vectors; give particles what they are due */
     aw_kick_times times;            /* gather */
     aw_fields_view fields;          /* push */
+    aw_radiation radiation;         /* push */
     aw_orbit_view orbit;            /* stats */
     aw_orbit_point ref;             /* stats */
     double gamma;                   /* stats */
@@ -317,7 +322,11 @@ AW_GPU_FN void aw_gpu_particles_push_block(const aw_gpu_particles *c,
                 lost[AW_GPU_KICKED] = aw_gpu_larger(aw_gpu_from_end(c, i), lost[AW_GPU_KICKED]);
                 continue; /* leave it where the kick failed, for the message */
             }
-            const aw_track_status tracked = aw_particle_track(&c->fields, &b, c->cdt);
+            double radiated = 0.0;
+            const aw_track_status tracked =
+                c->radiation.isr
+                    ? aw_particle_radiate(&c->fields, &b, c->cdt, &c->radiation, i, &radiated)
+                    : aw_particle_track(&c->fields, &b, c->cdt);
             if (tracked != AW_TRACK_OK) {
                 double *first =
                     &lost[tracked == AW_TRACK_TURNED ? AW_GPU_TURNED : AW_GPU_NONFINITE];
@@ -329,6 +338,7 @@ AW_GPU_FN void aw_gpu_particles_push_block(const aw_gpu_particles *c,
             c->beam.px[i] = b.px;
             c->beam.element[i] = b.element;
             if (b.gained != 0.0) c->beam.gamma0[i] += b.gained;
+            if (radiated != 0.0) c->beam.radiated[i] += radiated;
         }
         for (int k = 0; k < AW_GPU_PUSH; ++k) s->v[k][t] = lost[k];
     }
@@ -339,7 +349,7 @@ typedef struct aw_gpu_particles_stats_shared {
     double v[AW_GPU_STATS][AW_GPU_THREADS];
 } aw_gpu_particles_stats_shared;
 
-/* Sums of the coordinates, then of their products row by row. */
+/* Sums of the coordinates, then of their products row by row, then of what radiation took. */
 AW_GPU_FN void aw_gpu_particles_stats_block(const aw_gpu_particles *c,
                                             aw_gpu_particles_stats_shared *s, int block)
 {
@@ -351,13 +361,16 @@ AW_GPU_FN void aw_gpu_particles_stats_block(const aw_gpu_particles *c,
         {
             const aw_particle b = aw_gpu_particle(c, i);
             double at[AW_BEAM_WIDTH];
-            int k = AW_BEAM_WIDTH;
+            const double taken = c->beam.radiated ? c->beam.radiated[i] : 0.0;
+            int k = AW_GPU_PRODUCTS;
             aw_particle_coordinates(&c->orbit, &c->ref, c->gamma, &b, c->beam.gamma0[i], at);
             for (int p = 0; p < AW_BEAM_WIDTH; ++p) {
                 const double weighted = aw_gpu_weight(c, i) * at[p];
                 sum[p] += weighted;
                 for (int q = 0; q <= p; ++q) sum[k++] += weighted * at[q];
             }
+            sum[AW_GPU_RADIATED] += aw_gpu_weight(c, i) * taken;
+            sum[AW_GPU_RADIATED + 1] += aw_gpu_weight(c, i) * taken * taken;
         }
         for (int k = 0; k < AW_GPU_STATS; ++k) s->v[k][t] = sum[k];
     }

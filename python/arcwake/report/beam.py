@@ -282,12 +282,19 @@ def steady_forces(s, line_charge, kappa):
     return longitudinal, -2.0 * COULOMB * line_charge * kappa
 
 
+def energy_change(monitor):
+    """Change of the mean energy since the start, along S [eV]: by the self-field, less what
+    incoherent radiation took."""
+    return (np.nan_to_num(monitor["energy_change_mean_eV"])
+            - np.nan_to_num(monitor.get("isr_loss_mean_eV", 0.0)))
+
+
 def normalised(monitor, gamma):
     """Normalised emittances along S, plain and with the dispersion taken out [m rad].
 
     Geometric ones of monitor.csv times beta gamma of the mean energy; gamma is that at the start.
     """
-    change = np.nan_to_num(monitor["energy_change_mean_eV"]) / REST_EV
+    change = energy_change(monitor) / REST_EV
     factor = np.sqrt((gamma + change) ** 2 - 1.0)
     return (monitor["emittance_x_m"] * factor,
             monitor["emittance_x_dispersion_free_m"] * factor)

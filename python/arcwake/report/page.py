@@ -124,7 +124,7 @@ def bunch_rows(run):
     plain, free = monitor["emittance_x_m"], monitor["emittance_x_dispersion_free_m"]
     if run.gamma > 1.0:
         rows.append(("Mean energy", *(in_words(
-            run.gamma * beam.REST_EV + float(np.nan_to_num(monitor["energy_change_mean_eV"][i])),
+            run.gamma * beam.REST_EV + float(beam.energy_change(monitor)[i]),
             "eV") for i in (0, -1)), ""))
         for name, values in zip(("Normalised emittance", "Normalised emittance, dispersion taken "
                                  "out"), beam.normalised(monitor, run.gamma)):
@@ -138,6 +138,10 @@ def bunch_rows(run):
             share = f"{100.0 * mean / (run.gamma * beam.REST_EV):.4f} %"
         rows.append(("Energy change, mean", "", in_words(mean, "eV"), share))
         rows.append(("Energy change, rms about the mean", "", in_words(rms, "eV"), ""))
+    if np.isfinite(monitor.get("isr_loss_mean_eV", [math.nan])[-1]):
+        for name, column in (("mean", "isr_loss_mean_eV"), ("rms about the mean", "isr_rms_eV")):
+            rows.append((f"Loss by incoherent radiation, {name}", "",
+                         in_words(float(monitor[column][-1]), "eV"), ""))
     return rows
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Counter-based random numbers: item i of a stream depends on (seed, i) alone. */
-#ifndef AW_PIC_PHILOX_H
-#define AW_PIC_PHILOX_H
+#ifndef AW_PIC_PARTICLE_PHILOX_H
+#define AW_PIC_PARTICLE_PHILOX_H
+#include <math.h>
 #include <stdint.h>
 
 #include "src/base/port.h"
@@ -51,6 +52,20 @@ AW_FN void aw_philox_units(uint64_t seed, uint64_t index, uint32_t stream, doubl
         u[2 * half] = aw_philox_unit(c.v[0], c.v[1]);
         u[2 * half + 1] = aw_philox_unit(c.v[2], c.v[3]);
     }
+}
+
+/** A normally distributed number, by Box and Muller: that of item `index` at a step. No other use
+ *  of the seed shares a word with it: aw_philox_units leaves the last counter at 0. */
+AW_FN double aw_philox_normal(uint64_t seed, uint64_t index, uint32_t step)
+{
+    aw_philox c;
+    c.v[0] = (uint32_t)index;
+    c.v[1] = (uint32_t)(index >> 32);
+    c.v[2] = step;
+    c.v[3] = 1;
+    c = aw_philox4x32(c, (uint32_t)seed, (uint32_t)(seed >> 32));
+    return sqrt(-2.0 * log(aw_philox_unit(c.v[0], c.v[1]))) *
+           cos(6.28318530717958647692 * aw_philox_unit(c.v[2], c.v[3]));
 }
 
 #endif
