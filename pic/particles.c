@@ -59,6 +59,7 @@ void aw_particles_free(aw_particles *particles)
     aw_free(particles->weight);
     aw_free(particles->y);
     aw_free(particles->py);
+    aw_free(particles->p0);
     aw_free(particles->id);
     aw_free(particles);
 }

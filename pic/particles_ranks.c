@@ -9,12 +9,12 @@
 #include "src/base/memory.h"
 
 /* The arrays of a beam, and the size of their items in bytes; some may be NULL. */
-enum { NUMBERS = 11, ARRAYS = NUMBERS + 2 };
+enum { NUMBERS = 12, ARRAYS = NUMBERS + 2 };
 
 static void arrays_of(const aw_particles *p, char *array[ARRAYS], size_t bytes[ARRAYS])
 {
-    double *const number[NUMBERS] = {p->z,      p->x,      p->pz, p->px, p->s0,      p->x0,
-                                     p->gamma0, p->weight, p->y,  p->py, p->radiated};
+    double *const number[NUMBERS] = {p->z,      p->x,      p->pz, p->px, p->s0, p->x0,
+                                     p->gamma0, p->weight, p->y,  p->py, p->p0, p->radiated};
     for (int k = 0; k < NUMBERS; ++k) {
         array[k] = (char *)number[k];
         bytes[k] = sizeof(double);
@@ -32,7 +32,8 @@ aw_status aw_particles_extend(aw_particles *p, int with)
     int complete = 1;
     if (weights) complete = (p->weight = aw_alloc(p->n, bytes)) != NULL;
     if ((with & AW_WITH_HEIGHT) && !p->y)
-        complete = complete && (p->y = aw_alloc(p->n, bytes)) && (p->py = aw_alloc(p->n, bytes));
+        complete = complete && (p->y = aw_alloc(p->n, bytes)) && (p->py = aw_alloc(p->n, bytes)) &&
+                   (p->p0 = aw_alloc(p->n, bytes));
     if ((with & AW_WITH_RADIATED) && !p->radiated)
         complete = complete && (p->radiated = aw_alloc(p->n, bytes));
     if (ids) complete = complete && (p->id = aw_alloc(p->n, sizeof *p->id));

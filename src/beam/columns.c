@@ -211,6 +211,7 @@ static void put_coordinates(const aw_columns *c, aw_particles *p)
         if (p->y) {
             p->y[i] = v[AW_COLUMN_Y][i];
             p->py[i] = v[AW_COLUMN_PY][i];
+            p->p0[i] = sqrt(pz * pz + px * px);
         }
         if (p->id) p->id[i] = c->id[i];
     }

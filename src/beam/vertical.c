@@ -56,3 +56,9 @@ void aw_vertical_map(const aw_lattice *lattice, double S, double m[4])
     }
     if (at != S) drift(S - at, m);
 }
+
+void aw_vertical_move(const double m[4], const aw_particles *p, size_t i, double *y, double *py)
+{
+    *y = m[0] * p->y[i] + m[1] * (p->py[i] / p->p0[i]);
+    *py = m[2] * p->y[i] * p->p0[i] + m[3] * p->py[i];
+}

@@ -3,6 +3,7 @@
 #ifndef AW_BEAM_VERTICAL_H
 #define AW_BEAM_VERTICAL_H
 #include "pic/lattice.h"
+#include "pic/particles.h"
 
 AW_BEGIN_DECLS
 
@@ -10,6 +11,11 @@ AW_BEGIN_DECLS
  *  y0'. Hard edges of a bend of curvature k kick by -k tan(e) y, a gradient by +k1 y per metre;
  *  outside the lattice there are drifts. */
 void aw_vertical_map(const aw_lattice *lattice, double S, double m[4]);
+
+/** Height [m] and vertical gamma beta of particle i where the map m leads. The slope is that of its
+ *  momentum at the start: what changes that later, cavities among it, does not move it. */
+void aw_vertical_move(const double m[4], const aw_particles *particles, size_t i, double *y,
+                      double *py);
 
 AW_END_DECLS
 #endif

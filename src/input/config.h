@@ -86,8 +86,8 @@ typedef struct aw_config {
     struct aw_place *place; /* where each key was given, owned; NULL without a run file */
 } aw_config;
 
-/** The end of a remedy for the noise of the particles: how else than by their number; "" if they are
- *  quiet already. */
+/** The end of a remedy for the noise of the particles: how else than by their number; "" if they
+ *  are quiet already. */
 const char *aw_config_quieter(const aw_config *config);
 
 /** Read a run file and its lattice. All problems are printed, each on one line

@@ -51,34 +51,24 @@ static void turn(const aw_particles *p, size_t i, const aw_orbit_point *at, doub
     out[3] = AW_ME_EV * (-p->pz[i] * at->st + p->px[i] * at->ct);
 }
 
-/* Height and its momentum, moved by the linear optics as in the output (src/simulation/diag.c). */
-static void height(const aw_particles *p, size_t i, const double m[4], double out[2])
-{
-    out[0] = out[1] = 0.0;
-    if (!p->y) return;
-    const double first = sqrt(fmax(p->gamma0[i] * p->gamma0[i] - 1.0, 0.0));
-    out[0] = m[0] * p->y[i] + m[1] * (p->py[i] / first);
-    out[1] = AW_ME_EV * (m[2] * p->y[i] * first + m[3] * p->py[i]);
-}
-
 aw_status aw_session_beam_copy(aw_simulation *sim, const aw_session_beam *out)
 {
     const aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref);
     const double time = aw_simulation_ct(sim) / AW_C;
     const aw_particles *p;
-    double m[4], y[2], one[4];
+    double m[4], one[4];
     const aw_status status = aw_simulation_particles(sim, &p);
     if (status != AW_OK) return status;
     aw_vertical_map(sim->config->lattice, sim->S_ref, m);
     for (size_t i = 0; i < p->n; ++i) {
         turn(p, i, &at, one);
-        height(p, i, m, y);
         out->z[i] = one[0];
         out->x[i] = one[1];
         out->pz[i] = one[2];
         out->px[i] = one[3];
-        out->y[i] = y[0];
-        out->py[i] = y[1];
+        out->y[i] = out->py[i] = 0.0;
+        if (p->y) aw_vertical_move(m, p, i, &out->y[i], &out->py[i]);
+        out->py[i] *= AW_ME_EV;
         out->t[i] = time;
         out->charge[i] = p->charge * aw_particles_weight(p, i);
         out->id[i] = p->id ? p->id[i] : i + 1;

@@ -171,16 +171,15 @@ done:
     return status;
 }
 
-/* Heights, moved by the linear optics; a particle keeps the slope that its first momentum gives. */
+/* Heights, moved by the linear optics. */
 static void fill_heights(aw_diag *d, const aw_particles *p, const aw_simulation *sim)
 {
     const double unit = AW_ME * AW_C;
     double m[4];
     aw_vertical_map(sim->config->lattice, sim->S_ref, m);
     for (size_t i = 0; i < p->n; ++i) {
-        const double first = sqrt(fmax(p->gamma0[i] * p->gamma0[i] - 1.0, 0.0));
-        d->particle[P_Y][i] = m[0] * p->y[i] + m[1] * (p->py[i] / first);
-        d->particle[P_PY][i] = unit * (m[2] * p->y[i] * first + m[3] * p->py[i]);
+        aw_vertical_move(m, p, i, &d->particle[P_Y][i], &d->particle[P_PY][i]);
+        d->particle[P_PY][i] *= unit;
     }
 }
 

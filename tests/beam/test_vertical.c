@@ -95,11 +95,35 @@ static void the_map_begins_where_the_bunch_does(void **state)
     }
 }
 
+/* A height is y' x behind a drift, and what a cavity or radiation does to the energy does not move
+ * it: they change gamma0, from which the self-field's work is counted (pic/particles.h). */
+static void cavities_and_radiation_leave_heights(void **state)
+{
+    const double m[4] = {1.0, 2.0, 0.0, 1.0}, y0 = 1e-4, slope = 1e-3, p0 = 2000.0;
+    aw_particles *p;
+    double y, py;
+    (void)state;
+    assert_ok(aw_particles_new(1, 1e-15, &p));
+    assert_ok(aw_particles_extend(p, AW_WITH_HEIGHT));
+    p->y[0] = y0;
+    p->py[0] = slope * p0;
+    p->p0[0] = p0;
+    for (int k = 0; k < 2; ++k) {
+        aw_vertical_move(m, p, 0, &y, &py);
+        assert_close(y, y0 + 2.0 * slope, ROUNDING, 0.0);
+        assert_close(py, slope * p0, ROUNDING, 0.0);
+        p->gamma0[0] += 60.0;
+        p->pz[0] += 60.0;
+    }
+    aw_particles_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_focus_where_they_defocus_in_x),
         cmocka_unit_test(the_map_begins_where_the_bunch_does),
+        cmocka_unit_test(cavities_and_radiation_leave_heights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
