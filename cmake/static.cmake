@@ -5,6 +5,20 @@
 # what it needs has an HTTP client, for files in a cloud: a program that does not ask for those
 # leaves it in the archive.
 
+# arcwake_session is a shared library with HDF5 in it, which archives made for programs alone, as
+# those of Debian 12, cannot be part of: add them to `missing`.
+macro(aw_static_try_shared archives)
+  set(source ${PROJECT_BINARY_DIR}/aw_static.c)
+  file(WRITE ${source} "int H5open(void);\nint aw_static(void);\n"
+                       "int aw_static(void) { return H5open(); }\n")
+  try_compile(AW_ARCHIVES_IN_SHARED ${PROJECT_BINARY_DIR}/aw_static SOURCES ${source}
+              COMPILE_DEFINITIONS -fPIC LINK_OPTIONS -shared
+              LINK_LIBRARIES ${archives} ${CMAKE_DL_LIBS} m)
+  if(NOT AW_ARCHIVES_IN_SHARED)
+    list(APPEND missing "libhdf5.a made with -fPIC")
+  endif()
+endmacro()
+
 macro(aw_static_begin)
   set(AW_STATIC_FOUND OFF)
   if(AW_STATIC)
@@ -22,6 +36,9 @@ macro(aw_static_begin)
         list(APPEND missing lib${name}.a)
       endif()
     endforeach()
+    if(NOT missing)
+      aw_static_try_shared("${AW_ARCHIVE_hdf5};${AW_ARCHIVE_sz};${AW_ARCHIVE_aec};${AW_ARCHIVE_z}")
+    endif()
     if(missing AND NOT AW_STATIC STREQUAL AUTO)
       message(FATAL_ERROR "AW_STATIC=ON, but there is no ${missing}")
     elseif(missing)

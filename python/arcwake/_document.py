@@ -113,10 +113,18 @@ def changed(source, settings):
     settings = dict(settings or {})
     elements = {key: settings.pop(key) for key in list(settings) if key.startswith("lattice.")}
     if isinstance(source, dict):
-        source = located(source, os.getcwd())
+        folder = os.getcwd()
+        source = located(source, folder)
     elif elements:
-        source = located(read(source), os.path.dirname(os.path.abspath(source)))
+        folder = os.path.dirname(os.path.abspath(source))
+        source = located(read(source), folder)
+    else:
+        return source, settings
+    for key in map(".".join, PATHS):  # the program reads the dict in another folder
+        if isinstance(settings.get(key), (str, os.PathLike)):
+            settings[key] = os.path.abspath(os.path.join(folder, settings[key]))
     if elements:
+        source["lattice"] = settings.pop("lattice", source.get("lattice"))
         lattice = source.get("lattice")
         lattice = read(lattice) if isinstance(lattice, str) else json.loads(scalar(lattice))
         facility = (lattice or {}).get("PALS", lattice) or {}

@@ -29,7 +29,9 @@ def _directory(source, settings):
         document = source if isinstance(source, dict) else _document.read(source)
         return Path((document.get("output") or {}).get("directory") or "out")
     except (ArcwakeError, AttributeError, TypeError):
-        pass  # the program reads more YAML than we do, and says better what is wrong
+        if isinstance(source, dict):
+            return Path("out")  # the program says what is wrong
+        # the program reads more YAML than we do, and says better what is wrong
     shown = re.search(r"^  directory: (.+)$", output_of(["inspect", source, *_words(settings)]),
                       re.MULTILINE)
     return Path(plain_yaml.parse(f"directory: {shown.group(1)}")["directory"])

@@ -34,9 +34,16 @@ def _curvature(place, element):
                                       "or 180 degrees)")
     sign = -1.0 if rotation % 360 else 1.0
     if type(element).__name__ == "ExactSbend":
+        if getattr(element, "B", 0.0):
+            raise _refuse(place, element, "B [T] is not supported (expected ds and phi alone)")
         return sign * np.radians(element.phi) / element.ds
     if type(element).__name__ == "ExactCFbend":
+        if getattr(element, "unit", 0) or not len(element.k_normal):
+            raise _refuse(place, element, "expected a dipole coefficient in k_normal, in 1/m "
+                                          "(unit 0)")
         return sign * element.k_normal[0]
+    if not element.rc:
+        raise _refuse(place, element, "rc is 0 (expected the radius)")
     return sign / element.rc
 
 
@@ -49,7 +56,7 @@ def orbit_of(lattice):
     for place, element in enumerate(lattice):
         kind, length = type(element).__name__, getattr(element, "ds", 0.0)
         if kind == "DipEdge":
-            if bend:
+            if bend and getattr(element, "location", "exit") != "entry":
                 bend[3] = element.psi
                 bend = None
             else:

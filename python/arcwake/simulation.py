@@ -80,6 +80,15 @@ def _get(source, name):
     return getattr(source, name, None)
 
 
+def _ids(values, n):
+    """Ids of n particles; ArcwakeError: they are not n whole numbers from 0 on."""
+    values = np.asarray(values)
+    if values.shape != (n,) or values.dtype.kind not in "iuf" or not np.all(
+            (values >= 0) & (values == np.floor(values))):
+        raise ArcwakeError(f"beam: id: expected {n} whole numbers of 0 or more, as many as x")
+    return np.ascontiguousarray(values, dtype=np.uint64)
+
+
 class _Columns:
     """Particles of the caller's as an aw_session_beam, which borrows the arrays kept here."""
 
@@ -96,7 +105,7 @@ class _Columns:
                                "weight, and perhaps y, py, id, status)")
         n = np.size(_get(source, "x"))
         alive = _get(source, "status")
-        alive = slice(None) if alive is None else np.asarray(alive) == 1
+        alive = slice(None) if alive is None else doubles("beam: status", alive, n, like="x") == 1
 
         def column(name):
             values = _get(source, name)
@@ -109,8 +118,7 @@ class _Columns:
         self.arrays = [column(name if name != "charge" else "weight")
                        for name in _session.COORDINATES]
         ids = _get(source, "id")
-        self.ids = None if ids is None else np.ascontiguousarray(np.asarray(ids)[alive],
-                                                                 dtype=np.uint64)
+        self.ids = None if ids is None else _ids(ids, n)[alive]
         self.struct = _session.Beam(
             self.arrays[0].size, *map(pointer, self.arrays),
             None if self.ids is None else self.ids.ctypes.data_as(_session.IDS),

@@ -58,6 +58,8 @@ class Steps:
     """
 
     def __init__(self, orbit, scale=1.0):
+        if not scale > 0:
+            raise ValueError(f"scale: {scale} (expected a number above 0)")
         self.scale, self.sections, begin = scale, [], 0.0
         for length, curvature, *_ in orbit:
             if self.sections and self.sections[-1][2] == curvature:
@@ -116,6 +118,8 @@ class Steps:
         step before, the next is at most twice as long. Ends at the end of the orbit.
         """
         now, gamma = covariance(s, x, ps, px, charge)
+        if not now[0, 0] > 0:
+            raise ValueError("the bunch has no length (expected particles at different s)")
         length = self.scale * self._by_place(S, np.sqrt(now[0, 0]))
         if last:
             length = min(length, 2 * last)

@@ -362,6 +362,8 @@ static aw_status check_observation(const aw_field *f, double ct, const aw_bunch 
     if (status != AW_OK) return status;
     *m = moments_of(o);
     if (!(m->charge > 0.0)) return aw_error(AW_ERR_ARG, "the bunch has no charge");
+    if (!(m->sigma_s > 0.0))
+        return aw_error(AW_ERR_ARG, "the bunch has no length (expected particles at different s)");
     if (!(m->gamma > AW_SLOWEST))
         return aw_error(AW_ERR_ARG,
                         "the mean gamma is %.9g (expected momenta in units of m c, above 0)",

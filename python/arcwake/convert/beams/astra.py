@@ -20,11 +20,14 @@ def recognise(path, head):
     return len(first) == 10 and first[8] == int(first[8]) and first[9] == int(first[9])
 
 
-def check_rows(path, count):
-    """Raises ConvertError at the first line of a text that is not `count` numbers."""
+def check_rows(path, count, header=0):
+    """Raises ConvertError at the first line of a text that is not `count` numbers; the first
+    `header` lines are not looked at."""
     with open(path, encoding="ascii", errors="replace") as file:
         for number, line in enumerate(file, 1):
             words = line.split()
+            if number <= header:
+                continue
             if words and len(words) != count:
                 raise ConvertError(f"{path}:{number}: {len(words)} numbers (expected {count})")
             if number > 1 and not line.endswith("\n") and len(words) == count:

@@ -5,7 +5,7 @@ Read by openPMD-beamphysics (`interfaces.impact`); without charge. An input file
 begins with the number of particles.
 """
 from ..problems import ConvertError, need
-from .astra import columns
+from .astra import check_rows, columns
 from .beam import M_E, Beam
 
 
@@ -25,6 +25,7 @@ def read(path, scaled):
     with open(path, "rb") as file:
         first = _rows(file.read(4096))[0]
     header = len(first) == 1
+    check_rows(path, 6, header=int(header))
     data = parse.parse_impact_particles(str(path), skiprows=1 if header else 0)
     if header and len(data) != int(first[0]):
         raise ConvertError(f"{path}: has {len(data)} of {int(first[0])} particles: it is cut off")
