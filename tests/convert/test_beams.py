@@ -159,6 +159,9 @@ class Refused(BeamCase):
         write("cut.impact", "\n".join(rows[:30]) + "\n")
         self.refused("cut.impact", "cut.impact: has 29 of 50 particles: it is cut off",
                      options=("--charge", "1e-10"))
+        write("digit.impact", "\n".join(rows)[:-8])
+        self.refused("digit.impact", "digit.impact:51: the line has no end: the file is cut off",
+                     options=("--charge", "1e-10"))
         self.refused("i.impact", "have no charge (expected --charge C)")
         self.refused("i.impact", "--charge: 0 (expected a charge", options=("--charge", "0"))
         self.refused("i.impact", "--energy: has no meaning for particles of IMPACT-T",

@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -84,6 +85,19 @@ class Inputs(unittest.TestCase):
         self.assertEqual(bend["BendP"]["g_ref"], 1 / 25.13)  # the caller's dict is as it was
         with self.assertRaisesRegex(arcwake.ArcwakeError, "0 elements are called 'x'"):
             arcwake.run(inside, set={"lattice.x.length": 1.0})
+
+    def test_settings_may_name_a_lattice_and_change_it(self):
+        name = re.search(r"- (\w+): \{kind: S?Bend", LATTICE.read_text(encoding="utf-8"))[1]
+        before = os.getcwd()
+        try:
+            os.chdir(LATTICE.parent)
+            for source in (case("named"), {**case("named"), "lattice": "no-such.yaml"}):
+                found = arcwake.run(source, force=True, set={
+                    "lattice": LATTICE.name, f"lattice.{name}.BendP.g_ref": 0.05})
+                bend = next(one for one in found.elements if one.curvature)
+                self.assertAlmostEqual(bend.curvature, 0.05, places=12)
+        finally:
+            os.chdir(before)
 
     def test_settings_are_the_programs(self):
         halved = arcwake.run(case("set"), set={"beam.charge_C": np.float64(0.5e-9),

@@ -280,6 +280,9 @@ class Beams(unittest.TestCase):
 
         refused("has no px", px=None)
         refused("weight: has 3 numbers", weight=np.ones(3), error=ValueError)
+        refused("id: expected 2000 whole numbers", id=np.arange(5))
+        refused("id: expected 2000 whole numbers", id=-beam["id"].astype(float))
+        refused("status: has 3 numbers", status=np.ones(3), error=ValueError)
         refused("species 'positron'", species="positron")
         refused("position x of particle 3 is nan", x=np.where(beam["id"] == 3, np.nan, beam["x"]))
         refused("have no charge", weight=0.0)
