@@ -18,20 +18,20 @@ AW_BEGIN_DECLS
 /** n macro-particles; every array is owned and has n items. */
 typedef struct aw_particles {
     size_t n;
-    int distributed;     /* 1: the beam is spread over MPI ranks; these are this rank's particles */
-    size_t all, first;   /* if distributed: particles of the whole beam; index of the first here */
-    double charge;       /* per macro-particle, the mean of the whole beam [C], a magnitude */
-    double *weight;      /* charge of each over `charge`, mean 1; NULL: all are 1 */
-    double *z, *x;       /* lab position [m] */
-    double *pz, *px;     /* momentum, gamma beta (lab axes) */
-    double *s0, *x0;     /* offsets at the start from the bunch centre, along t and n [m] */
-    double *gamma0;      /* gamma at the start, what cavities added and what incoherent radiation
+    int distributed;   /* 1: the beam is spread over MPI ranks; these are this rank's particles */
+    size_t all, first; /* if distributed: particles of the whole beam; index of the first here */
+    double charge;     /* per macro-particle, the mean of the whole beam [C], a magnitude */
+    double *weight;    /* charge of each over `charge`, mean 1; NULL: all are 1 */
+    double *z, *x;     /* lab position [m] */
+    double *pz, *px;   /* momentum, gamma beta (lab axes) */
+    double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
+    double *gamma0;    /* gamma at the start, what cavities added and what incoherent radiation
                         * took: without it, the self-field's change */
-    double *radiated;    /* taken by incoherent radiation so far [rest energies]; NULL: none */
-    int32_t *element;    /* region of the lattice that contains the particle (pic/lattice.h) */
-    double *y, *py, *p0; /* at the start: height [m], vertical gamma beta, and that in the plane;
-                          * NULL: all particles are in the plane */
-    uint64_t *id;        /* of each in files; NULL: 1, 2, .. over the whole beam */
+    double *radiated;  /* taken by incoherent radiation so far [rest energies]; NULL: none */
+    int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
+    double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */
+    double *p0;     /* gamma beta in the plane at the start, for y; NULL as y is */
+    uint64_t *id;   /* of each in files; NULL: 1, 2, .. over the whole beam */
     aw_radiation radiation; /* in the transport to come; with `radiated` */
     double ct; /* c times the time at which they are there, from the start of the run [m] */
     /* Device that holds the current z, x, pz, px, gamma0, radiated and element; NULL: the arrays

@@ -124,8 +124,7 @@ def changed(source, settings):
         if isinstance(settings.get(key), (str, os.PathLike)):
             settings[key] = os.path.abspath(os.path.join(folder, settings[key]))
     if elements:
-        source["lattice"] = settings.pop("lattice", source.get("lattice"))
-        lattice = source.get("lattice")
+        lattice = settings.pop("lattice", source.get("lattice"))
         lattice = read(lattice) if isinstance(lattice, str) else json.loads(scalar(lattice))
         facility = (lattice or {}).get("PALS", lattice) or {}
         for key, value in elements.items():

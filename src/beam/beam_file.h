@@ -41,7 +41,7 @@ aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, aw_beam
  *  the outermost particle lies. The other members are not changed. */
 void aw_beam_moments(const aw_particles *particles, aw_beam_params *beam);
 
-/** The noise of the line density in bins of a tenth of the rms length, over that of as many
+/** The noise of the line density in bins of a twentieth of the rms length, over that of as many
  *  particles drawn by chance with the same weights (mean squares): about 1 for these, far less for
  *  a quiet start, more where the particles bunch. Too few particles count as drawn by chance.
  *  @param[in] beam  the moments of these particles (aw_beam_moments) */
