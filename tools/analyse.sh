@@ -54,15 +54,16 @@ has_fuzzer() {
 }
 
 # What it finds lies in build/fuzz/found-*; mended, it becomes a seed in tests/fuzz/seeds. Inputs
-# that reached new code are kept in build/fuzz/reached for the next time.
+# that reached new code are kept in build/fuzz/reached for the next time. A short run draws the same
+# inputs each time, so that it speaks of the last change; a long one (seed 0) draws others.
 fuzz() {
-    local seconds=60
-    [[ $all != --all ]] || seconds=600
+    local seconds=60 seed=1
+    [[ $all != --all ]] || seconds=600 seed=0
     cmake --preset fuzz >/dev/null
     cmake --build --preset fuzz --parallel "$(nproc)"
     mkdir -p build/fuzz/reached
     ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8 build/fuzz/tests/fuzz/fuzz_input \
-        -max_total_time="$seconds" -max_len=4096 -timeout=30 -rss_limit_mb=3000 \
+        -seed="$seed" -max_total_time="$seconds" -max_len=4096 -timeout=30 -rss_limit_mb=3000 \
         -dict=build/fuzz/tests/fuzz/keys.dict -artifact_prefix=build/fuzz/found- \
         -print_final_stats=1 build/fuzz/reached build/fuzz/tests/fuzz/corpus \
         >build/fuzz/log 2>&1 || {

@@ -19,4 +19,8 @@
 #define AW_COMPTON 3.8615926796e-13                  /* reduced Compton wavelength [m] */
 #define AW_K_COULOMB (1.0 / (4.0 * AW_PI * AW_EPS0)) /* [V m/C] */
 
+/* Largest energy over the rest energy: above it, 51 TeV, the speed is that of light in double
+ * precision. */
+#define AW_GAMMA_MAX 1e8
+
 #endif

@@ -437,7 +437,6 @@ static aw_status read_all(reader *r)
     if (status) return status;
     status = read_beam(r);
     if (status) return status;
-    aw_beam_check(&r->errors, r->root, &r->config->beam);
     read_grid(r);
     read_accuracy(r);
     check_line(r);
@@ -445,6 +444,8 @@ static aw_status read_all(reader *r)
     status = read_title(r);
     if (!status) status = lattice_path(r);
     if (!status) status = read_machine(r);
+    /* by now the energy is known where it is the lattice's */
+    aw_beam_check(&r->errors, r->root, &r->config->beam);
     return status;
 }
 

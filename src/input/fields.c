@@ -22,8 +22,6 @@ _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof
 #define CHARGE AW_E, 1.0, 0, NULL
 /* rms sizes from a nanometre, a few attoseconds, to a kilometre. */
 #define SIZE AW_SIZE_MIN, AW_SIZE_MAX, 0, NULL
-/* Above gamma = 1e8, 51 TeV, the speed is that of light in double precision. */
-#define GAMMA_MAX 1e8
 /* Twiss beta, and emittances that go with it and SIZE. */
 #define BETA 1e-6, 1e6, 0, NULL
 #define EMITTANCE 1e-24, 1.0, 0, NULL
@@ -51,9 +49,9 @@ static const aw_field table[] = {
      "an arc length in a drift of the lattice, in m"},
     {"beam.charge_C", AW_FIELD_NUMBER, AT(beam.charge), NULL, CHARGE,
      "a magnitude in C, e.g. 1.0e-9"},
-    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, GAMMA_MAX, 1, NULL,
+    {"beam.gamma", AW_FIELD_SPECIAL, 0, NULL, 1.0, AW_GAMMA_MAX, 1, NULL,
      "the mean energy over the rest energy, above 1, e.g. 1.0e4"},
-    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, AW_ME_EV, GAMMA_MAX *AW_ME_EV, 1, NULL,
+    {"beam.energy_eV", AW_FIELD_SPECIAL, 0, NULL, AW_ME_EV, AW_GAMMA_MAX *AW_ME_EV, 1, NULL,
      "the mean total energy in eV, above the rest energy, e.g. 5.0e9"},
     {"beam.particles", AW_FIELD_SIZE, AT(beam.particles), "100000", 1.0, 1e10, 0, NULL,
      "a whole number from 1 to 1e10"},

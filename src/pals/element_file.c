@@ -368,15 +368,17 @@ static int read_energy(const aw_element_reader *r, const aw_spec *spec, double *
     }
     const aw_yaml_node *node = total ? total : momentum;
     if (!aw_yaml_number(r->errors, node, expected, &value)) return 0;
-    if (value <= (total ? AW_ME_EV : 0.0) || value > 1e20) {
+    *energy = total ? value : hypot(value, AW_ME_EV);
+    const double gamma = *energy / AW_ME_EV;
+    if (!(value > 0.0 && gamma > 1.0 && gamma <= AW_GAMMA_MAX)) {
         aw_yaml_error(r->errors, node, "%s is %s (expected %s)", aw_yaml_show(node, shown),
-                      value > 1e20 ? "too large"
-                      : total      ? "not above the rest energy, 510998.95 eV"
-                                   : "not positive",
+                      gamma > AW_GAMMA_MAX ? "above 51 TeV"
+                      : total              ? "not above the rest energy, 510998.95 eV"
+                      : value > 0.0        ? "too small for any motion"
+                                           : "not positive",
                       expected);
         return 0;
     }
-    *energy = total ? value : hypot(value, AW_ME_EV);
     *pc = total ? sqrt((value - AW_ME_EV) * (value + AW_ME_EV)) : value;
     return 1;
 }

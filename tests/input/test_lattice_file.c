@@ -655,6 +655,12 @@ static void wrong_references_and_strengths_are_refused(void **state)
     refused(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "E_tot_ref: 5e5"),
             "7:88: lcls_line.line.start.ReferenceP.E_tot_ref: '5e5' is not above the rest energy, "
             "510998.95 eV (expected the total energy in eV, e.g. 5.0e9)");
+    refused(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "E_tot_ref: 5.2e13"),
+            "7:88: lcls_line.line.start.ReferenceP.E_tot_ref: '5.2e13' is above 51 TeV (expected "
+            "the total energy in eV, e.g. 5.0e9)");
+    refused(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "pc_ref: 1e-5"),
+            "7:85: lcls_line.line.start.ReferenceP.pc_ref: '1e-5' is too small for any motion "
+            "(expected the momentum times c in eV, e.g. 5.0e9)");
     refused(replaced(good_lattice, "E_tot_ref: 5.1099895e9", "E_tot_ref: 5e9, pc_ref: 5e9"),
             "7:93: lcls_line.line.start.ReferenceP.pc_ref: E_tot_ref is given as well, at line 7 "
             "(expected one of the two)");
