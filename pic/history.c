@@ -127,14 +127,15 @@ static void push(aw_history *h, const aw_slice *place)
     h->pushed++;
 }
 
-void aw_history_push(aw_history *h, const aw_frame *frame, double ct)
+void aw_history_push(aw_history *h, const aw_frame *frame, double height2, double ct)
 {
     push(h, &(aw_slice){.ct = ct,
                         .S = frame->grid.S,
                         .x = frame->grid.offset,
                         .tilt = frame->grid.tilt,
                         .hs = frame->grid.hs,
-                        .hx = frame->grid.hx});
+                        .hx = frame->grid.hx,
+                        .height2 = height2});
 }
 
 /* One slice of those that are stored, or the next one that is loaded. */
@@ -142,7 +143,8 @@ static void archive_slice(aw_history *h, size_t i, aw_archive *archive)
 {
     const int loads = archive->way == AW_ARCHIVE_LOAD;
     aw_slice slice = loads ? (aw_slice){.ct = 0.0} : h->slice[i];
-    double *const place[] = {&slice.ct, &slice.S, &slice.x, &slice.tilt, &slice.hs, &slice.hx};
+    double *const place[] = {&slice.ct, &slice.S,  &slice.x,      &slice.tilt,
+                             &slice.hs, &slice.hx, &slice.height2};
     void *cells = loads ? aw_history_cells(h) : NULL;
     if (!loads) memcpy(&cells, &slice.cells, sizeof cells);
     if (!cells) archive->status = AW_ERR_NOMEM;

@@ -36,8 +36,9 @@ void aw_history_free(aw_history *history);
 void *aw_history_cells(aw_history *history);
 
 /** Make the cells of aw_history_cells() the newest slice; they were deposited on the grid of
- *  `frame`, at the time ct/c [m], which is later than that of the last one. */
-void aw_history_push(aw_history *history, const aw_frame *frame, double ct);
+ *  `frame`, at the time ct/c [m], which is later than that of the last one.
+ *  @param[in] height2  square of the rms height of the beam then [m^2] */
+void aw_history_push(aw_history *history, const aw_frame *frame, double height2, double ct);
 
 /** View of the stored slices; borrowed, valid until the next push. */
 const aw_history_view *aw_history_look(aw_history *history, const aw_orbit_view *orbit);

@@ -61,6 +61,9 @@ typedef struct aw_beam_params {
     double sigma_x;         /* rms width, > 0; sqrt(emittance beta) if the emittance is given */
     double emittance;       /* geometric [m rad], 0: no angles */
     double beta_x, alpha_x; /* Twiss parameters at the start; alpha used only with emittance > 0 */
+    double sigma_y;         /* rms height wherever the bunch is [m], 0: a thin sheet, or: */
+    double emittance_y;     /* geometric [m rad], > 0: the height follows the lattice */
+    double beta_y, alpha_y; /* at the start; used only with emittance_y > 0 */
     double energy_spread;   /* relative, uncorrelated rms */
     double chirp;           /* d(delta)/ds [1/m] */
 } aw_beam_params;

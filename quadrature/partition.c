@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "quadrature/partition.h"
 
+#include "kernels/math/height.h"
 #include "kernels/math/retarded.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -35,19 +36,19 @@ void aw_partition_free(aw_partition *partition)
 /* r' at which the beam's centre crosses the beginning of piece i of the orbit [m]. */
 static double edge_at(const aw_history_view *h, int i)
 {
-    return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta - aw_first_delay(h);
+    return (aw_slice_S(h, 0) - h->orbit.piece[i].S) / h->beta;
 }
 
 /* r' of slice i. */
 static double at_slice(const aw_history_view *h, int i)
 {
-    return aw_slice_age(h, i) - aw_first_delay(h);
+    return aw_slice_age(h, i);
 }
 
 /* The last stored slice before r, or at r to within a part of 1e-9 of its distance to the next. */
 static int slice_before(const aw_history_view *h, double r)
 {
-    const int i = aw_slice_before(h, r + aw_first_delay(h));
+    const int i = aw_slice_before(h, r);
     if (i + 1 < h->n &&
         at_slice(h, i + 1) - r <= 1e-9 * (aw_slice_age(h, i + 1) - aw_slice_age(h, i)))
         return i + 1;
@@ -65,7 +66,7 @@ static int is_at_slice(const aw_history_view *h, int i, double r)
 static aw_box box_at(const aw_history_view *history, double r)
 {
     aw_retarded f = aw_retarded_at(history, r);
-    return (aw_box){r, f.radius, f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
+    return (aw_box){r, r - aw_circles_lag(&f), f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
 }
 
 /* Whether r belongs to a stored slice, or to a crossing of a change of curvature by the beam's
@@ -97,7 +98,8 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_po
 {
     const aw_retarded f = aw_retarded_at(h, r);
     const double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
-    aw_view_geometry sight = {.lead = f.radius - d,
+    aw_view_geometry sight = {.lead = r - d,
+                              .last = r - d - aw_circles_lag(&f),
                               .reach = hypot(f.half_s, f.half_x),
                               .extent = fmin(f.half_s, f.half_x),
                               .across = fmax(f.half_s, f.half_x),
@@ -199,7 +201,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
      * centre's circle leads by `half` more than it needs to. */
     while (r < history->r_cut) {
         const aw_view_geometry sight = aw_view_geometry_at(history, centre, r);
-        if (sight.lead > sight.reach + half) break;
+        if (sight.last > sight.reach + half) break;
         double next = next_break(history, centre, r, cell, half);
         if (!isfinite(next) || !(next > r))
             AW_TRY(aw_error(AW_ERR_NONFINITE, "the partition of r' fails at %g m", r));
@@ -218,7 +220,7 @@ done:
 /* Whether the circle about p is beyond the box. */
 static int has_left(const aw_box *box, const aw_field_point *p)
 {
-    return box->radius - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
+    return box->least - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
 }
 
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
@@ -237,7 +239,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     for (int i = 0; i < 16; ++i) { /* 1e-5 of a step suffices: the moments vanish there */
         double middle = 0.5 * (a + b);
         const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
-        if (sight.lead > sight.reach)
+        if (sight.last > sight.reach)
             b = middle;
         else
             a = middle;
@@ -245,8 +247,8 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     return b;
 }
 
-/* For all points within `reach` of p: 1: the circle is beyond the box, -1: it has not reached the
- * box; 0: for some point it may meet the box. */
+/* For all points within `reach` of p: 1: all circles are beyond the box, -1: none has reached the
+ * box; 0: for some point one may meet the box. */
 static int beside(const aw_box *box, const aw_field_point *p, double reach)
 {
     double dz = p->z - box->z, dx = p->x - box->x;
@@ -254,8 +256,9 @@ static int beside(const aw_box *box, const aw_field_point *p, double reach)
     double half_s = AW_MISS_MARGIN * box->half_s + reach;
     double half_x = AW_MISS_MARGIN * box->half_x + reach;
     double far_u = u + half_s, far_w = w + half_x, near_u = fmax(u - half_s, 0.0);
-    double near_w = fmax(w - half_x, 0.0), r2 = box->radius * box->radius;
-    return r2 > far_u * far_u + far_w * far_w ? 1 : r2 < near_u * near_u + near_w * near_w ? -1 : 0;
+    double near_w = fmax(w - half_x, 0.0);
+    if (box->least * box->least > far_u * far_u + far_w * far_w) return 1;
+    return box->r * box->r < near_u * near_u + near_w * near_w ? -1 : 0;
 }
 
 int aw_partition_misses(const aw_partition *partition, size_t i, const aw_field_point *p,

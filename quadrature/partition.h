@@ -10,7 +10,8 @@ AW_BEGIN_DECLS
 
 /** The beam's box: the rectangle in which the moments may be non-zero, at one r'. */
 typedef struct aw_box {
-    double r, radius;      /* r' and the radius of its circle (aw_retarded) [m] */
+    double r, least;       /* r', and the radius of the smallest of its circles [m]; that of the
+                            * largest is r' (kernels/math/height.h) */
     double z, x;           /* centre [m] */
     double cg, sg;         /* direction of its s axis */
     double half_s, half_x; /* [m] */
@@ -18,7 +19,8 @@ typedef struct aw_box {
 
 /** The beam at one r' as seen from a point. */
 typedef struct aw_view_geometry {
-    double lead;   /* lead of the circle over the beam's centre, radius - |p - centre| [m] */
+    double lead;   /* lead of the largest circle over the beam's centre, r' - |p - centre| [m] */
+    double last;   /* lead of the smallest [m] */
     double reach;  /* half diagonal of the beam's box [m] */
     double extent; /* half extent of the box along the line of sight [m] */
     double across; /* half extent of the box across the line of sight [m] */
@@ -60,7 +62,7 @@ void aw_partition_free(aw_partition *partition);
 aw_status aw_partition_make(aw_partition *partition, const aw_history_view *history,
                             const aw_field_point *centre, double half);
 
-/** R(p): the radius beyond which the circle about p no longer meets the beam's box [m]; at most the
+/** R(p): the r' beyond which no circle about p meets the beam's box any more [m]; at most the
  *  last break point. r' - |p - centre(r')| never decreases with r' (the beam is slower than light),
  *  so there is exactly one such radius. */
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,

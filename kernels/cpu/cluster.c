@@ -31,12 +31,13 @@ done:
     return status;
 }
 
-/* Evaluate node k of the current region, at r, for all tiles of the cluster. */
-static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r, int k,
-                         aw_cpu_cluster_workspace *workspace, aw_work *work)
+/* Evaluate one circle of node k of the current region for all tiles of the cluster. */
+static void cluster_circle(const aw_cpu_state *cpu, const aw_cluster *c, const aw_retarded *node,
+                           const aw_circles *circles, int circle, int k,
+                           aw_cpu_cluster_workspace *workspace, aw_work *work)
 {
     const aw_cpu_line_cache *cache = &cpu->line_cache[AW_ALONG_S];
-    const aw_retarded f = aw_retarded_at(&cpu->history, r);
+    const aw_retarded f = aw_circle_of(node, circles, circle);
     aw_interpolated_lines lines = {.n = 0};
     const aw_retarded_beam beam = {.history = &cpu->history, .f = &f, .lines = &lines};
     const aw_tile_options options = {.density = cpu->density,
@@ -56,9 +57,21 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     }
     if (f.nt > 0 && range.box[0] <= range.box[1])
         aw_cpu_interpolate_lines(cpu->variant, cache, &f, &range, &workspace->lines, &lines);
-    for (size_t i = 0; i < c->tiles; ++i)
-        cpu->variant->tile(&beam, &options, &workspace->tile[i], &workspace->place[i],
-                           workspace->f[i][k], work);
+    for (size_t i = 0; i < c->tiles; ++i) {
+        double one[AW_RESULTS][AW_TILE];
+        cpu->variant->tile(&beam, &options, &workspace->tile[i], &workspace->place[i], one, work);
+        aw_tile_circle_add(circles, circle, (const double(*)[AW_TILE])one, workspace->f[i][k]);
+    }
+}
+
+/* Evaluate node k of the current region, at r, for all tiles of the cluster. */
+static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r, int k,
+                         aw_cpu_cluster_workspace *workspace, aw_work *work)
+{
+    const aw_retarded f = aw_retarded_at(&cpu->history, r);
+    const aw_circles circles = aw_circles_at(&f);
+    for (int i = 0; i < circles.n; ++i)
+        cluster_circle(cpu, c, &f, &circles, i, k, workspace, work);
 }
 
 /* Apply the rule to region k of the cluster, whose nodes are known: accept or refuse the region for

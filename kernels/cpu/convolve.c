@@ -27,7 +27,10 @@ static aw_spectral_sum spectral_sum(const block *b, int j)
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
         for (int i = 0; i < s.sources; ++i)
-            s.weight[q][i] = q < AW_RADIAL ? plan->value[j][i][q] : plan->slope[j][i][axis][p];
+            s.weight[q][i] = q < AW_RADIAL         ? plan->value[j][i][q]
+                             : q < AW_GROWTH_RINGS ? plan->slope[j][i][axis][p]
+                             : plan->grows ? aw_convolution_growth(plan, j, i, q - AW_GROWTH_RINGS)
+                                           : 0.0;
         s.even[q] = c->ring[q].even;
         s.odd[q] = c->ring[q].odd;
     }
@@ -159,6 +162,7 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
 #pragma omp for schedule(dynamic)
         for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
             const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
+            if (i >= AW_GROWTH_RINGS && i < AW_RINGS && !plan->grows) continue;
             if (i < AW_RINGS) {
                 aw_cpu_convolver_weights(c, i, real);
                 fftw_execute_dft_r2c(c->forward, real, (fftw_complex *)c->ring[i].even);

@@ -100,30 +100,48 @@ typedef struct direct_nodes {
     int n;
     const aw_common_node *node[AW_COMMON_LINES];
     aw_retarded f[AW_COMMON_LINES];
+    aw_circles circles[AW_COMMON_LINES];
     aw_interpolated_lines lines[AW_COMMON_LINES];
 } direct_nodes;
+
+/* Evaluate node b at the lanes of a tile. @return 0: no circle meets the beam, f_in is not set */
+static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int b,
+                         const aw_tile *tile, double f_in[AW_RESULTS][AW_TILE], aw_work *work)
+{
+    const aw_history_view *h = &cpu->line_cache[cpu->tiles.along].view;
+    const aw_common_node *q = nodes->node[b];
+    const aw_circles *circles = &nodes->circles[b];
+    const aw_tile_options options = {.density = q->density * cpu->density,
+                                     .single = 1,
+                                     .rates = q->rate != 0.0,
+                                     .batch = cpu->tuning.cluster_batch};
+    int met = 0;
+    for (int c = 0; c < circles->n; ++c) {
+        const aw_retarded f = aw_circle_of(&nodes->f[b], circles, c);
+        const aw_retarded_beam beam = {.history = h, .f = &f, .lines = &nodes->lines[b]};
+        double one[AW_RESULTS][AW_TILE] = {{0.0}};
+        aw_tile_place place;
+        aw_tile_at(h, &f, tile, &place);
+        if (place.arcs.n > 0 || f.nt == 0) { /* without a history f_in is NaN */
+            cpu->variant->tile(&beam, &options, tile, &place, one, work);
+            met = 1;
+        }
+        aw_tile_circle_add(circles, c, (const double(*)[AW_TILE])one, f_in);
+    }
+    return met;
+}
 
 /* Add the nodes to the sums at the points of one tile. */
 static void evaluate(const aw_cpu_state *cpu, const aw_common_rule *common,
                      const direct_nodes *nodes, const aw_tile_ref *ref, const aw_scales *scales,
                      aw_work *work)
 {
-    const aw_history_view *h = &cpu->line_cache[cpu->tiles.along].view;
     aw_tile tile;
     take_points(cpu, common->moves_as, ref, &tile);
     for (int b = 0; b < nodes->n; ++b) {
         const aw_common_node *q = nodes->node[b];
-        const aw_retarded *f = &nodes->f[b];
-        const aw_retarded_beam beam = {.history = h, .f = f, .lines = &nodes->lines[b]};
-        const aw_tile_options options = {.density = q->density * cpu->density,
-                                         .single = 1,
-                                         .rates = q->rate != 0.0,
-                                         .batch = cpu->tuning.cluster_batch};
         double f_in[AW_RESULTS][AW_TILE];
-        aw_tile_place place;
-        aw_tile_at(h, f, &tile, &place);
-        if (place.arcs.n == 0 && f->nt > 0) continue; /* without a history f_in is NaN */
-        cpu->variant->tile(&beam, &options, &tile, &place, f_in, work);
+        if (!evaluate_node(cpu, nodes, b, &tile, f_in, work)) continue;
         for (size_t l = 0; l < ref->count; ++l) {
             const size_t at = ref->first + l * cpu->tiles.step;
             for (unsigned k = 0; k < AW_RESULTS; ++k)
@@ -154,6 +172,7 @@ static void batch_direct(aw_cpu_state *cpu, const aw_common_rule *common,
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < nodes.n; ++i) {
                 nodes.f[i] = aw_retarded_at(&cache->view, nodes.node[i]->r);
+                nodes.circles[i] = aw_circles_at(&nodes.f[i]);
                 aw_cpu_interpolate_all_lines(cpu->variant, cache, &nodes.f[i],
                                              nodes.node[i]->rate != 0.0, &cpu->common_lines[i],
                                              &nodes.lines[i]);

@@ -33,6 +33,7 @@ typedef struct making {
     const aw_cpu_state *cpu;
     const aw_cpu_line_cache *cache;
     const aw_retarded *f;               /* of the cache's view */
+    const aw_circles *circles;          /* of f */
     const aw_interpolated_lines *lines; /* of f */
     const aw_common_rule *common;
     const aw_common_node *node;
@@ -199,12 +200,55 @@ static entry *raw_grow(aw_cpu_table *t)
     return (entry *)t->raw;
 }
 
-/* Filter a complete direction if the kinks of the splines disturb. */
+/* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1). */
+static void lagrange(double t, double w[6])
+{
+    for (int i = 0; i < 6; ++i) {
+        w[i] = 1.0;
+        for (int k = 0; k < 6; ++k)
+            if (k != i) w[i] *= (t - (k - 2)) / (i - k);
+    }
+}
+
+/* Mean over the circles of all heights, of one direction: at the offset q of the largest circle, a
+ * smaller one has the offset q less the difference of their radii. */
+static void average(const making *m, const entry *raw, entry *out)
+{
+    const aw_circles *circles = m->circles;
+    const double rated = m->node->rate / m->node->weight; /* of rates, over that of values */
+    const int n = m->t->at.n;
+    memset(out, 0, (size_t)n * sizeof *out);
+    for (int c = 0; c < circles->n; ++c) {
+        const double shift = (m->f->radius - circles->radius[c]) / m->t->at.h;
+        const int whole = (int)ceil(shift);
+        double w[6];
+        lagrange(whole - shift, w);
+        for (int i = 0; i < n; ++i) {
+            entry one = {0.0};
+            for (int k = 0; k < 6; ++k) {
+                const int from = i - whole + k - 2;
+                for (int j = 0; from >= 0 && from < n && j < AW_PROJECTION_WIDTH; ++j)
+                    one[j] += w[k] * raw[from][j];
+            }
+            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += circles->weight[c] * one[j];
+            for (unsigned j = 0; j < AW_PSI; ++j)
+                out[i][AW_DPHI + j] += rated * circles->growth[c] * one[AW_PHI + j];
+        }
+    }
+}
+
+/* Filter a complete direction if the kinks of the splines disturb, and average it over heights. */
 static void finish(const making *m, entry *raw, entry *scratch)
 {
-    if (!kinks_matter(m)) return;
-    smooth((const entry *)raw, m->t->at.n, m->per_cell / 2, scratch);
-    memcpy(raw, scratch, (size_t)m->t->at.n * sizeof *raw);
+    const size_t bytes = (size_t)m->t->at.n * sizeof *raw;
+    if (kinks_matter(m)) {
+        smooth((const entry *)raw, m->t->at.n, m->per_cell / 2, scratch);
+        memcpy(raw, scratch, bytes);
+    }
+    if (m->f->height2 > 0.0) {
+        average(m, (const entry *)raw, scratch);
+        memcpy(raw, scratch, bytes);
+    }
 }
 
 /* Choose the offsets: their spacing is halved until the middle direction is accurate, which is left
@@ -331,6 +375,8 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
     }
     aw_cpu_interpolate_all_lines(cpu->variant, m.cache, &f, node->rate != 0.0,
                                  &workspace->cluster.lines, &lines);
+    const aw_circles circles = aw_circles_at(&f);
+    m.circles = &circles;
     if (!choose_offsets(&m)) return 0;
     return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
 }

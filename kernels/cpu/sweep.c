@@ -71,8 +71,11 @@ static void sweep_node(const aw_cpu_state *cpu, aw_region *const *same, int n, i
     const aw_retarded f = aw_retarded_at(&cpu->history, aw_region_node(same[0], k));
     const int interpolates = unknown >= cpu->tuning.blend_points && f.nt == 3;
     if (interpolates) variant->interpolate_cells(&cpu->history, &f, buffer, &cells);
-    const aw_retarded_beam beam = {
-        .history = &cpu->history, .f = &f, .cells = interpolates ? &cells : NULL};
+    const aw_circles circles = aw_circles_at(&f);
+    const aw_retarded_beam beam = {.history = &cpu->history,
+                                   .f = &f,
+                                   .circles = &circles,
+                                   .cells = interpolates ? &cells : NULL};
     for (int i = 0; i < n; ++i)
         if (!(same[i]->known & (1u << k)))
             variant->inner_at(&beam, &cpu->point[same[i]->point], cpu->density, same[i]->f[k],

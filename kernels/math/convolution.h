@@ -23,6 +23,7 @@
  * on lattices of their own. */
 #ifndef AW_KERNELS_MATH_CONVOLUTION_H
 #define AW_KERNELS_MATH_CONVOLUTION_H
+#include "kernels/math/height.h"
 #include "kernels/math/integrand.h"
 #include "kernels/math/retarded.h"
 
@@ -49,8 +50,11 @@ enum {
  * (The weights of the interpolation in time are of second degree.) */
 #define AW_RADIAL 4
 #define AW_RADIAL_SLOPES 3
-/* Weights per displacement: values, slopes along, slopes across. */
-#define AW_RINGS (AW_RADIAL + 2 * AW_RADIAL_SLOPES)
+/* The same for the rate of the height, which is a small part of rates. */
+#define AW_RADIAL_GROWTH 2
+/* Weights per displacement: values, slopes along, slopes across, rates of the height. */
+#define AW_GROWTH_RINGS (AW_RADIAL + 2 * AW_RADIAL_SLOPES)
+#define AW_RINGS (AW_GROWTH_RINGS + AW_RADIAL_GROWTH)
 
 /** Lattice on which a block is convolved: that of its slices that have the same spacings. */
 typedef struct aw_block_lattice {
@@ -71,6 +75,7 @@ typedef struct aw_convolution {
     aw_field_point middle;    /* centre of the points, with their velocity */
     const aw_slice *slice[3]; /* [slices], borrowed; NULL: not on the lattice */
     int slices;
+    int grows; /* 1: the height of the beam changes */
     double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][AW_RADIAL];
     /* along, across; zero for phi, A and psi, turned or not */
     double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2][AW_RADIAL_SLOPES];
@@ -102,10 +107,10 @@ AW_FN double aw_convolution_end(const aw_history_view *h, double from, double li
 {
     const aw_retarded begin = aw_retarded_at(h, from);
     const double allowed = 2.0 * max_shift;
-    const int m = aw_slice_before(h, from + aw_first_delay(h));
+    const int m = aw_slice_before(h, from);
     double r = limit;
     if (begin.nt == 0) return from;
-    if (begin.nt > 1) r = fmin(r, aw_slice_age(h, m + 1) - aw_first_delay(h));
+    if (begin.nt > 1) r = fmin(r, aw_slice_age(h, m + 1));
     for (int i = 0; i < 60 && r > from; ++i) {
         const aw_retarded end = aw_retarded_at(h, r);
         const double shift = aw_turn_cells(&begin, &end);
@@ -297,6 +302,7 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_bloc
     const double middle = 0.5 * (lattice->from + lattice->to);
     const aw_retarded inside = aw_retarded_at(h, middle);
     aw_convolution plan = {.lattice = *lattice, .middle = *common, .slices = inside.nt};
+    plan.grows = inside.dheight2 != 0.0;
     plan.middle.z = lattice->now.z;
     plan.middle.x = lattice->now.x;
     for (int t = 0; t < inside.nt; ++t) plan.slice[t] = lattice->member[t] ? inside.slice[t] : NULL;
@@ -336,25 +342,36 @@ typedef struct aw_displacements {
     double (*weights)[AW_RINGS]; /* borrowed */
 } aw_displacements;
 
-/** Add the circle of one node to the weights of displacements. */
-AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan,
-                               const aw_ring *ring, const aw_displacements *d)
+/* Weight of output j's part from source i and polynomial q of the rates of the height: a rate of
+ * the mean over heights goes with the value itself. */
+AW_FN double aw_convolution_growth(const aw_convolution *plan, int j, int i, int q)
 {
-    aw_retarded f = aw_retarded_at(h, ring->r);
-    const double radius = f.radius;
+    if (j >= AW_DPHI && j <= AW_DAX) return plan->value[j - AW_DPHI][i][q];
+    return j == AW_TURNED_RATE ? plan->value[AW_TURNED_PHI][i][q] : 0.0;
+}
+
+/* Add circle `one` of a node. */
+AW_FN void aw_convolution_circle(const aw_convolution *plan, const aw_ring *ring,
+                                 const aw_circles *circles, int one, const aw_retarded *at,
+                                 const aw_displacements *d)
+{
+    aw_retarded f = aw_circle_of(at, circles, one);
     double T[AW_RADIAL];
     aw_arc arc;
     aw_arc_place(&f, &plan->middle, &arc);
     aw_convolution_radial(&plan->lattice, ring->r, T);
     f.hs = plan->lattice.hs;
     f.hx = plan->lattice.hx;
+    const double radius = arc.r, weight = circles->weight[one] * ring->weight;
+    const double growth = circles->growth[one] * ring->weight;
     /* One cell beyond the largest displacement, so that the ends of arcs contribute nothing. */
     const aw_arcs arcs =
         aw_circle_arcs(arc.u, arc.w, radius, (d->ns + 1) * f.hs, (d->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {
         aw_arc_nodes(&f, &arcs, k, ring->density, &arc);
-        double by[AW_RADIAL];
-        for (int q = 0; q < AW_RADIAL; ++q) by[q] = arc.step * ring->weight * T[q];
+        double by[AW_RADIAL], grown[AW_RADIAL_GROWTH];
+        for (int q = 0; q < AW_RADIAL; ++q) by[q] = arc.step * weight * T[q];
+        for (int q = 0; q < AW_RADIAL_GROWTH; ++q) grown[q] = arc.step * growth * T[q];
         const double turn_c = cos(arc.step), turn_s = sin(arc.step);
         double next_c = cos(arc.first), next_s = sin(arc.first);
         for (int m = 0; m < arc.n; ++m) {
@@ -384,10 +401,22 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
                         to[AW_RADIAL + q] += along * by[q];
                         to[AW_RADIAL + AW_RADIAL_SLOPES + q] += across * by[q];
                     }
+                    for (int q = 0; plan->grows && q < AW_RADIAL_GROWTH; ++q)
+                        to[AW_GROWTH_RINGS + q] += value * grown[q];
                 }
             }
         }
     }
+}
+
+/** Add the circles of one node to the weights of displacements. */
+AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan,
+                               const aw_ring *ring, const aw_displacements *d)
+{
+    const aw_retarded f = aw_retarded_at(h, ring->r);
+    const aw_circles circles = aw_circles_at(&f);
+    for (int i = 0; i < circles.n; ++i)
+        aw_convolution_circle(plan, ring, &circles, i, &f, d);
 }
 
 #endif

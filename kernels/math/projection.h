@@ -4,11 +4,13 @@
  * offset q = r' - |p - centre| by which the circle is ahead of the slice's centre, and the
  * direction from the centre to the point. For a radius common to all points this function of two
  * variables is tabulated once and interpolated at each point. This file has the geometry of such a
- * table. */
+ * table. Circles of sources at other heights (kernels/math/height.h) see the beam at smaller
+ * offsets: the mean over them is taken of the table. */
 #ifndef AW_KERNELS_MATH_PROJECTION_H
 #define AW_KERNELS_MATH_PROJECTION_H
 #include <math.h>
 
+#include "kernels/math/height.h"
 #include "kernels/math/retarded.h"
 #include "src/base/units.h"
 
@@ -20,6 +22,9 @@
 #define AW_PROJECTION_WIDTH 8
 /* Largest sine between the middle direction and that of a point for which there is a table. */
 #define AW_PROJECTION_SINE 0.6
+/* Largest lag of the smallest circle over r' for which there is a table: all circles have about the
+ * curvature of the largest. */
+#define AW_PROJECTION_LAG 0.05
 /* Cells tabulated beyond either end of the range of offsets at which the circle meets the beam. */
 #define AW_PROJECTION_MARGIN 4
 
@@ -30,7 +35,8 @@ typedef struct aw_projection {
     double r, z, x;  /* radius, and lab position of the centre [m] */
     double cz, cx;   /* unit vector of the middle direction, from the centre to the points */
     double sine;     /* largest sine of an angle between the middle direction and a point's, > 0 */
-    double from, to; /* range of offsets q at which a point's circle may meet the beam's box [m] */
+    double from, to; /* range of offsets q at which a point's circle may meet the beam's box, those
+                      * of all its circles included [m] */
     double seen;     /* approximate fraction of the points whose circle meets it */
     double first, h; /* first offset and spacing of the table [m] */
     int n;           /* offsets; 0: no circle meets the beam */
@@ -48,8 +54,8 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
         z += 0.25 * (corner[i].z - f->z);
         x += 0.25 * (corner[i].x - f->x);
     }
-    const double d = sqrt(z * z + x * x);
-    if (f->nt == 0 || !(d > 0.0)) return 0;
+    const double d = sqrt(z * z + x * x), lag = aw_circles_lag(f);
+    if (f->nt == 0 || !(d > 0.0) || !(lag <= AW_PROJECTION_LAG * f->delay)) return 0;
     p->r = f->radius;
     p->z = f->z;
     p->x = f->x;
@@ -70,8 +76,8 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     const double along = c_max * f->half_s + s_max * f->half_x;
     const double across = s_max * f->half_s + c_max * f->half_x;
     if (!(nearest > 2.0 * along)) return 0;
-    p->from = fmax(f->radius - furthest, -along);
-    p->to = fmin(f->radius - nearest, along + 0.5 * across * across / (nearest - along));
+    p->from = fmax(f->radius - furthest - lag, -along);
+    p->to = fmin(f->radius - nearest, along + 0.5 * across * across / (nearest - along) + lag);
     p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
     p->n = p->order = 0;
     return 1;

@@ -4,33 +4,16 @@
 #define AW_KERNELS_MATH_RETARDED_H
 #include "kernels/math/view.h"
 
-/** The smallest delay of a source [m]: 0 for sources in the plane of the points, |Y| for sources at
- *  another height Y. The outer variable r' of the quadrature begins at 0 and is the delay less
- *  this. */
-AW_FN double aw_first_delay(const aw_history_view *h)
-{
-    (void)h;
-    return 0.0;
-}
-
-/** Radius of the circle, in the plane of the points, on which the sources of one r' lie [m]. For
- *  sources in that plane it is r' itself; for those at another height Y it would be
- *  sqrt(delay^2 - Y^2). Geometry uses the radius, time the delay. */
-AW_FN double aw_circle_radius(const aw_history_view *h, double r)
-{
-    (void)h;
-    return r;
-}
-
-/** Frame and time weights at t' = t - delay/c.
+/** Frame and time weights at t' = t - r'/c.
  *  Three slices are interpolated quadratically in time (m, m+1 and m+2 for delays from the age of m
  *  to that of m+1); in the rigid upstream one slice suffices. Centre and tilt are interpolated
  *  relative to the design orbit, whose closed form gives the lab frame (source: dissertation 3.1.2;
  *  interpolating lab positions would cost (c dt)^2/8R at magnet edges), the tilt across an edge
  *  only if it is smooth there (aw_smooth_angles). */
 typedef struct aw_retarded {
-    double delay;  /* c (t - t') [m] */
-    double radius; /* of the circle on which the sources lie (aw_circle_radius) [m] */
+    double delay;  /* c (t - t') = r' [m] */
+    double radius; /* of the circle on which the sources lie: r' for those in the plane of the
+                    * points (kernels/math/height.h: for others) [m] */
     int nt;        /* slices that contribute: 3 or 1; 0: the history does not reach back so far */
     const aw_slice *slice[3]; /* borrowed */
     double w[3], wd[3];       /* weights, and their derivatives d/d(ct') [1/m] */
@@ -41,6 +24,9 @@ typedef struct aw_retarded {
     double half_s, half_x;    /* half extents of the box in which moments may be non-zero [m] */
     double hs, hx;            /* finest spacings [m] */
     int same;                 /* 1: all slices have the same spacings */
+    /* Variance of the height of a source over that of a point, both Gaussian, and its derivative
+     * d/d(ct) as both times advance; 0: all lie in the plane. */
+    double height2, dheight2; /* [m^2], [m] */
 } aw_retarded;
 
 /** Age of slice i [m], c times the time since; beyond the oldest, of slices every cdt. */
@@ -110,11 +96,22 @@ AW_FN int aw_smooth_angles(const aw_history_view *h, int m, double a, double b, 
     return 1;
 }
 
+/** Rate of the square of the rms height at the newest slice, d/d(ct) [m]: to the second order in
+ *  the steps, as the moments are; 0 before the first three slices are known. */
+AW_FN double aw_height_rate(const aw_history_view *h)
+{
+    if (h->n < 3) return 0.0;
+    const double a = aw_slice_age(h, 1), b = aw_slice_age(h, 2) - a;
+    const double first = (h->slice[0].height2 - h->slice[1].height2) / a;
+    const double second = (h->slice[1].height2 - h->slice[2].height2) / b;
+    return first + (first - second) * a / (a + b);
+}
+
 /** Frame and weights at r' = r [m], >= 0. */
 AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
 {
     aw_retarded f;
-    const double delay = r + aw_first_delay(h);
+    const double delay = r;
     const int last = h->n - 1, m = aw_slice_before(h, delay), rigid = h->upstream && m == last;
     const double middle = aw_slice_age(h, m + 1), a = middle - aw_slice_age(h, m);
     const double b = aw_slice_age(h, m + 2) - middle;
@@ -123,7 +120,7 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     int in_lab = 0;
 
     f.delay = delay;
-    f.radius = aw_circle_radius(h, r);
+    f.radius = r;
     f.nt = rigid ? 1 : 3;
     if (!h->upstream && m + 2 > last) f.nt = 0;
     f.w[0] = xi * (xi - b) / (a * (a + b));
@@ -172,6 +169,15 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.dgrid = in_lab ? dturn : f.dtheta + dturn;
     f.hs = f.slice[0]->hs;
     f.hx = f.slice[0]->hx;
+    f.height2 = f.dheight2 = 0.0;
+    if (h->slice[0].height2 > 0.0) {
+        f.height2 = h->slice[0].height2;
+        f.dheight2 = aw_height_rate(h);
+        for (int i = 0; i < (rigid ? 1 : 3); ++i) {
+            f.height2 += f.w[i] * f.slice[i]->height2;
+            f.dheight2 += f.wd[i] * f.slice[i]->height2;
+        }
+    }
     f.half_s = f.half_x = 0.0;
     f.same = 1;
     for (int i = 0; i < (rigid ? 1 : 3); ++i) {

@@ -6,6 +6,7 @@
  * reference of the sums; kernels/cpu/simd/tile.h is the vector form. */
 #ifndef AW_KERNELS_MATH_TILE_H
 #define AW_KERNELS_MATH_TILE_H
+#include "kernels/math/height.h"
 #include "kernels/math/integrand.h"
 #include "quadrature/rules/simpson.h"
 
@@ -161,6 +162,21 @@ AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, doub
     wide[0] += half * angle * steep * steep;
     wide[1] = half * angle * steep;
     return 1;
+}
+
+/** Add the integrals over circle c, for the lanes of a tile, to the mean (aw_circle_add); the first
+ *  circle sets it. */
+AW_FN void aw_tile_circle_add(const aw_circles *circles, int c,
+                              const double one[AW_RESULTS][AW_TILE],
+                              double f_in[AW_RESULTS][AW_TILE])
+{
+    const double weight = circles->weight[c], growth = circles->growth[c];
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        for (int l = 0; l < AW_TILE; ++l)
+            f_in[k][l] = (c > 0 ? f_in[k][l] : 0.0) + weight * one[k][l];
+    if (growth == 0.0) return;
+    for (unsigned k = 0; k < AW_PSI; ++k)
+        for (int l = 0; l < AW_TILE; ++l) f_in[AW_DPHI + k][l] += growth * one[AW_PHI + k][l];
 }
 
 /** Position of the tile in the frame of a retarded time. */

@@ -23,6 +23,7 @@ typedef struct aw_slice {
     double S, x;       /* centre: arc length and offset along the normal [m] */
     double tilt;       /* angle of the grid's s axis to the design tangent at S [rad] */
     double hs, hx;     /* spacing of the nodes [m] */
+    double height2;    /* square of the rms height of the beam [m^2]; 0: a thin sheet */
     uint64_t id;       /* identifies the contents, so that a device need not upload a slice that is
                         * in its cache; 0: unknown, never cached */
 } aw_slice;

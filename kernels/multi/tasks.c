@@ -35,7 +35,7 @@ static double points_of(const aw_cluster *c)
 /* Slice interval in which a region begins; the last one for all regions beyond the oldest slice. */
 static size_t slice_of(const aw_history_view *h, const double region[2])
 {
-    return (size_t)aw_slice_before(h, region[0] + aw_first_delay(h));
+    return (size_t)aw_slice_before(h, region[0]);
 }
 
 /* Compute the weight of every slice interval, t->load [slices]. @return their sum */

@@ -62,3 +62,13 @@ void aw_vertical_move(const double m[4], const aw_particles *p, size_t i, double
     *y = m[0] * p->y[i] + m[1] * (p->py[i] / p->p0[i]);
     *py = m[2] * p->y[i] * p->p0[i] + m[3] * p->py[i];
 }
+
+double aw_vertical_size2(const aw_lattice *lattice, const aw_beam_params *beam, double S)
+{
+    double m[4];
+    if (!(beam->emittance_y > 0.0)) return beam->sigma_y * beam->sigma_y;
+    aw_vertical_map(lattice, S, m);
+    const double beta = beam->beta_y, alpha = beam->alpha_y;
+    return beam->emittance_y * (m[0] * m[0] * beta - 2.0 * m[0] * m[1] * alpha +
+                                m[1] * m[1] * (1.0 + alpha * alpha) / beta);
+}

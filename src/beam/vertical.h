@@ -12,6 +12,10 @@ AW_BEGIN_DECLS
  *  outside the lattice there are drifts. */
 void aw_vertical_map(const aw_lattice *lattice, double S, double m[4]);
 
+/** Square of the rms height of a bunch at S [m^2]: that of beam->sigma_y, or of the vertical
+ *  emittance and the Twiss parameters at the start, which linear optics carry. */
+double aw_vertical_size2(const aw_lattice *lattice, const aw_beam_params *beam, double S);
+
 /** Height [m] and vertical gamma beta of particle i where the map m leads. The slope is that of its
  *  momentum at the start: what changes that later, cavities among it, does not move it. */
 void aw_vertical_move(const double m[4], const aw_particles *particles, size_t i, double *y,

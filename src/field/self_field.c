@@ -55,7 +55,7 @@ aw_status aw_self_field_deposit(aw_self_field *f, const aw_particles *particles,
     AW_TRY(aw_particles_agree(particles, status));
     AW_TRY(aw_deposit_run(f->deposit, particles, &f->frame, f->params.history.single, cells,
                           &f->charge));
-    aw_history_push(f->history, &f->frame, ct);
+    aw_history_push(f->history, &f->frame, f->height2, ct);
     f->view = aw_history_look(f->history, f->params.orbit);
 done:
     return status;

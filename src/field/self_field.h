@@ -23,7 +23,7 @@ typedef struct aw_self_field_params {
 } aw_self_field_params;
 
 /** The field of a bunch, and its workspaces. Read the members freely, but change them only through
- *  the functions below; where to put the grid (`frame`) is the caller's to say. */
+ *  the functions below; where to put the grid (`frame`) and how high the bunch is (`height2`) are the caller's to say. */
 typedef struct aw_self_field {
     aw_self_field_params params;
     aw_frame frame;
@@ -31,6 +31,8 @@ typedef struct aw_self_field {
     aw_history *history;
     const aw_history_view *view; /* after aw_self_field_deposit */
     double charge;               /* deposited then [C] */
+    double height2;              /* square of the bunch's rms height at the next deposit [m^2]; 0,
+                                  * as at first: a thin sheet */
     aw_solver *solver;
     aw_scales scales;      /* of the last solve */
     size_t nodes;          /* ns * nx */

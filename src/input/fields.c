@@ -79,6 +79,14 @@ static const aw_field table[] = {
      "the geometric emittance in m, e.g. 1.0e-10"},
     {"beam.beta_x_m", AW_FIELD_SPECIAL, 0, NULL, BETA, "the beta function in m, e.g. 10.0"},
     {"beam.alpha_x", AW_FIELD_SPECIAL, 0, NULL, ALPHA, "the Twiss parameter alpha, e.g. 0.0"},
+    {"beam.sigma_y_m", AW_FIELD_NUMBER, AT(beam.sigma_y), "0.0", 0.0, AW_SIZE_MAX, 0, NULL,
+     "the rms height in m everywhere, 0 for a thin sheet, e.g. 50.0e-6"},
+    {"beam.emittance_y_m", AW_FIELD_NUMBER, AT(beam.emittance_y), "0.0", 0.0, 1.0, 0, NULL,
+     "the geometric vertical emittance in m, 0 for none, e.g. 1.0e-10"},
+    {"beam.beta_y_m", AW_FIELD_NUMBER, AT(beam.beta_y), "1.0", BETA,
+     "the vertical beta function in m, e.g. 10.0"},
+    {"beam.alpha_y", AW_FIELD_NUMBER, AT(beam.alpha_y), "0.0", ALPHA,
+     "the vertical Twiss parameter alpha, e.g. 0.0"},
     {"beam.energy_spread", AW_FIELD_NUMBER, AT(beam.energy_spread), "0.0", 0.0, 1.0, 0, NULL,
      "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
     {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", CHIRP,
@@ -143,10 +151,6 @@ static const struct {
     const char *key, *instead;
 } reserved[] = {
     {"wakes", "leave it out"},
-    {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
-    {"beam.emittance_y_m", "leave it out: the bunch is a sheet"},
-    {"beam.beta_y_m", "leave it out: the bunch is a sheet"},
-    {"beam.alpha_y", "leave it out: the bunch is a sheet"},
     {"numerics.plates_gap_m", "leave it out: the field is that of free space"},
 };
 

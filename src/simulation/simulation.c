@@ -15,6 +15,7 @@
 #include "src/base/threads.h"
 #include "src/base/timer.h"
 #include "src/base/units.h"
+#include "src/beam/vertical.h"
 #include "src/simulation/current.h"
 #include "src/simulation/line_forces.h"
 #include "src/simulation/ranks.h"
@@ -183,6 +184,7 @@ aw_status aw_simulation_deposit(aw_simulation *sim)
                        sim->reach * beam->sigma_x);
     else
         AW_TRY(aw_frame_fit(&sim->field.frame, orbit, sim->particles, sim->S_ref));
+    sim->field.height2 = aw_vertical_size2(config->lattice, beam, sim->S_ref);
     AW_TRY(aw_self_field_deposit(&sim->field, sim->particles, aw_simulation_ct(sim)));
     sim->seconds[AW_PART_DEPOSIT] = aw_now() - begin;
 done:

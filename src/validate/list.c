@@ -10,6 +10,7 @@
     CASE(lcls_exit)       \
     CASE(lcls_energy)     \
     CASE(straight_sheet)  \
+    CASE(height)          \
     CASE(grid_order)      \
     CASE(lone_particle)   \
     CASE(mse)             \

@@ -36,7 +36,7 @@ static void push(aw_history *h, int k, int single)
     f.grid.tilt = 0.01 * k;
     f.grid.hs = 1e-5 + 1e-7 * k;
     f.grid.hx = 2e-5 + 1e-7 * k;
-    aw_history_push(h, &f, time_of(k));
+    aw_history_push(h, &f, 0.0, time_of(k));
 }
 
 static void check_slice(const aw_slice *s, int k, int single)

@@ -48,7 +48,7 @@ static void stage_open(stage *g, double hs, double hx, double a, double b)
     assert_ok(aw_deposit_new(NODES, NODES, &d));
     assert_ok(aw_deposit_run(d, g->p, &g->frame, 0, aw_history_cells(g->history), &charge));
     aw_deposit_free(d);
-    aw_history_push(g->history, &g->frame, 0.0);
+    aw_history_push(g->history, &g->frame, 0.0, 0.0);
     aw_frame_points(&g->frame.grid, &g->orbit, GAMMA, g->point);
 }
 

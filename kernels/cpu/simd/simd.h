@@ -3,6 +3,7 @@
 #ifndef AW_KERNELS_CPU_SIMD_SIMD_H
 #define AW_KERNELS_CPU_SIMD_SIMD_H
 #include "kernels/math/convolution.h"
+#include "kernels/math/height.h"
 #include "kernels/math/interpolated_cells.h"
 #include "kernels/math/projection.h"
 #include "kernels/math/tile.h"
@@ -15,6 +16,7 @@ AW_BEGIN_DECLS
 typedef struct aw_retarded_beam {
     const aw_history_view *history;
     const aw_retarded *f;
+    const aw_circles *circles;          /* of f, for inner_at */
     const aw_interpolated_cells *cells; /* for inner_at: f's slices interpolated in time, or NULL:
                                          * the kernel reads the slices themselves */
     const aw_interpolated_lines *lines; /* for tile: the same as lines */

@@ -136,17 +136,14 @@ static void interpolated_sum(const aw_arc *arc, const aw_arc_slice *s, const dou
 #endif
 }
 
-static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, double density,
-                     double f_in[AW_RESULTS], aw_work *work)
+/* Add the integral over the circle of radius f->radius about p to f_in. */
+static void circle_at(const aw_retarded_beam *beam, const aw_retarded *f, const aw_field_point *p,
+                      double density, double f_in[AW_RESULTS], aw_work *work)
 {
     const aw_history_view *h = beam->history;
-    const aw_retarded *f = beam->f;
     const aw_interpolated_cells *cells = beam->cells;
     aw_arc_slice s[3];
     aw_arc arc;
-    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f->nt ? 0.0 : (double)NAN;
-    work->nodes++;
-    if (f->nt == 0) return;
     aw_arc_place(f, p, &arc);
     aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
     if (arcs.n == 0) return;
@@ -171,11 +168,27 @@ static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, doub
     }
 }
 
+static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, double density,
+                     double f_in[AW_RESULTS], aw_work *work)
+{
+    const aw_circles *circles = beam->circles;
+    aw_retarded f = *beam->f;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f.nt ? 0.0 : (double)NAN;
+    work->nodes++;
+    for (int c = 0; f.nt > 0 && c < circles->n; ++c) {
+        double one[AW_RESULTS] = {0.0};
+        f.radius = circles->radius[c];
+        circle_at(beam, &f, p, density, one, work);
+        aw_circle_add(circles, c, one, f_in);
+    }
+}
+
 static void inner(const aw_history_view *h, const aw_field_point *p, double r, double density,
                   double f_in[AW_RESULTS], aw_work *work)
 {
     const aw_retarded f = aw_retarded_at(h, r);
-    const aw_retarded_beam beam = {.history = h, .f = &f};
+    const aw_circles circles = aw_circles_at(&f);
+    const aw_retarded_beam beam = {.history = h, .f = &f, .circles = &circles};
     inner_at(&beam, p, density, f_in, work);
 }
 
