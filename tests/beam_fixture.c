@@ -92,7 +92,7 @@ void bench_run(bench *b, double S)
         assert_ok(aw_push_rigid(b->lattice, b->particles, p->gamma, at));
         aw_frame_rigid(&b->frame, &b->lattice->orbit, at, reach * p->sigma_s, reach * p->sigma_x);
         assert_ok(aw_deposit_run(b->deposit, b->particles, &b->frame, p->single, cells, &charge));
-        aw_history_push(b->history, &b->frame, b->params.height2, at);
+        aw_history_push(b->history, &b->frame, p->height2 * (1.0 + at), at);
     }
     aw_frame_points(&b->frame.grid, &b->lattice->orbit, p->gamma, b->point);
 }

@@ -11,24 +11,24 @@
  * Y = D sin(a) the integrand is smooth.
  *
  * Few circles do at large distances, where all radii are D - Y^2/2D to within a part of a cell:
- * Gauss-Hermite rules of one, two and three of them. Near the bunch the nodes are those of a
+ * Gauss-Hermite rules of one to five of them. Near the bunch the nodes are those of a
  * Gauss-Legendre rule in the square root of a, because the potential of a thin sheet has a kink at
- * Y = 0, and that of a line a logarithm. */
+ * Y = 0, and that of a line a logarithm. What few circles miss at one r' nearly cancels in the
+ * integral over r', as each circle passes all of the beam. */
 #ifndef AW_KERNELS_MATH_HEIGHT_H
 #define AW_KERNELS_MATH_HEIGHT_H
 #include "kernels/math/retarded.h"
 #include "src/base/units.h"
 
 /* Circles of one delay, at most. For potentials that go with ln(Y^2 + w^2), w 0.01 to 1 rms of Y,
- * the rule is right to 1e-4 of a unit. */
-#define AW_CIRCLES 10
-/* Largest height, in rms of Y: 6e-7 of a Gaussian lie beyond. */
-#define AW_HEIGHT_REACH 5.0
-/* Rms of Y^2/2D, in cells, up to which one, two and three circles do: what is left of the mean is
- * below 1e-6 for structure of two cells. */
-#define AW_HEIGHT_ONE 0.002
-#define AW_HEIGHT_TWO 0.02
-#define AW_HEIGHT_THREE 0.1
+ * the rule is right to 1e-3 of a unit. */
+#define AW_CIRCLES 8
+/* Largest height, in rms of Y: 7e-6 of a Gaussian lie beyond. */
+#define AW_HEIGHT_REACH 4.5
+/* Number of the Gauss-Hermite rules, and the smallest r' at which they are used, in rms of Y: their
+ * outermost nodes are 1.0 to 4.9 rms away. */
+#define AW_HEIGHT_RULES 5
+#define AW_HEIGHT_FAR 7.0
 
 /** Circles over which the inner integral at one r' is averaged. For a thin sheet there is one, of
  *  radius r' and weight 1. */
@@ -39,15 +39,31 @@ typedef struct aw_circles {
     double growth[AW_CIRCLES]; /* rate of the weight, d/d(ct), as the rms height changes [1/m] */
 } aw_circles;
 
-/* Rules with the nodes at Y = rms x; weights of both signs of Y. Source: Gauss-Hermite of 2, 4 and
- * 6 nodes. */
+/* Circles that do where the rms of Y^2/2D is `lag` cells; AW_HEIGHT_RULES + 1: more than a
+ * Gauss-Hermite rule has. For structure of two cells they are off by at most 1e-5, 1e-6, 1e-6, 1e-5
+ * and 3e-4 at one r'. */
+AW_FN int aw_height_circles(double lag)
+{
+    static const double most[AW_HEIGHT_RULES] = {0.005, 0.05, 0.12, 0.3, 0.6};
+    int n = 0;
+    while (n < AW_HEIGHT_RULES && lag > most[n]) ++n;
+    return n + 1;
+}
+
+/* Rule of n circles: the nodes in rms of Y, then their weights, those of both signs of Y. Source:
+ * Gauss-Hermite of 2 n nodes. */
 AW_FN const double *aw_height_hermite(int n)
 {
-    static const double rule[3][6] = {
+    static const double rule[AW_HEIGHT_RULES][2 * AW_HEIGHT_RULES] = {
         {1.0, 1.0},
         {0.7419637843027259, 2.3344142183389773, 0.9082482904638630, 0.0917517095361370},
         {0.6167065901925941, 1.8891758777537107, 3.3242574335521190, 0.8176569391120586,
-         0.1772314920838290, 0.0051115688041125}};
+         0.1772314920838290, 0.0051115688041125},
+        {0.5390798113513751, 1.6365190424351080, 2.8024858612875416, 4.1445471861258945,
+         0.7460245153581547, 0.2344797981532351, 0.0192704402415765, 0.0002252290767508},
+        {0.4849357075154976, 1.4659890943911582, 2.4843258416389546, 3.5818234835519270,
+         4.8594628283323120, 0.6892846698640380, 0.2709674059605356, 0.0382231610015405,
+         0.0015161418686244, 0.0000086213052614}};
     return rule[n - 1];
 }
 
@@ -55,11 +71,10 @@ AW_FN const double *aw_height_hermite(int n)
 AW_FN const double *aw_height_legendre(void)
 {
     static const double rule[2 * AW_CIRCLES] = {
-        0.0130467357414141, 0.0674683166555077, 0.1602952158504878, 0.2833023029353764,
-        0.4255628305091844, 0.5744371694908156, 0.7166976970646236, 0.8397047841495122,
-        0.9325316833444923, 0.9869532642585859, 0.0333356721543441, 0.0747256745752903,
-        0.1095431812579910, 0.1346333596549982, 0.1477621123573764, 0.1477621123573764,
-        0.1346333596549982, 0.1095431812579910, 0.0747256745752903, 0.0333356721543441};
+        0.0198550717512319, 0.1016667612931866, 0.2372337950418355, 0.4082826787521751,
+        0.5917173212478248, 0.7627662049581645, 0.8983332387068134, 0.9801449282487681,
+        0.0506142681451885, 0.1111905172266872, 0.1568533229389434, 0.1813418916891808,
+        0.1813418916891808, 0.1568533229389434, 0.1111905172266872, 0.0506142681451885};
     return rule;
 }
 
@@ -86,9 +101,9 @@ AW_FN aw_circles aw_circles_at(const aw_retarded *f)
         c.growth[0] = 0.0;
         return c;
     }
-    const double rms = sqrt(f->height2), lag = f->height2 / (2.0 * D * cell);
-    const int few = lag <= AW_HEIGHT_ONE ? 1 : lag <= AW_HEIGHT_TWO ? 2 : 3;
-    if (lag <= AW_HEIGHT_THREE && D > 2.0 * AW_HEIGHT_REACH * rms) {
+    const double rms = sqrt(f->height2);
+    const int few = aw_height_circles(f->height2 / (2.0 * D * cell));
+    if (few <= AW_HEIGHT_RULES && D > AW_HEIGHT_FAR * rms) {
         const double *rule = aw_height_hermite(few);
         for (int i = 0; i < few; ++i) aw_circle_put(f, rms * rule[i], rule[few + i], &c);
         return c;
