@@ -63,9 +63,9 @@ double aw_modulated_field(const aw_modulated *beam);
 
 /** The same from the impedance of a round beam of uniform density, averaged over it:
  *  |Z| = Z0/(pi k r^2) [1 - 2 I_1(q) K_1(q)], q = k r/gamma, r = 0.8735 (sigma_x + sigma_y), and
- *  E = depth line c |Z|. For orientation: Gaussian beams agree to some ten per cent.
- *  Sources: M. Venturini, PRST-AB 11 034401 (2008), eq. 10; the radius J. Qiang et al., PRST-AB 12
- *  100702 (2009). */
+ *  E = depth line c |Z|. For orientation: the mean over a round Gaussian beam is up to 24 % less
+ *  (the limit of short waves).
+ *  Source: Z. Huang et al., PRST-AB 7 074401 (2004), with the radius that other codes take. */
 double aw_modulated_round(const aw_modulated *beam);
 
 AW_END_DECLS

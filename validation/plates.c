@@ -108,34 +108,29 @@ double aw_plates_mean(const aw_line_bunch *bunch, double R, double h)
 
 /* -------------------------------------------------------------------------------------- images */
 
-enum { PLAIN = 8, AVERAGED = 24, IMAGES = PLAIN + AVERAGED, LINES = 8 };
+enum { PLAIN = 8, AVERAGED = 24, LINES = 8 };
 
-/* Factors of the image n (both sides), in place of 2 (-1)^n. The partial sums of the images from
- * PLAIN on are averaged in pairs, AVERAGED times, so that terms which change slowly cancel to
- * 2^-AVERAGED and less; a term then keeps the chance that of AVERAGED coins at least n - PLAIN show
- * heads. */
-static void images_of(double factor[IMAGES + 1])
+/* Factor of the image n (of both sides) in a sum of n <= plain + AVERAGED, in place of 2 (-1)^n.
+ * The partial sums from `plain` on are averaged in pairs, AVERAGED times, so that terms which
+ * change slowly cancel to 2^-AVERAGED and less; a term then keeps the chance that of AVERAGED coins
+ * at least n - plain show heads. */
+static double image_factor(int n, int plain)
 {
     double heads = ldexp(1.0, -AVERAGED), chance = 0.0;
-    for (int n = IMAGES; n >= 0; --n) {
-        const int coins = n - PLAIN;
-        if (coins > 0) {
-            chance += heads;
-            heads *= (double)coins / (AVERAGED - coins + 1);
-        }
-        factor[n] = (n % 2 ? -2.0 : 2.0) * (coins > 0 ? chance : 1.0);
+    for (int coins = AVERAGED; coins >= n - plain && coins >= 0; --coins) {
+        chance += heads;
+        heads *= (double)coins / (AVERAGED - coins + 1);
     }
-    factor[0] = 1.0;
+    return n % 2 ? -2.0 * chance : 2.0 * chance;
 }
 
 double aw_images_force(const aw_line_bunch *bunch, double R, double h, double s)
 {
     const aw_solid line = {.charge = bunch->charge, .gamma = INFINITY, .sigma_s = bunch->sigma};
     const aw_circle_place place = {R, s, 0.0};
-    double factor[IMAGES + 1], sum = aw_steady_force(bunch, R, s);
-    images_of(factor);
-    for (int n = 1; n <= IMAGES && h < INFINITY; ++n)
-        sum += factor[n] * aw_circle_line(&line, &place, 0.0, n * h).F_s;
+    double sum = aw_steady_force(bunch, R, s);
+    for (int n = 1; n <= PLAIN + AVERAGED && h < INFINITY; ++n)
+        sum += image_factor(n, PLAIN) * aw_circle_line(&line, &place, 0.0, n * h).F_s;
     return sum;
 }
 
@@ -158,19 +153,17 @@ static void add_force(aw_circle_force *to, double factor, aw_circle_force f)
 aw_circle_force aw_images_solid(const aw_solid *bunch, const aw_circle_place *place, double h)
 {
     const double height = hypot(bunch->sigma_y, bunch->observers_y);
-    double factor[IMAGES + 1];
     aw_circle_force sum = aw_circle_forces(bunch, place);
-    images_of(factor);
     gsl_integration_fixed_workspace *rule =
         gsl_integration_fixed_alloc(gsl_integration_fixed_hermite, LINES, 0.0, 0.5, 0.0, 0.0);
     if (!rule) sum.psi = sum.F_s = sum.F_x_eff = NAN;
-    for (int n = 1; n <= IMAGES && h < INFINITY && rule; ++n)
+    for (int n = 1; n <= PLAIN + AVERAGED && h < INFINITY && rule; ++n)
         for (int i = 0; i < LINES; ++i)
             for (int j = 0; j < LINES; ++j) {
                 const double *node = gsl_integration_fixed_nodes(rule);
                 const double *weight = gsl_integration_fixed_weights(rule);
                 const double x1 = bunch->sigma_x * node[i], Y = n * h + height * node[j];
-                add_force(&sum, factor[n] * weight[i] * weight[j] / (2.0 * AW_PI),
+                add_force(&sum, image_factor(n, PLAIN) * weight[i] * weight[j] / (2.0 * AW_PI),
                           aw_circle_line(bunch, place, x1, Y));
             }
     if (rule) gsl_integration_fixed_free(rule);
@@ -265,11 +258,14 @@ double aw_images_entrance(const aw_line_bunch *bunch, const aw_entrance *bend, d
     const double rest = 1.0 / (bend->gamma * bend->gamma), beta = sqrt(1.0 - rest);
     transient p = {
         .bunch = bunch, .R = bend->R, .d = d, .s = s, .slow = rest / (1.0 + beta), .beta = beta};
-    double factor[IMAGES + 1], sum = image_field(p);
-    images_of(factor);
-    for (int n = 1; n <= IMAGES && bend->h < INFINITY; ++n) {
+    /* Up to the height d^2/(12^(1/2) R) images are seen at a slippage of zero from inside the bend;
+     * there they change within an image, as a bunch far in the bend is a transient for them. */
+    const double edge = 2.0 * d * d / (sqrt(12.0) * bend->R * bend->h);
+    const int plain = PLAIN + (int)fmin(edge, 1000.0);
+    double sum = image_field(p);
+    for (int n = 1; n <= plain + AVERAGED && bend->h < INFINITY; ++n) {
         p.Y = n * bend->h;
-        sum += factor[n] * image_field(p);
+        sum += image_factor(n, plain) * image_field(p);
     }
     return AW_K_COULOMB * bunch->charge * sum;
 }

@@ -25,8 +25,8 @@ typedef struct aw_impedance {
  *  Z/L = (2 pi Z0/h) (2/(R k))^(1/3) sum_{p>=0} [Ai'(u)(Ai'(u) + i Bi'(u)) + u Ai(u)(Ai(u) + i
  *  Bi(u))],  u = ((2p + 1) pi/h)^2 (R/(2 k^2))^(2/3).
  *  The terms of the sum of Bi are (3/16 pi) u^(-5/2) at large u; from u = 100 on that is summed as
- *  an integral. Source: T. Agoh, K. Yokoya, PRST-AB 7 054403 (2004), eq. 58 (beam in the middle,
- *  without height). Ultrarelativistic and paraxial. Error: 1e-6 for h < 1 m. */
+ *  an integral. Source: T. Agoh, K. Yokoya, PRST-AB 7 054403 (2004), for a beam in the
+ *  middle without height. Ultrarelativistic and paraxial. Error: 1e-6 for h < 1 m. */
 aw_impedance aw_plates_impedance(double R, double h, double k);
 
 /** In free space: (Z0/2 pi) Gamma(2/3) (-i k/(3 R^2))^(1/3).
@@ -69,6 +69,8 @@ typedef struct aw_entrance {
  *  there, and lambda, lambda' at s - y + beta rho. From the bunch's own field that of the same
  *  bunch on a straight line is subtracted, which is infinite for a line; those of the images keep
  *  theirs, about lambda' 2 ln(2 gamma sigma/h)/gamma^2. No expansion in angles.
+ *  Images up to d^2/(12^(1/2) R), which are seen from inside the bend, are summed as they are: near
+ *  that height they are in the transient. At most 1000 of them.
  *  Source: O. D. Jefimenko, Electricity and Magnetism (1966). Error: 1e-6 of the largest steady
  *  force in free space; it differs from aw_entrance_force by what that neglects (5e-4). */
 double aw_images_entrance(const aw_line_bunch *bunch, const aw_entrance *bend, double d, double s);
