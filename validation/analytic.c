@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "validation/analytic.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_integration.h>
 #include <math.h>
 
 #include "src/base/units.h"
+#include "validation/integral.h"
 
 /* A Gaussian is cut off at this many sigma, where it is exp(-72) = 5e-32 of its peak. */
 #define REACH 12.0
-#define RELATIVE 1e-11
-enum { INTERVALS = 400 };
 
-/* Integral of f over [a, b]; NaN if the quadrature fails. `scale` is a typical size of the
- * integral, to which the error is relative where the integral itself is smaller: integrals of
- * lambda' pass through zero. */
+/* `scale` is a typical size of the integral, to which the error is relative where the integral
+ * itself is smaller: integrals of lambda' pass through zero. */
 static double integrate(double (*f)(double, void *), void *params, double a, double b, double scale)
 {
-    double value = NAN, error = 0.0;
-    if (!(b > a)) return 0.0;
-    gsl_integration_workspace *work = gsl_integration_workspace_alloc(INTERVALS);
-    if (!work) return NAN;
-    gsl_function function = {.function = f, .params = params};
-    int code = gsl_integration_qag(&function, a, b, RELATIVE * scale, RELATIVE, INTERVALS,
-                                   GSL_INTEG_GAUSS31, work, &value, &error);
-    gsl_integration_workspace_free(work);
-    return code == GSL_SUCCESS ? value : NAN;
+    return aw_integral(f, params, a, b, 1e-11 * scale);
 }
 
 static double coulomb(const aw_line_bunch *bunch) { return AW_K_COULOMB * bunch->charge; }
