@@ -70,8 +70,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
 {
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     const aw_circles circles = aw_circles_at(&f);
-    for (int i = 0; i < circles.n; ++i)
-        cluster_circle(cpu, c, &f, &circles, i, k, workspace, work);
+    for (int i = 0; i < circles.n; ++i) cluster_circle(cpu, c, &f, &circles, i, k, workspace, work);
 }
 
 /* Apply the rule to region k of the cluster, whose nodes are known: accept or refuse the region for

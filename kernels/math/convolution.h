@@ -415,8 +415,7 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
 {
     const aw_retarded f = aw_retarded_at(h, ring->r);
     const aw_circles circles = aw_circles_at(&f);
-    for (int i = 0; i < circles.n; ++i)
-        aw_convolution_circle(plan, ring, &circles, i, &f, d);
+    for (int i = 0; i < circles.n; ++i) aw_convolution_circle(plan, ring, &circles, i, &f, d);
 }
 
 #endif

@@ -85,8 +85,7 @@ AW_FN void aw_circle_put(const aw_retarded *f, double Y, double weight, aw_circl
     const double D = f->delay;
     c->radius[c->n] = sqrt(fmax(D - Y, 0.0) * (D + Y));
     c->weight[c->n] = weight;
-    c->growth[c->n++] =
-        weight * 0.5 * (Y * Y / f->height2 - 1.0) * f->dheight2 / f->height2;
+    c->growth[c->n++] = weight * 0.5 * (Y * Y / f->height2 - 1.0) * f->dheight2 / f->height2;
 }
 
 /** The circles at a retarded time. */
