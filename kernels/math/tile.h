@@ -164,19 +164,29 @@ AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, doub
     return 1;
 }
 
-/** Add the integrals over circle c, for the lanes of a tile, to the mean (aw_circle_add); the first
- *  circle sets it. */
+/** Add the integrals over circle c, for some lanes of a tile, to the mean (aw_circle_add); the
+ *  first circle sets it. */
+AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes lanes,
+                                    const double one[AW_RESULTS][AW_TILE],
+                                    double f_in[AW_RESULTS][AW_TILE])
+{
+    const double weight = circles->weight[c], growth = circles->growth[c];
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        for (int l = lanes.first; l < lanes.end; ++l)
+            f_in[k][l] = (c > 0 ? f_in[k][l] : 0.0) + weight * one[k][l];
+    if (growth == 0.0) return;
+    for (unsigned k = 0; k < AW_PSI; ++k)
+        for (int l = lanes.first; l < lanes.end; ++l)
+            f_in[AW_DPHI + k][l] += growth * one[AW_PHI + k][l];
+}
+
+/** The same for all lanes. */
 AW_FN void aw_tile_circle_add(const aw_circles *circles, int c,
                               const double one[AW_RESULTS][AW_TILE],
                               double f_in[AW_RESULTS][AW_TILE])
 {
-    const double weight = circles->weight[c], growth = circles->growth[c];
-    for (unsigned k = 0; k < AW_RESULTS; ++k)
-        for (int l = 0; l < AW_TILE; ++l)
-            f_in[k][l] = (c > 0 ? f_in[k][l] : 0.0) + weight * one[k][l];
-    if (growth == 0.0) return;
-    for (unsigned k = 0; k < AW_PSI; ++k)
-        for (int l = 0; l < AW_TILE; ++l) f_in[AW_DPHI + k][l] += growth * one[AW_PHI + k][l];
+    const aw_lanes all = {0, AW_TILE};
+    aw_tile_circle_add_lanes(circles, c, all, one, f_in);
 }
 
 /** Position of the tile in the frame of a retarded time. */

@@ -4,6 +4,7 @@
 #ifndef AW_KERNELS_GPU_BLOCKS_NODES_H
 #define AW_KERNELS_GPU_BLOCKS_NODES_H
 #include "kernels/gpu/blocks/reading.h"
+#include "kernels/math/height.h"
 
 /** Shared memory of a block for AW_GPU_WARPS radii, one per warp. */
 typedef struct aw_gpu_nodes {
@@ -15,6 +16,8 @@ typedef struct aw_gpu_nodes {
     aw_work work[AW_GPU_WARPS]; /* added to; all evaluations are with rates */
     /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
+    aw_circles circles[AW_GPU_WARPS];
+    int most; /* largest number of circles of a radius */
     aw_arc arc[AW_GPU_WARPS][AW_ARCS_MAX];
     int arcs[AW_GPU_WARPS];
     aw_arc_slice slice[AW_GPU_WARPS][3]; /* geometry of the slices of a round */
@@ -22,15 +25,24 @@ typedef struct aw_gpu_nodes {
     double sum[6][AW_GPU_THREADS];
 } aw_gpu_nodes;
 
-/* Find the retarded frame and the arcs of a warp's radius. Called by one thread. */
+/* Find the retarded frame of a warp's radius, and its circles. Called by one thread. */
+AW_GPU_CALL void aw_gpu_nodes_begin(const aw_history_view *h, aw_gpu_nodes *s, int warp)
+{
+    s->f[warp] = aw_retarded_at(h, s->r[warp]);
+    s->circles[warp] = aw_circles_at(&s->f[warp]);
+    s->work[warp].nodes++;
+    for (unsigned k = 0; k < AW_RESULTS; ++k)
+        s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
+}
+
+/* Find the arcs of a circle. Called by one thread. */
 AW_GPU_CALL void aw_gpu_nodes_place(const aw_history_view *h, const aw_field_point *p,
-                                    double density, aw_gpu_nodes *s, int warp)
+                                    double density, int circle, aw_gpu_nodes *s, int warp)
 {
     aw_retarded *f = &s->f[warp];
-    *f = aw_retarded_at(h, s->r[warp]);
     s->arcs[warp] = 0;
-    s->work[warp].nodes++;
-    if (f->nt == 0) return;
+    if (f->nt == 0 || circle >= s->circles[warp].n) return;
+    f->radius = s->circles[warp].radius[circle];
     aw_arc arc;
     aw_arc_place(f, p, &arc);
     const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
@@ -84,15 +96,15 @@ AW_GPU_FN void aw_gpu_nodes_sum(const aw_gpu_nodes *s, int single, int warp, int
         }
 }
 
-/** Compute f_in at the wanted radii at point p. Called by all threads, after a barrier that follows
- *  the writing of the inputs; it ends with a barrier. */
-AW_GPU_FN void aw_gpu_nodes_run(const aw_history_view *h, const aw_field_point *p, double density,
-                                aw_gpu_nodes *s)
+/* Add circle `circle` of each radius to f_in. */
+AW_GPU_FN void aw_gpu_nodes_circle(const aw_history_view *h, const aw_field_point *p,
+                                   double density, int circle, aw_gpu_nodes *s)
 {
     AW_GPU_EACH(t)
     {
         const int warp = t / AW_GPU_WARP;
-        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) aw_gpu_nodes_place(h, p, density, s, warp);
+        if (t % AW_GPU_WARP == 0 && s->wanted[warp])
+            aw_gpu_nodes_place(h, p, density, circle, s, warp);
     }
     AW_GPU_BARRIER();
     AW_GPU_EACH(t)
@@ -118,18 +130,41 @@ AW_GPU_FN void aw_gpu_nodes_run(const aw_history_view *h, const aw_field_point *
     AW_GPU_EACH(t)
     {
         const int warp = t / AW_GPU_WARP;
-        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) {
-            double v[3], rate[3];
+        if (t % AW_GPU_WARP == 0 && s->wanted[warp] && s->arcs[warp] > 0) {
+            double v[3], rate[3], one[AW_RESULTS] = {0.0};
             for (int k = 0; k < 3; ++k) {
                 v[k] = s->sum[k][t];
                 rate[k] = s->sum[3 + k][t];
             }
-            for (unsigned k = 0; k < AW_RESULTS; ++k)
-                s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
-            if (s->f[warp].nt > 0) aw_arc_turn(&s->f[warp], p, 1.0, v, rate, s->f_in[warp]);
+            aw_arc_turn(&s->f[warp], p, 1.0, v, rate, one);
+            aw_circle_add(&s->circles[warp], circle, one, s->f_in[warp]);
         }
     }
     AW_GPU_BARRIER();
+}
+
+/** Compute f_in at the wanted radii at point p. Called by all threads, after a barrier that follows
+ *  the writing of the inputs; it ends with a barrier. */
+AW_GPU_FN void aw_gpu_nodes_run(const aw_history_view *h, const aw_field_point *p, double density,
+                                aw_gpu_nodes *s)
+{
+    AW_GPU_EACH(t)
+    {
+        const int warp = t / AW_GPU_WARP;
+        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) aw_gpu_nodes_begin(h, s, warp);
+    }
+    AW_GPU_BARRIER();
+    AW_GPU_EACH(t)
+    {
+        if (t == 0) {
+            s->most = 0;
+            for (int i = 0; i < AW_GPU_WARPS; ++i)
+                if (s->wanted[i] && s->circles[i].n > s->most) s->most = s->circles[i].n;
+        }
+    }
+    AW_GPU_BARRIER();
+    for (int circle = 0; circle < s->most; ++circle)
+        aw_gpu_nodes_circle(h, p, density, circle, s);
 }
 
 #endif

@@ -23,6 +23,9 @@ typedef struct aw_gpu_tiles {
     aw_work work[AW_GPU_WARPS]; /* added to */
     /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
+    aw_circles circles[AW_GPU_WARPS];
+    int most; /* largest number of circles of a radius */
+    double one[AW_GPU_WARPS][AW_RESULTS][AW_TILE]; /* of a circle */
     aw_tile_place place[AW_GPU_WARPS];
     aw_tile_arc arc[AW_GPU_WARPS];
     aw_gpu_reading reading[AW_GPU_WARPS];
@@ -32,14 +35,21 @@ typedef struct aw_gpu_tiles {
     double sum[AW_GPU_WARPS][AW_LINE_COMPONENTS][AW_TILE];
 } aw_gpu_tiles;
 
-/* Find the retarded frame of a warp's radius, and the tile's place in it. Called by one thread. */
-AW_GPU_CALL void aw_gpu_tiles_place(const aw_history_view *h, aw_gpu_tiles *s, int warp)
+/* Find the retarded frame of a warp's radius, and its circles. Called by one thread. */
+AW_GPU_CALL void aw_gpu_tiles_begin(const aw_history_view *h, aw_gpu_tiles *s, int warp)
+{
+    s->f[warp] = aw_retarded_at(h, s->r[warp]);
+    s->circles[warp] = aw_circles_at(&s->f[warp]);
+    s->work[warp].nodes += (uint64_t)s->tile.n;
+}
+
+/* Find the tile's place about a circle. Called by one thread. */
+AW_GPU_CALL void aw_gpu_tiles_place(const aw_history_view *h, int circle, aw_gpu_tiles *s, int warp)
 {
     aw_retarded *f = &s->f[warp];
-    *f = aw_retarded_at(h, s->r[warp]);
     s->rounds[warp] = 0;
-    s->work[warp].nodes += (uint64_t)s->tile.n;
-    if (f->nt == 0) return;
+    if (f->nt == 0 || circle >= s->circles[warp].n) return;
+    f->radius = s->circles[warp].radius[circle];
     aw_tile_at(h, f, &s->tile, &s->place[warp]);
     s->rounds[warp] = s->place[warp].arcs.n * aw_gpu_rounds(f);
 }
@@ -118,7 +128,8 @@ AW_GPU_FN int aw_gpu_tiles_works(const aw_gpu_tiles *s, int warp, int round)
     return s->wanted[warp] && round < s->rounds[warp];
 }
 
-/* Sum over the nodes of one round, AW_GPU_WARP at a time, and add the sums to f_in. */
+/* Sum over the nodes of one round, AW_GPU_WARP at a time, and add the sums to those of the
+ * circle. */
 AW_GPU_FN void aw_gpu_tiles_sum(const aw_history_view *h, aw_gpu_tiles *s, int round)
 {
     double own[AW_GPU_PRIVATE][AW_LINE_COMPONENTS] = {{0.0}};
@@ -157,33 +168,29 @@ AW_GPU_FN void aw_gpu_tiles_sum(const aw_history_view *h, aw_gpu_tiles *s, int r
             }
             const aw_lanes lane = {l, l + 1};
             aw_tile_turn_lanes(&s->f[warp], &s->tile, lane, s->arc[warp].step,
-                               (const double(*)[AW_TILE])s->sum[warp], s->f_in[warp]);
+                               (const double(*)[AW_TILE])s->sum[warp], s->one[warp]);
         }
     }
     AW_GPU_BARRIER();
 }
 
-/** Compute f_in at the wanted radii for all lanes. Called by all threads, after a barrier that
- *  follows the writing of the inputs; it ends with a barrier. */
-AW_GPU_FN void aw_gpu_tiles_run(const aw_history_view *h, aw_gpu_tiles *s)
+/* Add circle `circle` of each radius to f_in. */
+AW_GPU_FN void aw_gpu_tiles_circle(const aw_history_view *h, int circle, aw_gpu_tiles *s)
 {
     AW_GPU_EACH(t)
     {
-        const int warp = t / AW_GPU_WARP;
-        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) aw_gpu_tiles_place(h, s, warp);
+        const int warp = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
+        if (l == 0 && s->wanted[warp]) aw_gpu_tiles_place(h, circle, s, warp);
+        for (unsigned k = 0; l < AW_TILE && k < AW_RESULTS; ++k) s->one[warp][k][l] = 0.0;
     }
     AW_GPU_BARRIER();
     AW_GPU_EACH(t)
     {
-        const int warp = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
         if (t == 0) {
             s->max_rounds = 0;
             for (int i = 0; i < AW_GPU_WARPS; ++i)
                 if (s->wanted[i] && s->rounds[i] > s->max_rounds) s->max_rounds = s->rounds[i];
         }
-        if (l < AW_TILE && s->wanted[warp])
-            for (unsigned k = 0; k < AW_RESULTS; ++k)
-                s->f_in[warp][k][l] = s->f[warp].nt ? 0.0 : (double)NAN;
     }
     AW_GPU_BARRIER();
     for (int round = 0; round < s->max_rounds; ++round) {
@@ -207,6 +214,41 @@ AW_GPU_FN void aw_gpu_tiles_run(const aw_history_view *h, aw_gpu_tiles *s)
         AW_GPU_BARRIER();
         aw_gpu_tiles_sum(h, s, round);
     }
+    AW_GPU_EACH(t)
+    {
+        const int warp = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
+        const aw_lanes lane = {l, l + 1};
+        if (l < AW_TILE && s->wanted[warp] && s->f[warp].nt > 0 && circle < s->circles[warp].n)
+            aw_tile_circle_add_lanes(&s->circles[warp], circle, lane,
+                                     (const double(*)[AW_TILE])s->one[warp], s->f_in[warp]);
+    }
+    AW_GPU_BARRIER();
+}
+
+/** Compute f_in at the wanted radii for all lanes. Called by all threads, after a barrier that
+ *  follows the writing of the inputs; it ends with a barrier. */
+AW_GPU_FN void aw_gpu_tiles_run(const aw_history_view *h, aw_gpu_tiles *s)
+{
+    AW_GPU_EACH(t)
+    {
+        const int warp = t / AW_GPU_WARP;
+        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) aw_gpu_tiles_begin(h, s, warp);
+    }
+    AW_GPU_BARRIER();
+    AW_GPU_EACH(t)
+    {
+        const int warp = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
+        if (t == 0) {
+            s->most = 0;
+            for (int i = 0; i < AW_GPU_WARPS; ++i)
+                if (s->wanted[i] && s->circles[i].n > s->most) s->most = s->circles[i].n;
+        }
+        if (l < AW_TILE && s->wanted[warp])
+            for (unsigned k = 0; k < AW_RESULTS; ++k)
+                s->f_in[warp][k][l] = s->f[warp].nt ? 0.0 : (double)NAN;
+    }
+    AW_GPU_BARRIER();
+    for (int circle = 0; circle < s->most; ++circle) aw_gpu_tiles_circle(h, circle, s);
 }
 
 #endif
