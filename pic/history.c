@@ -167,6 +167,18 @@ void aw_history_archive(aw_history *h, aw_archive *archive)
     for (size_t i = n; i-- > 0;) archive_slice(h, i, archive); /* the ranks wait for each other */
 }
 
+/* Where all images have the same radius to this part of a cell they cancel, and the sum is cut. */
+#define AW_PLATES_SAME 0.01
+
+/* Distance r' beyond which sources are neglected [m]. */
+static double cut_of(const aw_history *h)
+{
+    const aw_slice *now = &h->slice[0];
+    const double Y = h->params.gap * h->params.images;
+    if (!(Y > 0.0) || h->n == 0) return h->params.upstream_cut;
+    return fmin(h->params.upstream_cut, 0.5 * Y * Y / (AW_PLATES_SAME * fmin(now->hs, now->hx)));
+}
+
 const aw_history_view *aw_history_look(aw_history *h, const aw_orbit_view *orbit)
 {
     double g = h->params.gamma;
@@ -179,6 +191,8 @@ const aw_history_view *aw_history_look(aw_history *h, const aw_orbit_view *orbit
                                 .upstream = h->n == h->pushed,
                                 .cdt = h->params.cdt,
                                 .beta = sqrt((1.0 - 1.0 / g) * (1.0 + 1.0 / g)),
-                                .r_cut = h->params.upstream_cut};
+                                .r_cut = cut_of(h),
+                                .gap = h->params.gap,
+                                .images = h->params.images};
     return &h->view;
 }

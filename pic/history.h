@@ -14,6 +14,8 @@ typedef struct aw_history_params {
     int single;          /* 1: cells are float; 0: double */
     double cdt;          /* c times the first step [m] */
     double gamma;        /* of the beam before the start */
+    double gap;          /* between plates; 0: none [m] */
+    int images;          /* of the bunch in them, above and below */
     double upstream_cut; /* distance r' beyond which the upstream is ignored [m] */
     size_t slices;       /* capacity, >= 4 */
 } aw_history_params;

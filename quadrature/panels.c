@@ -36,7 +36,9 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
 {
     const aw_view_geometry from = aw_view_geometry_at(h, centre, a),
                            to = aw_view_geometry_at(h, centre, b);
-    const double more = fabs(to.lead - from.lead), y = fmin(AW_BENT * to.across, AW_ASIDE * a);
+    const double images = a > 0.0 ? aw_images_sweep(h, &to, a, b) : 0.0;
+    const double more = fabs(to.lead - from.lead) + images,
+                 y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
     *part = more / (2.0 * to.extent) + straighter / (2.0 * to.chord);
     return more;

@@ -40,10 +40,7 @@ static double edge_at(const aw_history_view *h, int i)
 }
 
 /* r' of slice i. */
-static double at_slice(const aw_history_view *h, int i)
-{
-    return aw_slice_age(h, i);
-}
+static double at_slice(const aw_history_view *h, int i) { return aw_slice_age(h, i); }
 
 /* The last stored slice before r, or at r to within a part of 1e-9 of its distance to the next. */
 static int slice_before(const aw_history_view *h, double r)
@@ -66,7 +63,12 @@ static int is_at_slice(const aw_history_view *h, int i, double r)
 static aw_box box_at(const aw_history_view *history, double r)
 {
     aw_retarded f = aw_retarded_at(history, r);
-    return (aw_box){r, r - aw_circles_lag(&f), f.z, f.x, f.cg, f.sg, f.half_s, f.half_x};
+    return (aw_box){r,        r - aw_circles_lag(&f),
+                    f.gap,    sqrt(f.height2),
+                    f.images, f.z,
+                    f.x,      f.cg,
+                    f.sg,     f.half_s,
+                    f.half_x};
 }
 
 /* Whether r belongs to a stored slice, or to a crossing of a change of curvature by the beam's
@@ -116,6 +118,19 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_po
     return sight;
 }
 
+double aw_images_sweep(const aw_history_view *h, const aw_view_geometry *sight, double from,
+                       double to)
+{
+    const double most = fmin(aw_images_lag(h, from), sight->lead + sight->reach);
+    return fmax(0.0, most) * (to - from) / from;
+}
+
+double aw_images_lag(const aw_history_view *h, double r)
+{
+    const double Y = h->gap * h->images;
+    return r - sqrt(fmax(r - Y, 0.0) * (r + Y));
+}
+
 double aw_next_edge(const aw_history_view *h, double r)
 {
     double best = HUGE_VAL;
@@ -149,7 +164,8 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
         const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
-        if (!(there.lead - here > AW_SWEEP_CELLS * there.cell)) break;
+        const double swept = there.lead - here + aw_images_sweep(h, &there, r, r + step);
+        if (!(swept > AW_SWEEP_CELLS * there.cell)) break;
         step *= 0.5;
     }
     double next = r + step;
@@ -201,7 +217,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
      * centre's circle leads by `half` more than it needs to. */
     while (r < history->r_cut) {
         const aw_view_geometry sight = aw_view_geometry_at(history, centre, r);
-        if (sight.last > sight.reach + half) break;
+        if (sight.last - aw_images_lag(history, r) > sight.reach + half) break;
         double next = next_break(history, centre, r, cell, half);
         if (!isfinite(next) || !(next > r))
             AW_TRY(aw_error(AW_ERR_NONFINITE, "the partition of r' fails at %g m", r));
@@ -220,7 +236,9 @@ done:
 /* Whether the circle about p is beyond the box. */
 static int has_left(const aw_box *box, const aw_field_point *p)
 {
-    return box->least - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
+    const double Y = box->gap * box->images;
+    const double least = fmin(box->least, sqrt(fmax(box->r - Y, 0.0) * (box->r + Y)));
+    return least - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
 }
 
 double aw_partition_limit(const aw_partition *partition, const aw_history_view *history,
@@ -239,7 +257,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     for (int i = 0; i < 16; ++i) { /* 1e-5 of a step suffices: the moments vanish there */
         double middle = 0.5 * (a + b);
         const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
-        if (sight.last > sight.reach)
+        if (sight.last - aw_images_lag(history, middle) > sight.reach)
             b = middle;
         else
             a = middle;
@@ -257,6 +275,14 @@ static int beside(const aw_box *box, const aw_field_point *p, double reach)
     double half_x = AW_MISS_MARGIN * box->half_x + reach;
     double far_u = u + half_s, far_w = w + half_x, near_u = fmax(u - half_s, 0.0);
     double near_w = fmax(w - half_x, 0.0);
+    if (box->gap > 0.0) {
+        const aw_retarded f = {.delay = box->r,
+                               .gap = box->gap,
+                               .images = box->images,
+                               .height2 = box->rms * box->rms};
+        const double near = sqrt(near_u * near_u + near_w * near_w);
+        if (aw_images_seen(&f, near, sqrt(far_u * far_u + far_w * far_w))) return 0;
+    }
     if (box->least * box->least > far_u * far_u + far_w * far_w) return 1;
     return box->r * box->r < near_u * near_u + near_w * near_w ? -1 : 0;
 }

@@ -12,6 +12,8 @@ AW_BEGIN_DECLS
 typedef struct aw_box {
     double r, least;       /* r', and the radius of the smallest of its circles [m]; that of the
                             * largest is r' (kernels/math/height.h) */
+    double gap, rms;       /* between plates, and of the difference of heights [m] */
+    int images;
     double z, x;           /* centre [m] */
     double cg, sg;         /* direction of its s axis */
     double half_s, half_x; /* [m] */
@@ -33,6 +35,15 @@ typedef struct aw_view_geometry {
 /** View geometry of the beam at r' = r from point p. */
 aw_view_geometry aw_view_geometry_at(const aw_history_view *history, const aw_field_point *p,
                                      double r);
+
+/** By how much circles of images that meet the beam sweep through it from one r' to another, beyond
+ *  the others [m]: an image at Y has the radius r' - Y^2/2r', with Y^2/2r' at most the lead and the
+ *  size of the beam. */
+double aw_images_sweep(const aw_history_view *history, const aw_view_geometry *sight, double from,
+                       double to);
+
+/** By how much the circle of the outermost image is less than r' [m]. */
+double aw_images_lag(const aw_history_view *history, double r);
 
 /** The next r' beyond r at which the beam's centre crossed a change of curvature [m]; HUGE_VAL:
  *  there is none. */

@@ -69,8 +69,12 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
                          aw_cpu_cluster_workspace *workspace, aw_work *work)
 {
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
-    const aw_circles circles = aw_circles_at(&f);
-    for (int i = 0; i < circles.n; ++i) cluster_circle(cpu, c, &f, &circles, i, k, workspace, work);
+    aw_circles circles = aw_circles_at(&f);
+    double near = HUGE_VAL, far = 0.0;
+    for (size_t i = 0; i < c->tiles; ++i) aw_tile_distances(&f, &workspace->tile[i], &near, &far);
+    aw_circles_see(&f, near, far, &circles);
+    for (int i = 0; i < aw_circles_count(&circles); ++i)
+        cluster_circle(cpu, c, &f, &circles, i, k, workspace, work);
 }
 
 /* Apply the rule to region k of the cluster, whose nodes are known: accept or refuse the region for

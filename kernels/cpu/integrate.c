@@ -110,14 +110,17 @@ static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int
 {
     const aw_history_view *h = &cpu->line_cache[cpu->tiles.along].view;
     const aw_common_node *q = nodes->node[b];
-    const aw_circles *circles = &nodes->circles[b];
+    aw_circles circles = nodes->circles[b];
+    double near = HUGE_VAL, far = 0.0;
     const aw_tile_options options = {.density = q->density * cpu->density,
                                      .single = 1,
                                      .rates = q->rate != 0.0,
                                      .batch = cpu->tuning.cluster_batch};
     int met = 0;
-    for (int c = 0; c < circles->n; ++c) {
-        const aw_retarded f = aw_circle_of(&nodes->f[b], circles, c);
+    aw_tile_distances(&nodes->f[b], tile, &near, &far);
+    aw_circles_see(&nodes->f[b], near, far, &circles);
+    for (int c = 0; c < aw_circles_count(&circles); ++c) {
+        const aw_retarded f = aw_circle_of(&nodes->f[b], &circles, c);
         const aw_retarded_beam beam = {.history = h, .f = &f, .lines = &nodes->lines[b]};
         double one[AW_RESULTS][AW_TILE] = {{0.0}};
         aw_tile_place place;
@@ -126,7 +129,7 @@ static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int
             cpu->variant->tile(&beam, &options, tile, &place, one, work);
             met = 1;
         }
-        aw_tile_circle_add(circles, c, (const double(*)[AW_TILE])one, f_in);
+        aw_tile_circle_add(&circles, c, (const double(*)[AW_TILE])one, f_in);
     }
     return met;
 }

@@ -187,7 +187,7 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
 static int costs_too_much(const making *m, int directions)
 {
     const aw_projection *p = &m->t->at;
-    const double arcs = (p->to - p->from) / p->h * directions; /* empty beyond from .. to */
+    const double arcs = p->beam / p->h * directions; /* those of other offsets are empty */
     return 2.0 * arcs * m->wide > p->seen * (double)m->cpu->points;
 }
 
@@ -218,8 +218,11 @@ static void average(const making *m, const entry *raw, entry *out)
     const double rated = m->node->rate / m->node->weight; /* of rates, over that of values */
     const int n = m->t->at.n;
     memset(out, 0, (size_t)n * sizeof *out);
-    for (int c = 0; c < circles->n; ++c) {
-        const double shift = (m->f->radius - circles->radius[c]) / m->t->at.h;
+    for (int c = 0; c < aw_circles_count(circles); ++c) {
+        const double radius = aw_circle_radius(m->f, circles, c);
+        const double weight = aw_circle_weight(circles, c);
+        const double growth = aw_circle_growth(circles, c);
+        const double shift = (m->f->radius - radius) / m->t->at.h;
         const int whole = (int)ceil(shift);
         double w[6];
         lagrange(whole - shift, w);
@@ -230,9 +233,9 @@ static void average(const making *m, const entry *raw, entry *out)
                 for (int j = 0; from >= 0 && from < n && j < AW_PROJECTION_WIDTH; ++j)
                     one[j] += w[k] * raw[from][j];
             }
-            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += circles->weight[c] * one[j];
+            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += weight * one[j];
             for (unsigned j = 0; j < AW_PSI; ++j)
-                out[i][AW_DPHI + j] += rated * circles->growth[c] * one[AW_PHI + j];
+                out[i][AW_DPHI + j] += rated * growth * one[AW_PHI + j];
         }
     }
 }
@@ -245,7 +248,7 @@ static void finish(const making *m, entry *raw, entry *scratch)
         smooth((const entry *)raw, m->t->at.n, m->per_cell / 2, scratch);
         memcpy(raw, scratch, bytes);
     }
-    if (m->f->height2 > 0.0) {
+    if (m->f->height2 > 0.0 || m->f->gap > 0.0) {
         average(m, (const entry *)raw, scratch);
         memcpy(raw, scratch, bytes);
     }
@@ -350,6 +353,19 @@ static int choose_directions(const making *m, entry *raw)
     return 0;
 }
 
+/* Choose the window of images for all points within the corners. */
+static void see_corners(const aw_retarded *f, const aw_field_point corner[4], aw_circles *circles)
+{
+    const double reach = hypot(f->half_s, f->half_x);
+    double near = HUGE_VAL, far = 0.0;
+    for (int i = 0; i < 4; ++i) {
+        const double d = hypot(corner[i].z - f->z, corner[i].x - f->x);
+        near = fmin(near, d - reach);
+        far = fmax(far, d + reach);
+    }
+    aw_circles_see(f, near, far, circles);
+}
+
 int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
                       const aw_common_node *node, const aw_scales *scales,
                       aw_cpu_workspace *workspace, aw_cpu_table *t)
@@ -375,7 +391,8 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
     }
     aw_cpu_interpolate_all_lines(cpu->variant, m.cache, &f, node->rate != 0.0,
                                  &workspace->cluster.lines, &lines);
-    const aw_circles circles = aw_circles_at(&f);
+    aw_circles circles = aw_circles_at(&f);
+    see_corners(&f, corner, &circles);
     m.circles = &circles;
     if (!choose_offsets(&m)) return 0;
     return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);

@@ -362,8 +362,8 @@ AW_FN void aw_convolution_circle(const aw_convolution *plan, const aw_ring *ring
     aw_convolution_radial(&plan->lattice, ring->r, T);
     f.hs = plan->lattice.hs;
     f.hx = plan->lattice.hx;
-    const double radius = arc.r, weight = circles->weight[one] * ring->weight;
-    const double growth = circles->growth[one] * ring->weight;
+    const double radius = arc.r, weight = aw_circle_weight(circles, one) * ring->weight;
+    const double growth = aw_circle_growth(circles, one) * ring->weight;
     /* One cell beyond the largest displacement, so that the ends of arcs contribute nothing. */
     const aw_arcs arcs =
         aw_circle_arcs(arc.u, arc.w, radius, (d->ns + 1) * f.hs, (d->nx + 1) * f.hx);
@@ -414,8 +414,15 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
                                const aw_ring *ring, const aw_displacements *d)
 {
     const aw_retarded f = aw_retarded_at(h, ring->r);
-    const aw_circles circles = aw_circles_at(&f);
-    for (int i = 0; i < circles.n; ++i) aw_convolution_circle(plan, ring, &circles, i, &f, d);
+    aw_circles circles = aw_circles_at(&f);
+    aw_arc arc;
+    aw_arc_place(&f, &plan->middle, &arc);
+    const double away = sqrt(arc.u * arc.u + arc.w * arc.w);
+    const double along = (d->ns + 1) * plan->lattice.hs, across = (d->nx + 1) * plan->lattice.hx;
+    const double reach = sqrt(along * along + across * across);
+    aw_circles_see(&f, away - reach, away + reach, &circles);
+    for (int i = 0; i < aw_circles_count(&circles); ++i)
+        aw_convolution_circle(plan, ring, &circles, i, &f, d);
 }
 
 #endif

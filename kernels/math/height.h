@@ -30,13 +30,20 @@
 #define AW_HEIGHT_RULES 5
 #define AW_HEIGHT_FAR 7.0
 
-/** Circles over which the inner integral at one r' is averaged. For a thin sheet there is one, of
- *  radius r' and weight 1. */
+/** Circles over which the inner integral at one r' is summed. For a thin sheet without plates there
+ *  is one, of radius r' and weight 1. Between plates a gap g apart, images of the bunch lie at the
+ *  heights Y = n g, n = 1, 2, .. and on the other side, with the charge (-1)^n of the bunch's, times
+ *  a taper at n = N that makes the alternating sum converge faster than any power of N. Of them
+ *  only those in a window of n are circles here (aw_circles_see): at other n the circle about
+ *  any of the points misses the beam. */
 typedef struct aw_circles {
-    int n;
+    int n;                     /* circles of the bunch itself */
     double radius[AW_CIRCLES]; /* [m], descending */
     double weight[AW_CIRCLES];
     double growth[AW_CIRCLES]; /* rate of the weight, d/d(ct), as the rms height changes [1/m] */
+    int first, images;         /* the window: n of the first image, and their number */
+    int most;                  /* N */
+    double gap, rms;           /* between images, and of Y about each [m] */
 } aw_circles;
 
 /* Circles that do where the rms of Y^2/2D is `lag` cells; AW_HEIGHT_RULES + 1: more than a
@@ -92,6 +99,9 @@ AW_FN void aw_circle_put(const aw_retarded *f, double Y, double weight, aw_circl
 AW_FN aw_circles aw_circles_at(const aw_retarded *f)
 {
     aw_circles c = {.n = 0};
+    c.gap = f->gap;
+    c.most = f->images;
+    c.rms = sqrt(f->height2);
     const double D = f->delay, cell = fmin(f->hs, f->hx);
     if (!(f->height2 > 0.0) || !(D > 0.0)) {
         c.n = 1;
@@ -118,12 +128,74 @@ AW_FN aw_circles aw_circles_at(const aw_retarded *f)
     return c;
 }
 
-/** The retarded time with the radius of circle c. */
-AW_FN aw_retarded aw_circle_of(const aw_retarded *f, const aw_circles *circles, int c)
+/* Circles of an image: those of Y = n g -+ rms, which are right to third order in the rms. */
+AW_FN int aw_image_circles(const aw_circles *c) { return c->rms > 0.0 ? 2 : 1; }
+
+/** Choose the window of images for points from which the beam's nearest part is `near` [m] away, in
+ *  the plane, and the furthest `far`. */
+AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circles *c)
+{
+    const double D = f->delay;
+    c->first = c->images = 0;
+    if (!(f->gap > 0.0)) return;
+    near = fmax(near, 0.0);
+    const double low = sqrt(fmax(D - far, 0.0) * (D + far)) - c->rms;
+    const double high = sqrt(fmax(D - near, 0.0) * (D + near)) + c->rms;
+    const int first = (int)ceil(fmax(low / f->gap, 1.0)),
+              last = (int)fmin(floor(high / f->gap), f->images);
+    if (last < first || !(D > near)) return;
+    c->first = first;
+    c->images = last - first + 1;
+}
+
+/* The sum over images is tapered about this part of N, over a width of this part: images from N on
+ * have less than 1e-5 of their charge, and what the taper adds to the sum of a smooth alternating
+ * series is exp(-(pi width N)^2/4), 1e-9 for N = 24. */
+#define AW_TAPER_AT 0.64
+#define AW_TAPER_WIDTH 0.12
+/* N, at least, and at most. */
+#define AW_IMAGES_LEAST 24
+#define AW_IMAGES_MOST 400
+
+/** Number of all circles. */
+AW_FN int aw_circles_count(const aw_circles *c) { return c->n + c->images * aw_image_circles(c); }
+
+/** Weight of circle i of all. */
+AW_FN double aw_circle_weight(const aw_circles *c, int i)
+{
+    if (i < c->n) return c->weight[i];
+    const int each = aw_image_circles(c), image = c->first + (i - c->n) / each;
+    const double taper = erfc((image - AW_TAPER_AT * c->most) / (AW_TAPER_WIDTH * c->most));
+    return (image % 2 ? -taper : taper) / each; /* 1/2 of erfc, and two images */
+}
+
+/** Rate of the weight of circle i [1/m]; the rms height of an image changes little by any slower
+ *  force than the image itself. */
+AW_FN double aw_circle_growth(const aw_circles *c, int i) { return i < c->n ? c->growth[i] : 0.0; }
+
+/** Radius of circle i [m]. */
+AW_FN double aw_circle_radius(const aw_retarded *f, const aw_circles *c, int i)
+{
+    if (i < c->n) return c->radius[i];
+    const int each = aw_image_circles(c), k = i - c->n;
+    const double Y = (c->first + k / each) * c->gap + (k % each ? c->rms : -c->rms);
+    return sqrt(fmax(f->delay - Y, 0.0) * (f->delay + Y));
+}
+
+/** The retarded time with the radius of circle i. */
+AW_FN aw_retarded aw_circle_of(const aw_retarded *f, const aw_circles *circles, int i)
 {
     aw_retarded one = *f;
-    one.radius = circles->radius[c];
+    one.radius = aw_circle_radius(f, circles, i);
     return one;
+}
+
+/** Whether a point, from which the beam's nearest and furthest parts are so far away, sees images. */
+AW_FN int aw_images_seen(const aw_retarded *f, double near, double far)
+{
+    aw_circles c = {.rms = sqrt(f->height2)};
+    aw_circles_see(f, near, far, &c);
+    return c.images > 0;
 }
 
 /** By how much the smallest circle at a retarded time is less than r' [m]. */
@@ -141,7 +213,7 @@ AW_FN double aw_circles_lag(const aw_retarded *f)
 AW_FN void aw_circle_add(const aw_circles *circles, int c, const double one[AW_RESULTS],
                          double f_in[AW_RESULTS])
 {
-    const double weight = circles->weight[c], growth = circles->growth[c];
+    const double weight = aw_circle_weight(circles, c), growth = aw_circle_growth(circles, c);
     for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] += weight * one[k];
     if (growth == 0.0) return;
     f_in[AW_DPHI] += growth * one[AW_PHI];

@@ -35,6 +35,7 @@ typedef struct aw_projection {
     double r, z, x;  /* radius, and lab position of the centre [m] */
     double cz, cx;   /* unit vector of the middle direction, from the centre to the points */
     double sine;     /* largest sine of an angle between the middle direction and a point's, > 0 */
+    double beam;     /* extent of the offsets at which one circle meets it [m] */
     double from, to; /* range of offsets q at which a point's circle may meet the beam's box, those
                       * of all its circles included [m] */
     double seen;     /* approximate fraction of the points whose circle meets it */
@@ -78,6 +79,14 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     if (!(nearest > 2.0 * along)) return 0;
     p->from = fmax(f->radius - furthest - lag, -along);
     p->to = fmin(f->radius - nearest, along + 0.5 * across * across / (nearest - along) + lag);
+    p->beam = p->to - p->from;
+    /* Between plates some image's circle may meet the beam wherever a point is. */
+    const double box = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    if (aw_images_seen(f, nearest - box, furthest + box)) {
+        p->beam = along + fmax(along, along + 0.5 * across * across / (nearest - along)) + lag;
+        p->from = fmin(f->radius - furthest - lag, -along);
+        p->to = fmax(f->radius - nearest, p->beam - along);
+    }
     p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
     p->n = p->order = 0;
     return 1;

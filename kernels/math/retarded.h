@@ -27,6 +27,8 @@ typedef struct aw_retarded {
     /* Variance of the height of a source over that of a point, both Gaussian, and its derivative
      * d/d(ct) as both times advance; 0: all lie in the plane. */
     double height2, dheight2; /* [m^2], [m] */
+    double gap;               /* of the view [m], and images */
+    int images;
 } aw_retarded;
 
 /** Age of slice i [m], c times the time since; beyond the oldest, of slices every cdt. */
@@ -169,6 +171,8 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.dgrid = in_lab ? dturn : f.dtheta + dturn;
     f.hs = f.slice[0]->hs;
     f.hx = f.slice[0]->hx;
+    f.gap = h->gap;
+    f.images = h->images;
     f.height2 = f.dheight2 = 0.0;
     if (h->slice[0].height2 > 0.0) {
         f.height2 = h->slice[0].height2;

@@ -170,7 +170,7 @@ AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes l
                                     const double one[AW_RESULTS][AW_TILE],
                                     double f_in[AW_RESULTS][AW_TILE])
 {
-    const double weight = circles->weight[c], growth = circles->growth[c];
+    const double weight = aw_circle_weight(circles, c), growth = aw_circle_growth(circles, c);
     for (unsigned k = 0; k < AW_RESULTS; ++k)
         for (int l = lanes.first; l < lanes.end; ++l)
             f_in[k][l] = (c > 0 ? f_in[k][l] : 0.0) + weight * one[k][l];
@@ -178,6 +178,18 @@ AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes l
     for (unsigned k = 0; k < AW_PSI; ++k)
         for (int l = lanes.first; l < lanes.end; ++l)
             f_in[AW_DPHI + k][l] += growth * one[AW_PHI + k][l];
+}
+
+/** Extend near .. far to the distances from the points of a tile to the beam's nearest and furthest
+ *  parts [m]. */
+AW_FN void aw_tile_distances(const aw_retarded *f, const aw_tile *tile, double *near, double *far)
+{
+    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    for (int l = 0; l < AW_TILE; ++l) {
+        const double dz = tile->z[l] - f->z, dx = tile->x[l] - f->x, d = sqrt(dz * dz + dx * dx);
+        *near = fmin(*near, d - reach);
+        *far = fmax(*far, d + reach);
+    }
 }
 
 /** The same for all lanes. */

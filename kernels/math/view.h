@@ -42,6 +42,8 @@ typedef struct aw_history_view {
                             * interpolation imagines before slice[n-1] */
     double beta;           /* speed in the upstream, in c */
     double r_cut;          /* sources beyond this distance r' are neglected [m] */
+    double gap;            /* between two conducting plates, the plane in the middle [m]; 0: none */
+    int images;            /* above and below, at which their sum is cut (kernels/math/height.h) */
 } aw_history_view;
 
 /** A point at which potentials are computed, moving at `beta` along the design tangent there. */

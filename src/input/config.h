@@ -67,6 +67,7 @@ typedef struct aw_config {
     int history_single;      /* 1: history in single precision */
     aw_upstream upstream;
     double history_MiB; /* memory budget of the history */
+    double plates_gap;  /* between conducting plates [m]; 0: free space */
     double upstream_m;  /* cutoff of the straight upstream: distance from the field point [m] */
     int inner_density;  /* nodes of the inner rule per cell crossed, 1 .. 16; default 1 */
     int solve_every;    /* 0: at mesh steps only; self-consistent runs: at every step */

@@ -125,6 +125,8 @@ static const aw_field table[] = {
      "drift or steady"},
     {"numerics.history_MiB", AW_FIELD_NUMBER, AT(history_MiB), "4096", POSITIVE,
      "a memory budget in MiB, e.g. 4096"},
+    {"numerics.plates_gap_m", AW_FIELD_NUMBER, AT(plates_gap), "0.0", 0.0, AW_SIZE_MAX, 0, NULL,
+     "the distance in m between two conducting plates above and below, 0 for none, e.g. 10.0e-3"},
     {"numerics.upstream_m", AW_FIELD_NUMBER, AT(upstream_m), "1.0e4", POSITIVE,
      "a distance in m, e.g. 1.0e4"},
     {"device", AW_FIELD_DEVICE, AT(device), "auto", ANY,
@@ -151,7 +153,6 @@ static const struct {
     const char *key, *instead;
 } reserved[] = {
     {"wakes", "leave it out"},
-    {"numerics.plates_gap_m", "leave it out: the field is that of free space"},
 };
 
 const aw_field *aw_fields(size_t *n)

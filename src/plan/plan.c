@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/math/height.h"
 #include "pic/history.h"
 #include "pic/line/line.h"
 #include "src/base/comm.h"
@@ -144,6 +145,22 @@ done:
     return status;
 }
 
+/* Images of the bunch between plates: twice as many as are seen from inside a bend that they are in
+ * themselves, which are those up to the height d^2/(12^(1/2) R) at the distance d behind its
+ * entrance. Sums over them may not be tapered earlier. */
+static int images_between(const aw_config *config)
+{
+    const aw_lattice *lattice = config->lattice;
+    double height = 0.0;
+    if (!(config->plates_gap > 0.0)) return 0;
+    for (size_t i = 0; i < lattice->n; ++i) {
+        const aw_element *e = &lattice->element[i];
+        if (e->kind == AW_BEND) height = fmax(height, e->length * fabs(e->angle) / sqrt(12.0));
+    }
+    const double wanted = ceil(2.0 * height / config->plates_gap);
+    return (int)fmin(fmax(wanted, AW_IMAGES_LEAST), AW_IMAGES_MOST);
+}
+
 aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
 {
     aw_status status = AW_OK;
@@ -157,6 +174,7 @@ aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
         plan->overtaking = aw_overtaking_length(beam->sigma_s, kappa);
         plan->derbenev = beam->sigma_x / cbrt(beam->sigma_s * beam->sigma_s / kappa);
     }
+    plan->images = images_between(config);
     find_shortest(config, plan);
     plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
     plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;

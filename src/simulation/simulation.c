@@ -85,6 +85,8 @@ static aw_status new_field(aw_simulation *sim)
                                                      .single = config->history_single,
                                                      .cdt = aw_simulation_cdt(sim),
                                                      .gamma = config->beam.gamma,
+                                                     .gap = config->plates_gap,
+                                                     .images = sim->plan.images,
                                                      .upstream_cut = sim->plan.upstream_cut,
                                                      .slices = aw_plan_slices(config, &sim->plan)},
                                          .tolerance = config->tolerance,

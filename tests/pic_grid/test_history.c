@@ -14,7 +14,7 @@ static const aw_orbit_piece straight = {.S = 0.0};
 
 static aw_history *history_of(int single)
 {
-    const aw_history_params params = {NS, NX, single, 0.02, 50.0, 1e3, SLICES};
+    const aw_history_params params = {NS, NX, single, 0.02, 50.0, 0.0, 0, 1e3, SLICES};
     aw_history *h = NULL;
     assert_ok(aw_history_new(&params, &h));
     return h;
@@ -117,7 +117,7 @@ static void new_cells_are_zero(void **state)
 
 static void bytes_of_a_history_are_those_of_its_padded_cells(void **state)
 {
-    aw_history_params params = {NS, NX, 0, 0.02, 50.0, 1e3, 100};
+    aw_history_params params = {NS, NX, 0, 0.02, 50.0, 0.0, 0, 1e3, 100};
     size_t cells = (size_t)(NS + 2 * AW_PAD) * (NX + 2 * AW_PAD) * AW_COMPONENTS;
     (void)state;
     assert_int_equal(aw_slice_bytes(NS, NX, 0), cells * sizeof(double));

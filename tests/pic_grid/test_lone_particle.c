@@ -32,7 +32,7 @@ typedef struct stage {
 /* One particle at (a, b) cells from the grid's centre; nothing else is in its history. */
 static void stage_open(stage *g, double hs, double hx, double a, double b)
 {
-    const aw_history_params ring = {NODES, NODES, 0, 0.02, GAMMA, 1e3, 4};
+    const aw_history_params ring = {NODES, NODES, 0, 0.02, GAMMA, 0.0, 0, 1e3, 4};
     double charge;
     aw_deposit *d = NULL;
     g->piece = (aw_orbit_piece){.S = 0.0};

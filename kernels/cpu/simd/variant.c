@@ -171,15 +171,18 @@ static void circle_at(const aw_retarded_beam *beam, const aw_retarded *f, const 
 static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, double density,
                      double f_in[AW_RESULTS], aw_work *work)
 {
-    const aw_circles *circles = beam->circles;
+    aw_circles circles = *beam->circles;
     aw_retarded f = *beam->f;
+    const double d = hypot(p->z - f.z, p->x - f.x), reach = hypot(f.half_s, f.half_x);
+    aw_circles_see(&f, d - reach, d + reach, &circles);
+    const int n = aw_circles_count(&circles);
     for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f.nt ? 0.0 : (double)NAN;
     work->nodes++;
-    for (int c = 0; f.nt > 0 && c < circles->n; ++c) {
+    for (int c = 0; f.nt > 0 && c < n; ++c) {
         double one[AW_RESULTS] = {0.0};
-        f.radius = circles->radius[c];
+        f.radius = aw_circle_radius(beam->f, &circles, c);
         circle_at(beam, &f, p, density, one, work);
-        aw_circle_add(circles, c, one, f_in);
+        aw_circle_add(&circles, c, one, f_in);
     }
 }
 

@@ -26,13 +26,17 @@ typedef struct aw_gpu_nodes {
 } aw_gpu_nodes;
 
 /* Find the retarded frame of a warp's radius, and its circles. Called by one thread. */
-AW_GPU_CALL void aw_gpu_nodes_begin(const aw_history_view *h, aw_gpu_nodes *s, int warp)
+AW_GPU_CALL void aw_gpu_nodes_begin(const aw_history_view *h, const aw_field_point *p,
+                                    aw_gpu_nodes *s, int warp)
 {
     s->f[warp] = aw_retarded_at(h, s->r[warp]);
     s->circles[warp] = aw_circles_at(&s->f[warp]);
+    const aw_retarded *f = &s->f[warp];
+    const double dz = p->z - f->z, dx = p->x - f->x, d = sqrt(dz * dz + dx * dx);
+    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    aw_circles_see(f, d - reach, d + reach, &s->circles[warp]);
     s->work[warp].nodes++;
-    for (unsigned k = 0; k < AW_RESULTS; ++k)
-        s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
 }
 
 /* Find the arcs of a circle. Called by one thread. */
@@ -41,8 +45,8 @@ AW_GPU_CALL void aw_gpu_nodes_place(const aw_history_view *h, const aw_field_poi
 {
     aw_retarded *f = &s->f[warp];
     s->arcs[warp] = 0;
-    if (f->nt == 0 || circle >= s->circles[warp].n) return;
-    f->radius = s->circles[warp].radius[circle];
+    if (f->nt == 0 || circle >= aw_circles_count(&s->circles[warp])) return;
+    f->radius = aw_circle_radius(f, &s->circles[warp], circle);
     aw_arc arc;
     aw_arc_place(f, p, &arc);
     const aw_arcs arcs = aw_circle_arcs(arc.u, arc.w, arc.r, f->half_s, f->half_x);
@@ -151,7 +155,7 @@ AW_GPU_FN void aw_gpu_nodes_run(const aw_history_view *h, const aw_field_point *
     AW_GPU_EACH(t)
     {
         const int warp = t / AW_GPU_WARP;
-        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) aw_gpu_nodes_begin(h, s, warp);
+        if (t % AW_GPU_WARP == 0 && s->wanted[warp]) aw_gpu_nodes_begin(h, p, s, warp);
     }
     AW_GPU_BARRIER();
     AW_GPU_EACH(t)
@@ -159,12 +163,12 @@ AW_GPU_FN void aw_gpu_nodes_run(const aw_history_view *h, const aw_field_point *
         if (t == 0) {
             s->most = 0;
             for (int i = 0; i < AW_GPU_WARPS; ++i)
-                if (s->wanted[i] && s->circles[i].n > s->most) s->most = s->circles[i].n;
+                if (s->wanted[i] && aw_circles_count(&s->circles[i]) > s->most)
+                    s->most = aw_circles_count(&s->circles[i]);
         }
     }
     AW_GPU_BARRIER();
-    for (int circle = 0; circle < s->most; ++circle)
-        aw_gpu_nodes_circle(h, p, density, circle, s);
+    for (int circle = 0; circle < s->most; ++circle) aw_gpu_nodes_circle(h, p, density, circle, s);
 }
 
 #endif

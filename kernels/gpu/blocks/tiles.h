@@ -24,7 +24,7 @@ typedef struct aw_gpu_tiles {
     /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
     aw_circles circles[AW_GPU_WARPS];
-    int most; /* largest number of circles of a radius */
+    int most;                                      /* largest number of circles of a radius */
     double one[AW_GPU_WARPS][AW_RESULTS][AW_TILE]; /* of a circle */
     aw_tile_place place[AW_GPU_WARPS];
     aw_tile_arc arc[AW_GPU_WARPS];
@@ -39,7 +39,10 @@ typedef struct aw_gpu_tiles {
 AW_GPU_CALL void aw_gpu_tiles_begin(const aw_history_view *h, aw_gpu_tiles *s, int warp)
 {
     s->f[warp] = aw_retarded_at(h, s->r[warp]);
+    double near = HUGE_VAL, far = 0.0;
     s->circles[warp] = aw_circles_at(&s->f[warp]);
+    aw_tile_distances(&s->f[warp], &s->tile, &near, &far);
+    aw_circles_see(&s->f[warp], near, far, &s->circles[warp]);
     s->work[warp].nodes += (uint64_t)s->tile.n;
 }
 
@@ -48,8 +51,8 @@ AW_GPU_CALL void aw_gpu_tiles_place(const aw_history_view *h, int circle, aw_gpu
 {
     aw_retarded *f = &s->f[warp];
     s->rounds[warp] = 0;
-    if (f->nt == 0 || circle >= s->circles[warp].n) return;
-    f->radius = s->circles[warp].radius[circle];
+    if (f->nt == 0 || circle >= aw_circles_count(&s->circles[warp])) return;
+    f->radius = aw_circle_radius(f, &s->circles[warp], circle);
     aw_tile_at(h, f, &s->tile, &s->place[warp]);
     s->rounds[warp] = s->place[warp].arcs.n * aw_gpu_rounds(f);
 }
@@ -218,7 +221,8 @@ AW_GPU_FN void aw_gpu_tiles_circle(const aw_history_view *h, int circle, aw_gpu_
     {
         const int warp = t / AW_GPU_WARP, l = t % AW_GPU_WARP;
         const aw_lanes lane = {l, l + 1};
-        if (l < AW_TILE && s->wanted[warp] && s->f[warp].nt > 0 && circle < s->circles[warp].n)
+        if (l < AW_TILE && s->wanted[warp] && s->f[warp].nt > 0 &&
+            circle < aw_circles_count(&s->circles[warp]))
             aw_tile_circle_add_lanes(&s->circles[warp], circle, lane,
                                      (const double(*)[AW_TILE])s->one[warp], s->f_in[warp]);
     }
@@ -241,7 +245,8 @@ AW_GPU_FN void aw_gpu_tiles_run(const aw_history_view *h, aw_gpu_tiles *s)
         if (t == 0) {
             s->most = 0;
             for (int i = 0; i < AW_GPU_WARPS; ++i)
-                if (s->wanted[i] && s->circles[i].n > s->most) s->most = s->circles[i].n;
+                if (s->wanted[i] && aw_circles_count(&s->circles[i]) > s->most)
+                    s->most = aw_circles_count(&s->circles[i]);
         }
         if (l < AW_TILE && s->wanted[warp])
             for (unsigned k = 0; k < AW_RESULTS; ++k)
