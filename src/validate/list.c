@@ -12,6 +12,7 @@
     CASE(straight_sheet)   \
     CASE(height)           \
     CASE(height_bend)      \
+    CASE(height_lw3d)      \
     CASE(height_modulated) \
     CASE(grid_order)       \
     CASE(lone_particle)    \
