@@ -40,10 +40,7 @@ static double edge_at(const aw_history_view *h, int i)
 }
 
 /* r' of slice i. */
-static double at_slice(const aw_history_view *h, int i)
-{
-    return aw_slice_age(h, i);
-}
+static double at_slice(const aw_history_view *h, int i) { return aw_slice_age(h, i); }
 
 /* The last stored slice before r, or at r to within a part of 1e-9 of its distance to the next. */
 static int slice_before(const aw_history_view *h, double r)

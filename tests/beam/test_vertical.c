@@ -95,7 +95,7 @@ static void the_map_begins_where_the_bunch_does(void **state)
     }
 }
 
-/* Twiss parameters that optics carry, against two rays of their ellipse a quarter of a turn apart. */
+/* The size from two rays of the ellipse of the Twiss parameters, a quarter of a turn apart. */
 static double by_rays(const aw_lattice *lat, const aw_beam_params *beam, double S)
 {
     const double y = sqrt(beam->emittance_y * beam->beta_y);

@@ -23,7 +23,7 @@ typedef struct errors {
 static errors allowed(double D, int n)
 {
     if (n < AW_CIRCLES) return (errors){1e-10, 1e-6, 1e-6}; /* Y from a difference: 1e10 epsilon */
-    if (D < 2.5) return (errors){2e-6, 5e-5, 2e-5};
+    if (D < 2.1) return (errors){2e-6, 5e-5, 2e-5};
     if (D > 4.7) return (errors){2e-4, 8e-4, 5e-4};
     return (errors){6e-4, 5e-3, 3e-3};
 }

@@ -31,8 +31,7 @@ AW_GPU_CALL void aw_gpu_nodes_begin(const aw_history_view *h, aw_gpu_nodes *s, i
     s->f[warp] = aw_retarded_at(h, s->r[warp]);
     s->circles[warp] = aw_circles_at(&s->f[warp]);
     s->work[warp].nodes++;
-    for (unsigned k = 0; k < AW_RESULTS; ++k)
-        s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
+    for (unsigned k = 0; k < AW_RESULTS; ++k) s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
 }
 
 /* Find the arcs of a circle. Called by one thread. */
@@ -163,8 +162,7 @@ AW_GPU_FN void aw_gpu_nodes_run(const aw_history_view *h, const aw_field_point *
         }
     }
     AW_GPU_BARRIER();
-    for (int circle = 0; circle < s->most; ++circle)
-        aw_gpu_nodes_circle(h, p, density, circle, s);
+    for (int circle = 0; circle < s->most; ++circle) aw_gpu_nodes_circle(h, p, density, circle, s);
 }
 
 #endif

@@ -24,7 +24,7 @@ typedef struct aw_gpu_tiles {
     /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
     aw_circles circles[AW_GPU_WARPS];
-    int most; /* largest number of circles of a radius */
+    int most;                                      /* largest number of circles of a radius */
     double one[AW_GPU_WARPS][AW_RESULTS][AW_TILE]; /* of a circle */
     aw_tile_place place[AW_GPU_WARPS];
     aw_tile_arc arc[AW_GPU_WARPS];
