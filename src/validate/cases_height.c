@@ -145,8 +145,8 @@ static aw_status bend_of(aw_validation *v, double sigma_y)
     AW_TRY(aw_case_to(sim, 3.0));
     AW_TRY(aw_simulation_solve(sim));
     for (int i = 0; i < PLACES; ++i) {
-        const double s = (i % SIDE - SIDE / 2) * known.sigma_s;
-        const double x = (i / SIDE - SIDE / 2) * 0.5 * known.sigma_x;
+        const int along = i % SIDE - SIDE / 2, across = i / SIDE - SIDE / 2;
+        const double s = along * known.sigma_s, x = 0.5 * across * known.sigma_x;
         const aw_circle_place place = {.R = AW_LCLS_RADIUS, .s = s, .x = x};
         const aw_circle_force force = aw_circle_forces(&known, &place);
         ours[0][i] = aw_simulation_at(sim, sim->field.forces.Fs, s, x);
@@ -225,7 +225,8 @@ static aw_status modulated(aw_validation *v)
     const double k = 2.0 * AW_PI / known.wavelength, E = amplitude(&known, k);
     const double slope = (amplitude(&known, 1.01 * k) - amplitude(&known, 0.99 * k)) / (0.02 * k);
     for (int i = 0; i < N; ++i) {
-        const double s = (i - N / 2) * known.wavelength / 8.0, variance = LONG * LONG;
+        const int along = i - N / 2;
+        const double s = along * known.wavelength / 8.0, variance = LONG * LONG;
         const double envelope = exp(-0.5 * s * s / variance);
         ours[i] = aw_simulation_at(sim[1], sim[1]->field.forces.Fs, s, 0.0) -
                   aw_simulation_at(sim[0], sim[0]->field.forces.Fs, s, 0.0);

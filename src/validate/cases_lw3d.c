@@ -58,9 +58,8 @@ static aw_status check_quadrature(aw_validation *v, const aw_simulation *sim)
     aw_status status = AW_OK;
     double ours[2][PLACES], exact[2][PLACES], scale[2] = {0.0, 0.0};
     for (int i = 0; i < PLACES; ++i) {
-        const aw_circle_place place = {.R = RADIUS,
-                                       .s = (i % SIDE - SIDE / 2) * SIGMA,
-                                       .x = (i / SIDE - ROWS / 2) * 0.5 * SIGMA};
+        const int along = i % SIDE - SIDE / 2, across = i / SIDE - ROWS / 2;
+        const aw_circle_place place = {.R = RADIUS, .s = along * SIGMA, .x = 0.5 * across * SIGMA};
         const aw_circle_force force = aw_circle_forces(&known, &place);
         ours[0][i] = aw_simulation_at(sim, sim->field.forces.Fs, place.s, place.x);
         ours[1][i] = aw_simulation_at(sim, sim->field.forces.Fx_eff, place.s, place.x);
