@@ -31,18 +31,24 @@ done:
     return status;
 }
 
-/* Evaluate one circle of node k of the current region for all tiles of the cluster. */
-static void cluster_circle(const aw_cpu_state *cpu, const aw_cluster *c, const aw_retarded *node,
-                           const aw_circles *circles, int circle, int k,
-                           aw_cpu_cluster_workspace *workspace, aw_work *work)
+/* One circle of node k of the current region. */
+typedef struct cluster_circle {
+    const aw_retarded *node;
+    const aw_circles *circles; /* of the node */
+    int circle, k;
+} cluster_circle;
+
+/* Evaluate it for all tiles of the cluster. */
+static void add_circle(const aw_cpu_state *cpu, const aw_cluster *c, const cluster_circle *at,
+                       aw_cpu_cluster_workspace *workspace, aw_work *work)
 {
     const aw_cpu_line_cache *cache = &cpu->line_cache[AW_ALONG_S];
-    const aw_retarded f = aw_circle_of(node, circles, circle);
+    const aw_retarded f = aw_circle_of(at->node, at->circles, at->circle);
     aw_interpolated_lines lines = {.n = 0};
     const aw_retarded_beam beam = {.history = &cpu->history, .f = &f, .lines = &lines};
     const aw_tile_options options = {.density = cpu->density,
                                      .single = cache->single,
-                                     .rates = aw_tile_rated(k, c->fine),
+                                     .rates = aw_tile_rated(at->k, c->fine),
                                      .batch = cpu->tuning.cluster_batch};
     aw_cpu_line_range range = {.box = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL},
                                .rates = options.rates};
@@ -60,7 +66,8 @@ static void cluster_circle(const aw_cpu_state *cpu, const aw_cluster *c, const a
     for (size_t i = 0; i < c->tiles; ++i) {
         double one[AW_RESULTS][AW_TILE];
         cpu->variant->tile(&beam, &options, &workspace->tile[i], &workspace->place[i], one, work);
-        aw_tile_circle_add(circles, circle, (const double(*)[AW_TILE])one, workspace->f[i][k]);
+        aw_tile_circle_add(at->circles, at->circle, (const double(*)[AW_TILE])one,
+                           workspace->f[i][at->k]);
     }
 }
 
@@ -73,8 +80,10 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     double near = HUGE_VAL, far = 0.0;
     for (size_t i = 0; i < c->tiles; ++i) aw_tile_distances(&f, &workspace->tile[i], &near, &far);
     aw_circles_see(&f, near, far, &circles);
-    for (int i = 0; i < aw_circles_count(&circles); ++i)
-        cluster_circle(cpu, c, &f, &circles, i, k, workspace, work);
+    for (int i = 0; i < aw_circles_count(&circles); ++i) {
+        const cluster_circle at = {&f, &circles, i, k};
+        add_circle(cpu, c, &at, workspace, work);
+    }
 }
 
 /* Apply the rule to region k of the cluster, whose nodes are known: accept or refuse the region for

@@ -16,6 +16,20 @@ static const char *const motion_name[] = {"self-consistent", "rigid", "external"
 
 static double mib(size_t bytes) { return (double)bytes / 1048576.0; }
 
+/* The height of a bunch that is not a sheet. */
+static void print_height(const aw_config *config)
+{
+    const aw_beam_params *beam = &config->beam;
+    const char *const none = config->line ? ", of no effect on a line" : "";
+    if (beam->emittance_y > 0.0)
+        aw_info("height       %.4g um rms at the start (emittance %.4g nm, beta %.4g m, alpha "
+                "%.4g)%s",
+                1e6 * sqrt(beam->emittance_y * beam->beta_y), 1e9 * beam->emittance_y, beam->beta_y,
+                beam->alpha_y, none);
+    else if (beam->sigma_y > 0.0)
+        aw_info("height       %.4g um rms everywhere%s", 1e6 * beam->sigma_y, none);
+}
+
 void aw_summary_plan(const aw_config *config, const aw_plan *plan)
 {
     char from[40] = "";
@@ -30,6 +44,7 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
     aw_info("beam         %.4g nC, gamma %.6g, %zu macro-particles (%.3g per cell), %s",
             1e9 * config->beam.charge, config->beam.gamma, config->beam.particles, plan->per_cell,
             config->beam.quiet ? "quiet" : "random");
+    print_height(config);
     aw_info("grid         %d x %d, %.3g and %.3g cells per sigma", config->grid[0], config->grid[1],
             plan->cells_s, plan->cells_x);
     if (plan->overtaking > 0.0)
@@ -248,6 +263,8 @@ void aw_summary_print(const aw_simulation *sim)
             "without dispersion)",
             sim->S_ref, 1e6 * now.sigma_s, 1e6 * now.sigma_x, 1e9 * now.emittance,
             1e9 * now.emittance_free);
+    if (!sim->line && sim->field.height2 > 0.0)
+        aw_info("height: %.5g um rms", 1e6 * sqrt(sim->field.height2));
     if (config->motion == AW_MOTION_SELF_CONSISTENT)
         aw_info("energy change: mean %.5g keV (dE/E %.4g %%), rms %.5g keV (%.4g %%)",
                 1e-3 * now.energy_mean, 100.0 * now.energy_mean / energy, 1e-3 * now.energy_rms,

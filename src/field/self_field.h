@@ -23,7 +23,8 @@ typedef struct aw_self_field_params {
 } aw_self_field_params;
 
 /** The field of a bunch, and its workspaces. Read the members freely, but change them only through
- *  the functions below; where to put the grid (`frame`) and how high the bunch is (`height2`) are the caller's to say. */
+ *  the functions below; where to put the grid (`frame`) and how high the bunch is (`height2`) are
+ *  the caller's to say. */
 typedef struct aw_self_field {
     aw_self_field_params params;
     aw_frame frame;

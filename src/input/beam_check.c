@@ -53,6 +53,22 @@ static void check_emittance(aw_input_errors *errors, const aw_yaml_node *root,
                       slope, SLOPE_MAX);
 }
 
+static void check_height(aw_input_errors *errors, const aw_yaml_node *root,
+                         const aw_beam_params *beam)
+{
+    const aw_yaml_node *constant = node_of(root, "beam.sigma_y_m");
+    const aw_yaml_node *emittance = node_of(root, "beam.emittance_y_m");
+    const double rms = sqrt(beam->emittance_y * beam->beta_y);
+    char shown[AW_YAML_SHOW];
+    if (constant && beam->sigma_y > 0.0 && beam->sigma_y < AW_SIZE_MIN)
+        aw_yaml_error(errors, constant, "%s is below %g (expected 0 for a thin sheet, or %g to %g)",
+                      aw_yaml_show(constant, shown), AW_SIZE_MIN, AW_SIZE_MIN, AW_SIZE_MAX);
+    if (emittance && rms > 0.0 && !(rms >= AW_SIZE_MIN && rms <= AW_SIZE_MAX))
+        aw_yaml_error(errors, emittance,
+                      "the rms height sqrt(emittance beta) is %.3g m (expected %g to %g m)", rms,
+                      AW_SIZE_MIN, AW_SIZE_MAX);
+}
+
 static void check_number(aw_input_errors *errors, const aw_yaml_node *root,
                          const aw_beam_params *beam)
 {
@@ -68,5 +84,6 @@ void aw_beam_check(aw_input_errors *errors, const aw_yaml_node *root, const aw_b
 {
     check_energies(errors, root, beam);
     check_emittance(errors, root, beam);
+    check_height(errors, root, beam);
     check_number(errors, root, beam);
 }

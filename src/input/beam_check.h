@@ -12,7 +12,8 @@ AW_BEGIN_DECLS
 #define AW_SIZE_MAX 1e3
 
 /** Note a beam that cannot be drawn: particles without kinetic energy, more particles than the
- *  quiet sequence has points, a width out of range, large slopes. A member of `beam` that could not
+ *  quiet sequence has points, a width or height out of range, large
+ *  slopes. A member of `beam` that could not
  *  be read must be 0; no further problem is noted for it. */
 void aw_beam_check(aw_input_errors *errors, const aw_yaml_node *root, const aw_beam_params *beam);
 

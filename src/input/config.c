@@ -66,6 +66,15 @@ static void read_energy(reader *r)
     if (optional_number(r, "beam.energy_eV", &energy)) r->config->beam.gamma = energy / AW_ME_EV;
 }
 
+/* Twiss parameters without an emittance. */
+static void refuse_twiss(reader *r, const char *const twiss[2], const char *emittance)
+{
+    for (int i = 0; i < 2; ++i)
+        if (node_of(r, twiss[i]))
+            aw_yaml_key_error(&r->errors, node_of(r, twiss[i]),
+                              "has no meaning without %s (expected both or neither)", emittance);
+}
+
 static void read_width(reader *r)
 {
     aw_beam_params *beam = &r->config->beam;
@@ -81,12 +90,28 @@ static void read_width(reader *r)
         if (good) beam->sigma_x = sqrt(beam->emittance * beam->beta_x);
         return;
     }
-    for (int i = 0; i < 2; ++i)
-        if (node_of(r, twiss[i]))
-            aw_yaml_key_error(&r->errors, node_of(r, twiss[i]),
-                              "has no meaning without emittance_x_m (expected both or neither)");
+    refuse_twiss(r, twiss, "emittance_x_m");
     if (!node_of(r, "beam.sigma_x_m"))
         aw_field_missing(&r->errors, r->root, aw_field_find("beam.sigma_x_m"));
+}
+
+/* The Twiss parameters of the height; unlike the width it may be absent, or 0. */
+static void read_height(reader *r)
+{
+    static const char *const twiss[] = {"beam.beta_y_m", "beam.alpha_y"};
+    aw_beam_params *beam = &r->config->beam;
+    optional_number(r, twiss[0], &beam->beta_y);
+    optional_number(r, twiss[1], &beam->alpha_y);
+    if (!node_of(r, "beam.emittance_y_m")) {
+        refuse_twiss(r, twiss, "emittance_y_m");
+        return;
+    }
+    if (!(beam->emittance_y > 0.0)) {
+        beam->beta_y = beam->alpha_y = 0.0; /* of no use */
+        return;
+    }
+    if (beam->sigma_y > 0.0) refuse_both(r, "beam.sigma_y_m", "beam.emittance_y_m");
+    if (!node_of(r, twiss[0])) aw_field_missing(&r->errors, r->root, aw_field_find(twiss[0]));
 }
 
 static void read_grid(reader *r)
@@ -387,6 +412,7 @@ static aw_status read_beam(reader *r)
     if (!node_of(r, "beam.file")) {
         read_energy(r);
         read_width(r);
+        read_height(r);
         const aw_status status = aw_beam_shape_read(&r->errors, r->root, r->config);
         if (status) return status;
         return aw_beam_source_absent(&r->errors, r->root);

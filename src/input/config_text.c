@@ -267,6 +267,10 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
         put_number(out, field, beam->beta_x);
     else if (strcmp(leaf, "alpha_x") == 0 && by_emittance)
         put_number(out, field, beam->alpha_x);
+    else if (strcmp(leaf, "beta_y_m") == 0 && beam->emittance_y > 0.0)
+        put_number(out, field, beam->beta_y);
+    else if (strcmp(leaf, "alpha_y") == 0 && beam->emittance_y > 0.0)
+        put_number(out, field, beam->alpha_y);
     else if (strcmp(leaf, "accuracy") == 0 && config->accuracy > 0.0)
         put_number(out, field, config->accuracy);
     else if (strcmp(leaf, "grid") == 0)

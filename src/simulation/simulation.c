@@ -395,6 +395,7 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->isr_rms = stats.isr_rms;
     row->sigma_s = stats.sigma_s;
     row->sigma_x = stats.sigma_x;
+    if (!sim->line) row->sigma_y = sqrt(sim->field.height2);
     row->emittance_x = stats.emittance;
     row->emittance_x_dispersion_free = stats.emittance_free;
     memcpy(row->seconds, sim->seconds, sizeof row->seconds);

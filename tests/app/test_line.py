@@ -39,7 +39,7 @@ output: {every: 0, at_m: [0.6]}
 """
 STEP = 0.01
 SOLVER = ("evaluations", "error_estimate", "error_sampled", "fell_back", "F_s_error_eV_per_m",
-          "F_x_error_eV_per_m", "F_s_eff_mean_eV_per_m")
+          "F_x_error_eV_per_m", "F_s_eff_mean_eV_per_m", "sigma_y_m")
 
 
 def arcwake(*arguments):

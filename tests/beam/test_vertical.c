@@ -95,6 +95,40 @@ static void the_map_begins_where_the_bunch_does(void **state)
     }
 }
 
+/* The size from two rays of the ellipse of the Twiss parameters, a quarter of a turn apart. */
+static double by_rays(const aw_lattice *lat, const aw_beam_params *beam, double S)
+{
+    const double y = sqrt(beam->emittance_y * beam->beta_y);
+    const double slope = sqrt(beam->emittance_y / beam->beta_y);
+    double m[4];
+    aw_vertical_map(lat, S, m);
+    const double one = m[0] * y - m[1] * beam->alpha_y * slope, other = m[1] * slope;
+    return one * one + other * other;
+}
+
+static void the_height_follows_the_optics(void **state)
+{
+    static const double places[] = {0.0, 0.1, 0.4, 0.7, 0.9, 1.2, 2.0};
+    const aw_element straight = drift_of(5.0);
+    const aw_element e[] = {drift_of(0.4), bend_of(0.5, 0.3, 0.2, 0.1), drift_of(1.1)};
+    const aw_beam_params beam = {.emittance_y = 2e-10, .beta_y = 3.0, .alpha_y = 1.7};
+    const aw_beam_params constant = {.sigma_y = 3e-5, .beta_y = 3.0, .alpha_y = 1.7};
+    (void)state;
+    aw_lattice *lat = machine_of(&straight, 1, 1000.0, AW_UPSTREAM_DRIFT);
+    for (double S = 0.0; S <= 5.0; S += 0.5) {
+        const double beta = 3.0 - 2.0 * 1.7 * S + (1.0 + 1.7 * 1.7) / 3.0 * S * S;
+        /* the terms are up to 30 times their sum at the waist */
+        assert_close(aw_vertical_size2(lat, &beam, S), 2e-10 * beta, 30.0 * ROUNDING, 0.0);
+        assert_close(aw_vertical_size2(lat, &constant, S), 9e-10, ROUNDING, 0.0);
+    }
+    aw_lattice_free(lat);
+    lat = machine_of(e, 3, 1000.0, AW_UPSTREAM_DRIFT);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i)
+        assert_close(aw_vertical_size2(lat, &beam, places[i]), by_rays(lat, &beam, places[i]),
+                     30.0 * ROUNDING, 0.0);
+    aw_lattice_free(lat);
+}
+
 /* A height is y' x behind a drift, and what a cavity or radiation does to the energy does not move
  * it: they change gamma0, from which the self-field's work is counted (pic/particles.h). */
 static void cavities_and_radiation_leave_heights(void **state)
@@ -123,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_focus_where_they_defocus_in_x),
         cmocka_unit_test(the_map_begins_where_the_bunch_does),
+        cmocka_unit_test(the_height_follows_the_optics),
         cmocka_unit_test(cavities_and_radiation_leave_heights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
