@@ -131,6 +131,8 @@ class Errors(unittest.TestCase):
         self.refused("nothing.yaml: No such file", SCRATCH / "nothing.yaml")
         self.refused("cannot be written as YAML", {**case("object"), "title": object()})
         self.refused("no checkpoint", case("fresh"), restart=True)
+        with self.assertRaisesRegex(ValueError, "directory: is empty"):
+            arcwake.run(case("none"), directory="")
         (SCRATCH / "broken.yaml").write_text("a: [1, 2\nb: {", encoding="utf-8")
         self.assertRegex(str(self.refused("broken.yaml", SCRATCH / "broken.yaml")), r":\d+:\d+: ")
 
