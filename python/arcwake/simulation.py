@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _session
-from ._library import doubles, pointer
+from ._library import doubles, pointer, whole
 from ._session import SESSION
 from .errors import ArcwakeError, ArcwakeWarning
 from .field import Grid
@@ -151,7 +151,7 @@ class Simulation:
         self._lock = threading.RLock()
         self._session = ctypes.c_void_p()
         self._closed = False
-        self._source, self._threads = source, threads or 0
+        self._source, self._threads = source, whole("threads", threads or 0)
         if isinstance(source, dict):
             self._text = _yaml(source, indent=1)
         else:

@@ -175,6 +175,10 @@ class Beams(unittest.TestCase):
         np.testing.assert_allclose(sim.monitor["energy_change_mean_eV"] - kicked,
                                    other.monitor["energy_change_mean_eV"] - free, rtol=1e-3)
 
+    def test_threads_that_no_int_has_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "threads: 4294967297"):
+            small(threads=2**32 + 1)
+
     def test_only_momenta_can_change_later(self):
         sim = advance(small(), 1)
         same = bits(sim)
