@@ -110,8 +110,8 @@ class _Columns:
         def column(name):
             values = _get(source, name)
             if values is None:
-                values = np.zeros(n)
-            elif np.ndim(values) == 0:
+                return None
+            if np.ndim(values) == 0:
                 values = np.full(n, float(values))
             return np.ascontiguousarray(doubles(f"beam: {name}", values, n, like="x")[alive])
 
@@ -272,7 +272,8 @@ class Simulation:
         """A copy of the particles, a Beam.
 
         Set it at step 0 to begin with other particles, and later to kick them: then only px and pz
-        may differ from those of this step (`b = sim.beam; b.px += kick; sim.beam = b`).
+        may differ from those of this step (`b = sim.beam; b.px += kick; sim.beam = b`); another
+        value of anything else is an error.
         """
         with self._lock:
             state = self._where()
