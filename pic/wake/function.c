@@ -30,8 +30,8 @@ static aw_status integrate(aw_wake_points *p, double start)
     if (!(p->integral = aw_alloc(p->n, sizeof(double)))) return AW_ERR_NOMEM;
     p->integral[0] = start;
     for (size_t k = 1; k < p->n; ++k)
-        p->integral[k] = p->integral[k - 1] + 0.5 * (p->at[k] - p->at[k - 1]) *
-                                                  (p->value[k] + p->value[k - 1]);
+        p->integral[k] =
+            p->integral[k - 1] + 0.5 * (p->at[k] - p->at[k - 1]) * (p->value[k] + p->value[k - 1]);
     return AW_OK;
 }
 
@@ -42,7 +42,8 @@ aw_status aw_wake_function_finish(aw_wake_function *f)
     if (f->w.n > 0) f->reach = f->w.at[f->w.n - 1];
     if (f->w1.n > 0) f->reach = fmin(f->reach, f->w1.at[f->w1.n - 1]);
     /* the constant is part of w, and so, in the integral, is the resistance */
-    if (f->w.n == 0 && (f->per_C != 0.0 || f->R != 0.0)) AW_TRY(aw_wake_points_add(&f->w, 0.0, 0.0));
+    if (f->w.n == 0 && (f->per_C != 0.0 || f->R != 0.0))
+        AW_TRY(aw_wake_points_add(&f->w, 0.0, 0.0));
     for (size_t k = 0; k < f->w.n; ++k) f->w.value[k] += f->per_C;
     AW_TRY(integrate(&f->w, f->R * AW_C));
     AW_TRY(integrate(&f->w1, 0.0));

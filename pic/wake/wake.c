@@ -59,9 +59,9 @@ size_t aw_wake_bunch_bytes(int n, size_t particles)
 
 static void node_arrays(aw_wake_bunch *b, double **array[NODE_ARRAYS])
 {
-    double **const all[NODE_ARRAYS] = {&b->moment[0],       &b->moment[1],       &b->forces.along[0],
-                                       &b->forces.along[1], &b->forces.along[2], &b->forces.across[0],
-                                       &b->forces.across[1]};
+    double **const all[NODE_ARRAYS] = {
+        &b->moment[0],       &b->moment[1],        &b->forces.along[0], &b->forces.along[1],
+        &b->forces.along[2], &b->forces.across[0], &b->forces.across[1]};
     memcpy(array, all, sizeof all);
 }
 
@@ -211,8 +211,8 @@ aw_status aw_wake_kick(const aw_wake_bunch *b, aw_particles *p, const aw_orbit_v
             const double ct = cos(theta), st = sin(theta);
             double F[2];
             force_on(b, i, F);
-            const double more = kick_one(p, i, unit * (F[0] * ct - F[1] * st),
-                                         unit * (F[0] * st + F[1] * ct));
+            const double more =
+                kick_one(p, i, unit * (F[0] * ct - F[1] * st), unit * (F[0] * st + F[1] * ct));
             part[k] += aw_particles_weight(p, i) * more;
             if (!isfinite(more) && i < bad) bad = i;
         }

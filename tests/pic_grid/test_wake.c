@@ -19,7 +19,10 @@ enum { PARTICLES = 20480 };
  * those of a Gaussian its filter leaves 1e-8; what is cut off at 6 sigma is 2e-9. */
 #define ALLOWED 1e-6
 
-static double density(double s) { return exp(-0.5 * s * s / (SIGMA * SIGMA)) / SIGMA * 0.3989422804; }
+static double density(double s)
+{
+    return exp(-0.5 * s * s / (SIGMA * SIGMA)) / SIGMA * 0.3989422804;
+}
 
 /* Part of the charge that is ahead of s. */
 static double ahead(double s) { return 0.5 * erfc(s / (SIGMA * sqrt(2.0))); }
@@ -87,8 +90,7 @@ typedef struct expected {
 } expected;
 
 /* Kick a bunch in a drift and compare each 97th particle with a closed form of s and x. */
-static void compare(aw_wake *wake, double offset, double tilt,
-                    expected (*form)(double s, double x))
+static void compare(aw_wake *wake, double offset, double tilt, expected (*form)(double s, double x))
 {
     aw_lattice *lattice = straight();
     aw_particles *p = bunch_at(lattice, 3.0, offset, tilt);
