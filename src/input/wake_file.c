@@ -54,7 +54,7 @@ static aw_status next_pair(table *t, const char *expected)
     return next_line(t, expected, &end);
 }
 
-/* ---------------------------------------------------------------------------------- longitudinal */
+/* --------------------------------------------------------------------------------- longitudinal */
 
 /* Turn points of z <= 0 into points of the distance behind the source. */
 static void turn(aw_wake_points *p)
@@ -99,7 +99,7 @@ done:
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- Taylor */
+/* --------------------------------------------------------------------------------------- Taylor */
 
 /* The terms by their names ab: those of y, of a = 2 or b = 4, say nothing in the plane. */
 static const struct {
@@ -192,7 +192,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ */
+/* ---------------------------------------------------------------------------------------------- */
 
 static aw_status read_table(table *t, aw_wake_kind kind, aw_wake *wake)
 {

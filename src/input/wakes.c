@@ -10,7 +10,7 @@
 #include "src/input/fields.h"
 #include "src/input/path.h"
 
-enum { WAKES_MAX = 10000 };
+enum { WAKES_MAX = 1000, NAMES_MAX = 1000 };
 
 static const char *const keys[] = {"file",     "kind",   "unit", "element",
                                    "elements", "from_m", "to_m", "factor"};
@@ -29,6 +29,7 @@ typedef struct reader {
     const aw_config *config;
     aw_wake_item *item;
     aw_wake *wake;
+    size_t room; /* for ranges */
 } reader;
 
 static const aw_yaml_node *node_of(const reader *r, const char *key)
@@ -98,16 +99,13 @@ static aw_status read_table(const reader *r)
 
 /* --------------------------------------------------------------------------------------- places */
 
-static aw_status add_range(const reader *r, double from, double to)
+static aw_status add_range(reader *r, double from, double to)
 {
     aw_wake *wake = r->wake;
-    aw_wake_range *grown = aw_alloc(wake->ranges + 1, sizeof *grown);
-    if (!grown) return AW_ERR_NOMEM;
-    if (wake->ranges > 0) memcpy(grown, wake->range, wake->ranges * sizeof *grown);
-    aw_free(wake->range);
-    wake->range = grown;
+    if (aw_grow((void **)&wake->range, &r->room, wake->ranges + 1, sizeof *wake->range) != AW_OK)
+        return AW_ERR_NOMEM;
     const double per = r->item->per_m || from == to ? 1.0 : 1.0 / (to - from);
-    grown[wake->ranges++] = (aw_wake_range){from, to, r->item->factor * per};
+    wake->range[wake->ranges++] = (aw_wake_range){from, to, r->item->factor * per};
     return AW_OK;
 }
 
@@ -131,7 +129,7 @@ static const char *nearest_element(const aw_lattice *lattice, const char *name)
 }
 
 /* The ranges of all elements of a name. */
-static aw_status find_element(const reader *r, const aw_yaml_node *node, const char *name)
+static aw_status find_element(reader *r, const aw_yaml_node *node, const char *name)
 {
     const aw_lattice *lattice = r->config->lattice;
     char shown[AW_YAML_SHOW];
@@ -156,29 +154,32 @@ done:
     return status;
 }
 
-static aw_status read_name(const reader *r, const aw_yaml_node *node)
+static aw_status read_name(reader *r, const aw_yaml_node *node)
 {
     aw_wake_item *item = r->item;
     const char *name = aw_yaml_text(r->errors, node, name_text);
     if (!name) return AW_OK;
-    for (size_t i = 0; i < item->elements; ++i)
-        if (strcmp(item->element[i], name) == 0) {
+    for (const aw_yaml_node *c = node->key ? NULL : node->prev; c; c = c->prev)
+        if (c->kind == AW_YAML_SCALAR && strcmp(c->text, name) == 0) {
             aw_yaml_error(r->errors, node, "is named twice (expected once)");
             return AW_OK;
         }
-    if (!(item->element[item->elements] = strdup(name))) return AW_ERR_NOMEM;
-    ++item->elements;
+    char *copy = strdup(name);
+    if (!copy) return AW_ERR_NOMEM;
+    item->element[item->elements++] = copy;
     return find_element(r, node, name);
 }
 
-static aw_status read_names(const reader *r, const aw_yaml_node *node)
+static aw_status read_names(reader *r, const aw_yaml_node *node)
 {
     const int many = strcmp(node->key, "elements") == 0;
     aw_status status = AW_OK;
     char shown[AW_YAML_SHOW];
-    if (many && (node->kind != AW_YAML_LIST || node->n == 0)) {
-        aw_yaml_error(r->errors, node, "%s is not a list of names (expected e.g. [d1, b1])",
-                      node->kind == AW_YAML_LIST ? "an empty list" : aw_yaml_show(node, shown));
+    if (many && (node->kind != AW_YAML_LIST || node->n == 0 || node->n > NAMES_MAX)) {
+        aw_yaml_error(r->errors, node,
+                      "%s is not a list of 1 to 1000 names (expected e.g. [d1, "
+                      "b1])",
+                      aw_yaml_show(node, shown));
         return AW_OK;
     }
     r->item->element = calloc(many ? (size_t)node->n : 1, sizeof *r->item->element);
@@ -202,7 +203,7 @@ static int read_place(const reader *r, const char *key, double *out)
     return 0;
 }
 
-static aw_status read_range(const reader *r)
+static aw_status read_range(reader *r)
 {
     aw_wake_item *item = r->item;
     const aw_yaml_node *to = node_of(r, "to_m");
@@ -217,7 +218,7 @@ static aw_status read_range(const reader *r)
 }
 
 /* Where it acts: one of three ways to say it. */
-static aw_status read_where(const reader *r)
+static aw_status read_where(reader *r)
 {
     const aw_yaml_node *one = node_of(r, "element"), *many = node_of(r, "elements");
     const aw_yaml_node *from = node_of(r, "from_m"), *to = node_of(r, "to_m");
@@ -246,7 +247,7 @@ static void read_factor(const reader *r)
                        &r->item->factor);
 }
 
-static aw_status read_item(const reader *r, size_t number)
+static aw_status read_item(reader *r, size_t number)
 {
     const aw_yaml_node *node = r->node;
     char shown[AW_YAML_SHOW];
@@ -280,7 +281,7 @@ aw_status aw_wakes_read(aw_input_errors *errors, const aw_yaml_node *root, aw_co
     if (!list || aw_yaml_is_null(list)) return AW_OK;
     if (list->kind != AW_YAML_LIST || list->n > WAKES_MAX) {
         aw_yaml_error(errors, list, "%s%s (expected %s)", aw_yaml_show(list, shown),
-                      list->kind == AW_YAML_LIST ? " of more than 10000 wakes" : " is not a list",
+                      list->kind == AW_YAML_LIST ? " of more than 1000 wakes" : " is not a list",
                       field->expected);
         return AW_OK;
     }
@@ -294,7 +295,7 @@ aw_status aw_wakes_read(aw_input_errors *errors, const aw_yaml_node *root, aw_co
     AW_TRY(config->wake && config->wake_item ? AW_OK : AW_ERR_NOMEM);
     for (const aw_yaml_node *c = list->first; c; c = c->next) {
         const size_t i = config->wakes++;
-        const reader r = {errors, c, config, &config->wake_item[i], &config->wake[i]};
+        reader r = {errors, c, config, &config->wake_item[i], &config->wake[i], 0};
         AW_TRY(read_item(&r, i + 1));
     }
 done:

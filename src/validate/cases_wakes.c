@@ -54,8 +54,8 @@ static double weighted(double s, double sigma)
     return 0.5 * exp(0.5 * u * u + s / DECAY) * erfc((u + s / sigma) / sqrt(2.0));
 }
 
-/* What a particle at (s, x) loses, and its kick across: what is ahead of it has lost of the integral
- * DECAY (1 - exp(-y/DECAY)) [eV]. */
+/* What a particle at (s, x) loses, and its kick across, by the integral of the wake from what is
+ * ahead, DECAY (1 - exp(-y/DECAY)) [eV]. */
 static double loss_at(const aw_beam_params *beam, double s, double x)
 {
     return beam->charge * (TO - FROM) * (W0 + X0_WAKE * x) * weighted(s, beam->sigma_s);

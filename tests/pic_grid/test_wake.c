@@ -112,7 +112,7 @@ static void compare(aw_wake *wake, double offset, double tilt, expected (*form)(
     aw_lattice_free(lattice);
 }
 
-/* ------------------------------------------------------------------------------- along the bunch */
+/* ------------------------------------------------------------------------------ along the bunch */
 
 /* A table of a few points, one of which is far beyond the bunch; W(0) is not zero. */
 enum { POINTS = 5 };
@@ -180,7 +180,7 @@ static void the_derivative_of_a_table_acts(void **state)
     compare(&wake, 0.0, 0.0, of_derivative);
 }
 
-/* ------------------------------------------------------------------------------ across the bunch */
+/* ----------------------------------------------------------------------------- across the bunch */
 
 #define A 3e20
 #define B 5e23
@@ -237,7 +237,7 @@ static void a_tilted_bunch_meets_its_dipole_moment(void **state)
     compare(&wake, 0.0, TILT, of_tilt);
 }
 
-/* ------------------------------------------------------------------------------- what always holds */
+/* ---------------------------------------------------------------------------- what always holds */
 
 /* Fundamental theorem of beam loading: of a wake that is constant over the bunch each particle
  * meets half of its own, and so does a lone one; on average the bunch loses half of Q W(0). */

@@ -65,6 +65,13 @@ class Inputs(unittest.TestCase):
             os.chdir(before)
         self.assertTrue(same(relative.monitor, self.reference.monitor))
 
+    def test_tables_of_wakes_of_a_dict_begin_at_the_working_directory(self):
+        wakes = [{"file": "wake.txt", "kind": "taylor"}]
+        source, settings = arcwake._document.changed({"wakes": wakes}, {"wakes": wakes})
+        for document in source, settings:
+            self.assertEqual(document["wakes"][0]["file"], os.path.abspath("wake.txt"))
+        self.assertEqual(wakes[0]["file"], "wake.txt")
+
     def test_the_lattice_may_be_in_the_dict(self):
         bend = {"kind": "SBend", "length": 5.0, "BendP": {"g_ref": np.float64(1 / 25.13)}}
         line = [{"begin": {"kind": "BeginningEle", "ReferenceP": {
