@@ -18,7 +18,8 @@ import unittest
 import warnings
 from pathlib import Path
 
-from case import LATTICE, SCRATCH, arcwake, case, full, np, same
+from case import LATTICE, SCRATCH, arcwake, case, full, np, same  # puts the package in the path
+from arcwake._document import changed
 
 SLOW = {"numerics.step_m": 0.005}  # 1201 steps: seconds, in which a run can be stopped
 
@@ -67,7 +68,7 @@ class Inputs(unittest.TestCase):
 
     def test_tables_of_wakes_of_a_dict_begin_at_the_working_directory(self):
         wakes = [{"file": "wake.txt", "kind": "taylor"}]
-        source, settings = arcwake._document.changed({"wakes": wakes}, {"wakes": wakes})
+        source, settings = changed({"wakes": wakes}, {"wakes": wakes})
         for document in source, settings:
             self.assertEqual(document["wakes"][0]["file"], os.path.abspath("wake.txt"))
         self.assertEqual(wakes[0]["file"], "wake.txt")
