@@ -89,6 +89,8 @@ static const aw_field table[] = {
     {"forces", AW_FIELD_CHOICE, AT(line), "full", WORDS("full|line"), "full or line"},
     {"line.model", AW_FIELD_CHOICE, AT(line_model), "transient", WORDS("transient|steady"),
      "transient or steady"},
+    {"wakes", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a list, e.g. [{file: wake.txt, kind: longitudinal, unit: V/C/m, element: pipe}]"},
     {"accuracy", AW_FIELD_SPECIAL, 0, NULL, 1e-4, 0.1, 0, NULL,
      "a relative error from 1.0e-4 to 0.1, e.g. 0.01"},
     {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
@@ -142,7 +144,6 @@ static const char *const sections[] = {"beam", "line", "numerics", "output"};
 static const struct {
     const char *key, *instead;
 } reserved[] = {
-    {"wakes", "leave it out"},
     {"beam.sigma_y_m", "leave it out: the bunch is a sheet"},
     {"beam.emittance_y_m", "leave it out: the bunch is a sheet"},
     {"beam.beta_y_m", "leave it out: the bunch is a sheet"},

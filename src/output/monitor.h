@@ -35,7 +35,8 @@ const char *aw_part_name(aw_part part);
  *  - current_peak: the largest current of the deposited bunch, and how wide its peak is
  *    (src/simulation/current.h)
  *  - F_s_eff_mean: of the effective force, over the deposited bunch; none of the line model
- *  - isr_loss_mean: taken by incoherent radiation since the start; isr_rms: about that mean */
+ *  - isr_loss_mean: taken by incoherent radiation since the start; isr_rms: about that mean
+ *  - wake_loss_mean: taken by the wakes of the machine since the start */
 #define AW_MONITOR_COLUMNS(X)                                       \
     X(time, "time_s")                                               \
     X(s_ref, "s_ref_m")                                             \
@@ -60,7 +61,8 @@ const char *aw_part_name(aw_part part);
     X(current_peak_width, "current_peak_width_m")                   \
     X(F_s_eff_mean, "F_s_eff_mean_eV_per_m")                        \
     X(isr_loss_mean, "isr_loss_mean_eV")                            \
-    X(isr_rms, "isr_rms_eV")
+    X(isr_rms, "isr_rms_eV")                                        \
+    X(wake_loss_mean, "wake_loss_mean_eV")
 
 #define AW_MONITOR_MEMBER_(member, name) double member;
 

@@ -286,7 +286,6 @@ static void reserved_keys_are_not_built_yet(void **state)
     static const struct {
         const char *from, *to, *message;
     } row[] = {
-        {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
         {"  seed: 7", "  resample: 7",
          "7:3: beam.resample: has no meaning without file (expected both or neither)"},
         {"  seed: 7", "  sigma_y_m: 7",

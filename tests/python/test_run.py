@@ -18,7 +18,8 @@ import unittest
 import warnings
 from pathlib import Path
 
-from case import LATTICE, SCRATCH, arcwake, case, full, np, same
+from case import LATTICE, SCRATCH, arcwake, case, full, np, same  # puts the package in the path
+from arcwake._document import changed
 
 SLOW = {"numerics.step_m": 0.005}  # 1201 steps: seconds, in which a run can be stopped
 
@@ -64,6 +65,13 @@ class Inputs(unittest.TestCase):
         finally:
             os.chdir(before)
         self.assertTrue(same(relative.monitor, self.reference.monitor))
+
+    def test_tables_of_wakes_of_a_dict_begin_at_the_working_directory(self):
+        wakes = [{"file": "wake.txt", "kind": "taylor"}]
+        source, settings = changed({"wakes": wakes}, {"wakes": wakes})
+        for document in source, settings:
+            self.assertEqual(document["wakes"][0]["file"], os.path.abspath("wake.txt"))
+        self.assertEqual(wakes[0]["file"], "wake.txt")
 
     def test_the_lattice_may_be_in_the_dict(self):
         bend = {"kind": "SBend", "length": 5.0, "BendP": {"g_ref": np.float64(1 / 25.13)}}
