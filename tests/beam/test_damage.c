@@ -197,6 +197,11 @@ static void foreign_hdf5_is_refused(void **state)
     hid_t file = beam_h5_create(f->path, "particles/"); /* no iterations */
     H5Fclose(file);
     assert_false(read_beam(f->path, "openPMD without particles"));
+    file = beam_h5_create(f->path, "a\nname/"); /* which the message shows */
+    H5Gclose(H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Gclose(H5Gcreate2(file, "data/1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    assert_false(read_beam(f->path, "a name of two lines"));
     file = beam_h5_create(f->path, "particles/");
     beam_h5_species(file, "data/1/particles/ions", "proton", PARTICLES, 1);
     H5Fclose(file);
