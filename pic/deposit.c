@@ -52,11 +52,6 @@ void aw_deposit_free(aw_deposit *deposit)
     aw_free(deposit);
 }
 
-size_t aw_deposit_bytes(const aw_deposit *deposit)
-{
-    return (size_t)deposit->grids * deposit->cells * AW_COMPONENTS * sizeof(double);
-}
-
 static aw_status deposit_error(const aw_particles *p, size_t i, const aw_frame *frame)
 {
     const aw_particle particle = aw_particles_one(p, i);

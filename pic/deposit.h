@@ -18,9 +18,6 @@ typedef struct aw_deposit aw_deposit; /* workspace: private grids, allocated onc
 aw_status aw_deposit_new(int ns, int nx, aw_deposit **out);
 void aw_deposit_free(aw_deposit *deposit);
 
-/** Bytes of the workspace. */
-size_t aw_deposit_bytes(const aw_deposit *deposit);
-
 /** Deposit all particles with the shape of kernels/math/spline.h. D = sigma (1 - beta_par) is
  *  summed over the particles' own 1 - beta_par, without cancellation. The sums are compensated for
  *  the smoothing by the shape and by the reading of the slice (pic/compensation.h).

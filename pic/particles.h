@@ -26,7 +26,7 @@ typedef struct aw_particles {
     double *pz, *px;   /* momentum, gamma beta (lab axes) */
     double *s0, *x0;   /* offsets at the start from the bunch centre, along t and n [m] */
     double *gamma0;    /* gamma at the start, what cavities added and what incoherent radiation
-                        * took: without it, the self-field's change */
+                        * and wakes took: without it, the self-field's change */
     double *radiated;  /* taken by incoherent radiation so far [rest energies]; NULL: none */
     int32_t *element;  /* region of the lattice that contains the particle (pic/lattice.h) */
     double *y, *py; /* at the start: height [m] and vertical gamma beta; NULL: all in the plane */

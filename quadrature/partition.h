@@ -10,9 +10,9 @@ AW_BEGIN_DECLS
 
 /** The beam's box: the rectangle in which the moments may be non-zero, at one r'. */
 typedef struct aw_box {
-    double r, least;       /* r', and the radius of the smallest of its circles [m]; that of the
+    double r, least; /* r', and the radius of the smallest of its circles [m]; that of the
                             * largest is r' (kernels/math/height.h) */
-    double gap, rms;       /* between plates, and of the difference of heights [m] */
+    double gap, rms; /* between plates, and of the difference of heights [m] */
     int images;
     double z, x;           /* centre [m] */
     double cg, sg;         /* direction of its s axis */

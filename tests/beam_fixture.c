@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kernels/math/height.h"
 #include "pic/distribution.h"
 #include "pic/push.h"
 #include "src/base/memory.h"
@@ -53,7 +54,8 @@ void bench_open(bench *b, const bench_params *p)
                                  .modulation_depth = p->wavelength > 0.0 ? 0.2 : 0.0,
                                  .sigma_x = p->sigma_x,
                                  .beta_x = 1.0};
-    const aw_history_params ring = {p->ns, p->nx, p->single, p->cdt, p->gamma, 0.0, 0, 1e4, 512};
+    const aw_history_params ring = {p->ns,  p->nx,           p->single, p->cdt, p->gamma,
+                                    p->gap, AW_IMAGES_LEAST, 1e4,       512};
     *b = (bench){.params = *p, .points = (size_t)p->ns * (size_t)p->nx};
     b->lattice = lattice_of(p);
     assert_ok(aw_particles_draw(&beam, &b->particles));

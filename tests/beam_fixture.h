@@ -17,6 +17,7 @@ typedef struct bench_params {
     int quiet, single;
     double gamma, sigma_s, sigma_x; /* [m] */
     double height2;                 /* at S = 0; it grows by 1 per metre [m^2] */
+    double gap;                     /* between plates; 0: none [m] */
     double wavelength;              /* of a density modulation of 20 %; 0: none [m] */
     double radius;                  /* of the bend that begins at S = 0 [m] */
     double cdt;                     /* [m] */

@@ -157,6 +157,15 @@ AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circ
 #define AW_IMAGES_LEAST 24
 #define AW_IMAGES_MOST 400
 
+/** The same for one point. */
+AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circles *c)
+{
+    if (!(f->gap > 0.0)) return; /* aw_circles_at has left no window */
+    const double dz = z - f->z, dx = x - f->x, d = sqrt(dz * dz + dx * dx);
+    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    aw_circles_see(f, d - reach, d + reach, c);
+}
+
 /** Number of all circles. */
 AW_FN int aw_circles_count(const aw_circles *c) { return c->n + c->images * aw_image_circles(c); }
 

@@ -185,6 +185,7 @@ AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes l
 AW_FN void aw_tile_distances(const aw_retarded *f, const aw_tile *tile, double *near, double *far)
 {
     const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    if (!(f->gap > 0.0)) return; /* nobody asks */
     for (int l = 0; l < AW_TILE; ++l) {
         const double dz = tile->z[l] - f->z, dx = tile->x[l] - f->x, d = sqrt(dz * dz + dx * dx);
         *near = fmin(*near, d - reach);

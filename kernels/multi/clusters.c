@@ -260,6 +260,8 @@ static aw_status prepare(aw_multi *multi, const aw_cluster *cluster, size_t n)
     AW_TRY(aw_tasks_cut(&multi->tasks, cluster, n, &multi->history, devices * AW_BLOCKS_PER_DEVICE,
                         devices * AW_BINS_PER_DEVICE));
     AW_TRY(aw_multi_grow_bins(multi, multi->tasks.bins));
+    AW_TRY(aw_grow((void **)&multi->cost, &multi->capacity[AW_MULTI_COST], 2 * multi->tasks.blocks,
+                   sizeof *multi->cost));
     AW_TRY(cut_clusters(multi, cluster));
 done:
     return status;
@@ -269,13 +271,10 @@ done:
  * beam take a different time from regions far from it. The time of a bin is multiplied by the
  * average speed of its device, so that devices of different speeds agree. Costs change which device
  * does what, never how the work is cut. */
-static aw_status learn_costs(aw_multi *multi)
+static void learn_costs(aw_multi *multi)
 {
     const aw_tasks *t = &multi->tasks;
     double seconds[AW_DEVICES_MAX] = {0.0}, weight[AW_DEVICES_MAX] = {0.0};
-    aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&multi->cost, &multi->capacity[AW_MULTI_COST], 2 * t->blocks,
-                   sizeof *multi->cost));
     memset(multi->cost, 0, 2 * t->blocks * sizeof *multi->cost);
     for (size_t b = 0; b < t->bins; ++b) {
         if (!multi->mine[b]) continue;
@@ -294,8 +293,6 @@ static aw_status learn_costs(aw_multi *multi)
         multi->cost[k] = expected > 0.0 && multi->cost[k] > 0.0 ? multi->cost[k] / expected : 1.0;
     }
     multi->costs = t->blocks;
-done:
-    return status;
 }
 
 /* COMPUTE-POTENTIALS-HT, lines 6 to 22 (dissertation 5.1.4): tasks, bins, devices, merging. */
@@ -324,7 +321,7 @@ aw_status aw_multi_evaluate(void *state, const aw_cluster_call *whole, aw_work *
     const aw_bin_list list = {AW_WORK_EVALUATE, evaluate_bin, &call,
                               multi->weight,    t->bins,      SIZE_MAX};
     AW_TRY(aw_multi_run_bins(multi, &list));
-    if (n > 0 && cluster->begin) AW_TRY(aw_comm_agree(learn_costs(multi)));
+    if (n > 0 && cluster->begin) learn_costs(multi);
     if (multi->ranks > 1) {
         AW_TRY(merge_ranks(multi, cluster, n, out));
     } else {

@@ -38,16 +38,15 @@ typedef struct source {
 /* Add a lambda'(s - D) + b lambda(s - D). */
 static void add(builder *b, double slippage, double on_slope, double on_density)
 {
-    const double u = slippage / b->place->h, below = floor(u), f = u - below, g = 1.0 - f;
-    double w[AW_LINE_NODES];
-    const double slope[AW_LINE_NODES] = {0.5 * g * g, 2.0 * f - 1.5 * f * f, 1.5 * g * g - 2.0 * g,
-                                         -0.5 * f * f};
+    const double u = slippage / b->place->h, below = floor(u), f = u - below;
+    double w[AW_LINE_NODES], slope[AW_LINE_NODES];
     if (!(u < b->place->n + 1)) return;
     aw_line_spline(f, w);
+    aw_line_spline_slope(f, slope);
     const int first = (int)below + AW_LINE_FIRST;
     for (int k = 0; k < AW_LINE_NODES; ++k)
         if (first + k < b->place->n)
-            b->weight[first + k + 1] += on_density * w[k] + on_slope / b->place->h * slope[k];
+            b->weight[first + k + 1] += on_density * w[k] - on_slope / b->place->h * slope[k];
 }
 
 static double curvature(const builder *b) { return b->place->orbit->piece[b->piece].kappa; }

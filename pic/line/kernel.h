@@ -26,6 +26,16 @@ AW_FN void aw_line_spline(double f, double w[AW_LINE_NODES])
     w[3] = f * f * f / 6.0;
 }
 
+/** Their derivatives with respect to f. */
+AW_FN void aw_line_spline_slope(double f, double w[AW_LINE_NODES])
+{
+    const double g = 1.0 - f;
+    w[0] = -0.5 * g * g;
+    w[1] = 1.5 * f * f - 2.0 * f;
+    w[2] = 2.0 * g - 1.5 * g * g;
+    w[3] = 0.5 * f * f;
+}
+
 /** Where the bunch is, and its grid. */
 typedef struct aw_line_place {
     aw_line_model model;

@@ -57,6 +57,8 @@ size_t aw_line_bytes(int n, size_t particles)
 
 double aw_line_resolution(int n, double length) { return (n - 2 * MARGIN) / length; }
 
+double aw_line_length(const aw_line *line) { return (line->n - 2 * MARGIN) * line->h; }
+
 /* A point of the orbit near the bunch, and the piece that it is on. */
 typedef struct reference {
     const aw_orbit_view *orbit;
@@ -130,8 +132,8 @@ static int node_below(const aw_line *line, double s, double *f)
     return below;
 }
 
-/* Weights of the particles at each node. */
-static void count(aw_line *line, const aw_particles *p)
+/* Weights of the particles, times numbers of their own unless that is NULL, at each node. */
+static void count(aw_line *line, const aw_particles *p, const double *value)
 {
     const size_t n = (size_t)line->n;
 #pragma omp parallel for schedule(static)
@@ -141,7 +143,7 @@ static void count(aw_line *line, const aw_particles *p)
         memset(part, 0, n * sizeof *part);
         for (size_t i = aw_chunk_begin(p->n, PARTS, k); i < end; ++i) {
             const int first = node_below(line, line->s[i], &f) + AW_LINE_FIRST;
-            const double weight = aw_particles_weight(p, i);
+            const double weight = aw_particles_weight(p, i) * (value ? value[i] : 1.0);
             aw_line_spline(f, w);
             for (int q = 0; q < AW_LINE_NODES; ++q) part[first + q] += weight * w[q];
         }
@@ -151,22 +153,26 @@ static void count(aw_line *line, const aw_particles *p)
     aw_particles_sum(p, line->part, n);
 }
 
+void aw_line_moment(aw_line *line, const aw_particles *p, const double *value, double *out)
+{
+    const double all = (double)aw_particles_all(p), *c = line->part;
+    count(line, p, value);
+    for (int i = 0; i < line->n; ++i) {
+        const double before = i > 0 ? c[i - 1] : 0.0, after = i + 1 < line->n ? c[i + 1] : 0.0;
+        out[i] = (c[i] - SHARPEN * (after - 2.0 * c[i] + before)) / (all * line->h);
+    }
+}
+
 aw_status aw_line_deposit(aw_line *line, const aw_particles *p, const aw_orbit_view *orbit,
                           double S)
 {
-    const double all = (double)aw_particles_all(p);
     double most[2];
     aw_status status = AW_OK;
     line->S = S;
-    line->charge = all * p->charge;
+    line->charge = (double)aw_particles_all(p) * p->charge;
     AW_TRY(project(line, p, orbit, most));
     place(line, most);
-    count(line, p);
-    const double *c = line->part;
-    for (int i = 0; i < line->n; ++i) {
-        const double before = i > 0 ? c[i - 1] : 0.0, after = i + 1 < line->n ? c[i + 1] : 0.0;
-        line->density[i] = (c[i] - SHARPEN * (after - 2.0 * c[i] + before)) / (all * line->h);
-    }
+    aw_line_moment(line, p, NULL, line->density);
 done:
     return status;
 }

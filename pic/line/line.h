@@ -46,6 +46,15 @@ size_t aw_line_bytes(int n, size_t particles);
 aw_status aw_line_deposit(aw_line *line, const aw_particles *particles, const aw_orbit_view *orbit,
                           double S);
 
+/** Deposit the same particles once more, each times a number of its own.
+ *  @param[in]  value  [particles->n]; NULL: all are 1
+ *  @param[out] out    [n] coefficients, as those of the density; all ranks must call this */
+void aw_line_moment(aw_line *line, const aw_particles *particles, const double *value, double *out);
+
+/** Length of the deposited bunch, from its first to its last particle [m]; at least that which arc
+ *  lengths resolve. */
+double aw_line_length(const aw_line *line);
+
 /** The force of the deposited line on itself, at its nodes. */
 void aw_line_solve(aw_line *line, aw_line_model model, const aw_orbit_view *orbit, double gamma);
 

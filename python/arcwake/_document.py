@@ -72,7 +72,19 @@ def located(document, folder):
         group = out.get(above[0]) if above else out
         if isinstance(group, dict) and isinstance(group.get(key), (str, os.PathLike)):
             group[key] = os.path.abspath(os.path.join(folder, group[key]))
-    return out
+    return _with_wakes(out, folder)
+
+
+def _with_wakes(document, folder):
+    """The document, the paths of the tables in its list `wakes` absolute."""
+    def located_item(item):
+        if not isinstance(item, dict) or not isinstance(item.get("file"), (str, os.PathLike)):
+            return item
+        return {**item, "file": os.path.abspath(os.path.join(folder, item["file"]))}
+
+    if isinstance(document.get("wakes"), (list, tuple)):
+        document["wakes"] = [located_item(item) for item in document["wakes"]]
+    return document
 
 
 def _entries(value):
@@ -123,6 +135,7 @@ def changed(source, settings):
     for key in map(".".join, PATHS):  # the program reads the dict in another folder
         if isinstance(settings.get(key), (str, os.PathLike)):
             settings[key] = os.path.abspath(os.path.join(folder, settings[key]))
+    settings = _with_wakes(settings, folder)
     if elements:
         lattice = settings.pop("lattice", source.get("lattice"))
         lattice = read(lattice) if isinstance(lattice, str) else json.loads(scalar(lattice))

@@ -3,13 +3,14 @@
 import math
 import tempfile
 import time
+import warnings
 from contextlib import ExitStack
 from pathlib import Path
 
 from . import _document
 from ._program import TimedOut, environment, execute
 from ._run import _options, _words, named, prepare
-from .errors import ArcwakeError
+from .errors import ArcwakeError, ArcwakeWarning
 from .result import Result
 
 COARSER = 1.5  # the neighbour: as `arcwake certify` has its first ones
@@ -48,7 +49,8 @@ class _Case:
         self.variables = environment(OMP_WAIT_POLICY="passive")
 
     def call(self, command, place, settings=()):
-        """Run or certify into `place`. ArcwakeError: it failed, or took too long."""
+        """Run or certify into `place`, with its warnings in the Result. ArcwakeError: it failed, or
+        took too long."""
         words = [command, self.path, *self.options, f"--output={place}",
                  *_words({**self.settings, **dict(settings)})]
         ended = named(execute(words, timeout=max(0.0, self.end - time.monotonic()), patient=False,
@@ -60,7 +62,7 @@ class _Case:
             raise ended.cause
         if ended.status:
             raise ended.error()
-        return Result(place)
+        return Result(place, warnings=ended.warnings)
 
 
 def _estimates(found, beside):
@@ -85,8 +87,8 @@ def evaluate(inputs, case=None, *, certify=False, neighbour=True, timeout=7200.0
     share a machine, its cores over their number.
 
     The same inputs give the same outputs (on one device of one program, with any threads). The
-    files are in a temporary directory, which is removed. Errors are ArcwakeError. Can be pickled;
-    ^C ends it at once.
+    files are in a temporary directory, which is removed. Errors are ArcwakeError, warnings of the
+    program are ArcwakeWarning. Can be pickled; ^C ends it at once.
     """
     if not isinstance(inputs, dict):
         raise ArcwakeError(f"inputs: a {type(inputs).__name__} (expected a dict)")
@@ -97,6 +99,8 @@ def evaluate(inputs, case=None, *, certify=False, neighbour=True, timeout=7200.0
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arcwake-")))
         one = _Case(Path(path), settings, threads, timeout)
         result = one.call("certify" if certify else "run", folder / "case")
+        for line in result.warnings:  # not those of the neighbour, which is meant to be coarse
+            warnings.warn(line, ArcwakeWarning, stacklevel=2)
         found = dict(result.summary)
         if certify and result.certificate is None:
             raise ArcwakeError("certify: made no certificate of this run")

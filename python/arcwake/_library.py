@@ -71,6 +71,17 @@ def load(names, variable, types):
     return library
 
 
+def whole(name, value):
+    """A whole number for a C int, which ctypes would cut without a word. ValueError: it is none."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or number != value or ctypes.c_int(number).value != number:
+        raise ValueError(f"{name}: {value!r} (expected a whole number below 2^31)")
+    return number
+
+
 def pointer(array):
     """Of an array of doubles; NULL of None."""
     return None if array is None else array.ctypes.data_as(DOUBLES)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A run of the program, from a run file or a dict."""
+import os
 import re
 import tempfile
 import warnings
@@ -83,6 +84,9 @@ def run(source, *, set=None, directory=None, force=False, restart=False, threads
     KeyboardInterrupt that knows the directory; a second ^C ends it at once. Errors are
     ArcwakeError, warnings of the program are ArcwakeWarning. Runs may be made in several threads.
     """
+    if directory is not None and not os.fspath(directory):
+        raise ValueError("directory: is empty (expected a path, '.' for the working directory, or "
+                         "None for output.directory of the input)")
     with ExitStack() as stack:
         path, settings, asked = prepare(source, set, stack)
         path, place = Path(path), Path(asked if directory is None else directory)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._library import LIBRARY, Bunch, GridInfo, Section, doubles, pointer
+from ._library import LIBRARY, Bunch, GridInfo, Section, doubles, pointer, whole
 from .errors import ArcwakeError
 
 OUT_OF_RANGE = 6  # AW_OUT_OF_RANGE
@@ -65,14 +65,16 @@ class Field:
                  solver="projection"):
         self._empty()
         options = LIBRARY.aw_default_options()
-        options.grid[:] = [int(n) for n in grid]
+        if np.shape(grid) != (2,):
+            raise ValueError(f"grid: {grid!r} (expected two numbers, along the bunch and across)")
+        options.grid[:] = [whole("grid", n) for n in grid]
         options.tolerance = tolerance
         options.gamma = gamma or 0.0
         options.step_m = step_m or 0.0
         options.steady = bool(steady)
         options.upstream_m = upstream_m
         options.history_MiB = history_MiB
-        options.threads = threads
+        options.threads = whole("threads", threads)
         options.device = device.encode()
         options.solver = solver.encode()
         sections = [Section(*(float(number) for number in section)) for section in orbit]
@@ -186,7 +188,7 @@ class Field:
         machine = None
         if threads is not None or device is not None:
             options = LIBRARY.aw_default_options()
-            options.threads = threads or 0
+            options.threads = whole("threads", threads or 0)
             options.device = device.encode() if device is not None else None
             machine = ctypes.byref(options)
         data = bytes(data)

@@ -27,28 +27,33 @@ def _refuse(place, element, problem):
     return ValueError(f"lattice element {place} ({name}): {type(element).__name__}: {problem}")
 
 
-def _curvature(place, element):
+def _curvature(place, element, ref):
     rotation = getattr(element, "rotation", 0.0) or 0.0
     if rotation % 180:
         raise _refuse(place, element, f"rotation {rotation:g} bends out of the plane (expected 0 "
                                       "or 180 degrees)")
     sign = -1.0 if rotation % 360 else 1.0
-    if type(element).__name__ == "ExactSbend":
-        if getattr(element, "B", 0.0):
-            raise _refuse(place, element, "B [T] is not supported (expected ds and phi alone)")
-        return sign * np.radians(element.phi) / element.ds
+    if getattr(element, "B", 0.0):
+        raise _refuse(place, element, "B [T] is not supported (expected ds and phi alone)")
     if type(element).__name__ == "ExactCFbend":
         if getattr(element, "unit", 0) or not len(element.k_normal):
             raise _refuse(place, element, "expected a dipole coefficient in k_normal, in 1/m "
                                           "(unit 0)")
         return sign * element.k_normal[0]
-    if not element.rc:
+    radius = element.rc(ref) if callable(element.rc) else element.rc
+    if not radius:
         raise _refuse(place, element, "rc is 0 (expected the radius)")
-    return sign / element.rc
+    return sign / radius
 
 
-def orbit_of(lattice):
-    """Design orbit of a lattice of ImpactX, sections as of Field.
+def _is_entry(edge):
+    """Is a DipEdge surely none behind a bend? The linear map does not depend on its location, which
+    is "entry" where nothing is said."""
+    return getattr(edge, "model", "linear") != "linear" and edge.location == "entry"
+
+
+def orbit_of(lattice, ref):
+    """Design orbit of a lattice of ImpactX for its reference particle, sections as of Field.
 
     The first DipEdge right behind a bend is its exit, others are the entrance of the next bend.
     """
@@ -56,13 +61,13 @@ def orbit_of(lattice):
     for place, element in enumerate(lattice):
         kind, length = type(element).__name__, getattr(element, "ds", 0.0)
         if kind == "DipEdge":
-            if bend and getattr(element, "location", "exit") != "entry":
+            if bend and not _is_entry(element):
                 bend[3] = element.psi
                 bend = None
             else:
                 entrance = element.psi
         elif kind in BENDS:
-            bend = [length, _curvature(place, element), entrance, 0.0]
+            bend = [length, _curvature(place, element, ref), entrance, 0.0]
             sections.append(bend)
             entrance = 0.0
         elif kind not in STRAIGHT:
@@ -78,7 +83,7 @@ class _Attached:
     """The hooks' state: the field, and how far the reference particle has come."""
 
     def __init__(self, sim, options):
-        self.orbit = orbit_of(sim.lattice)
+        self.orbit = orbit_of(sim.lattice, sim.beam.ref)
         self.kicks = PlaneKicks(self.orbit, **options)
         self.begin = None   # s of the reference particle at the first slice [m]
         self.last = None    # s of the last observation

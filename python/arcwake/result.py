@@ -59,19 +59,27 @@ class Result:
         path = self.directory / "resolved.yaml"
         try:
             return read.read_input(path.read_text(encoding="utf-8"), self.directory)
-        except OSError as problem:
+        except (OSError, UnicodeDecodeError) as problem:
             raise ArcwakeError(f"{path}: cannot be read: {problem}",
                                directory=self.directory) from problem
+
+    def _known(self, part, what):
+        """A part of resolved.yaml; ArcwakeError: it is empty."""
+        if not part:
+            raise ArcwakeError(f"{self.directory / 'resolved.yaml'}: "
+                               f"{self._input[2] or f'has no {what}'} (expected the file that the "
+                               "run wrote)", directory=self.directory)
+        return part
 
     @property
     def input(self):
         """Keys of resolved.yaml, joined by dots, and their values as texts."""
-        return self._input[0]
+        return self._known(self._input[0], "key")
 
     @property
     def elements(self):
         """Elements of the lattice, with name, kind, begin and length [m], curvature [1/m]."""
-        return self._input[1]
+        return self._known(self._input[1], "lattice")
 
     @cached_property
     def energy(self):
@@ -113,7 +121,7 @@ class Result:
 
     @cached_property
     def _orbit(self):
-        return lattice.Orbit.of_elements(self.elements) if self.elements else None
+        return lattice.Orbit.of_elements(self.elements)
 
     @cached_property
     def files(self):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _session
-from ._library import doubles, pointer
+from ._library import doubles, pointer, whole
 from ._session import SESSION
 from .errors import ArcwakeError, ArcwakeWarning
 from .field import Grid
@@ -110,8 +110,8 @@ class _Columns:
         def column(name):
             values = _get(source, name)
             if values is None:
-                values = np.zeros(n)
-            elif np.ndim(values) == 0:
+                return None
+            if np.ndim(values) == 0:
                 values = np.full(n, float(values))
             return np.ascontiguousarray(doubles(f"beam: {name}", values, n, like="x")[alive])
 
@@ -151,7 +151,7 @@ class Simulation:
         self._lock = threading.RLock()
         self._session = ctypes.c_void_p()
         self._closed = False
-        self._source, self._threads = source, threads or 0
+        self._source, self._threads = source, whole("threads", threads or 0)
         if isinstance(source, dict):
             self._text = _yaml(source, indent=1)
         else:
@@ -272,7 +272,8 @@ class Simulation:
         """A copy of the particles, a Beam.
 
         Set it at step 0 to begin with other particles, and later to kick them: then only px and pz
-        may differ from those of this step (`b = sim.beam; b.px += kick; sim.beam = b`).
+        may differ from those of this step (`b = sim.beam; b.px += kick; sim.beam = b`); another
+        value of anything else is an error.
         """
         with self._lock:
             state = self._where()

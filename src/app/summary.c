@@ -8,6 +8,7 @@
 #include "pic/stats.h"
 #include "src/base/log.h"
 #include "src/base/units.h"
+#include "src/input/wakes.h"
 #include "src/plan/choose.h"
 #include "src/plan/optics.h"
 #include "validation/analytic.h"
@@ -28,6 +29,25 @@ static void print_height(const aw_config *config)
                 beam->alpha_y, none);
     else if (beam->sigma_y > 0.0)
         aw_info("height       %.4g um rms everywhere%s", 1e6 * beam->sigma_y, none);
+}
+
+/* A line for each wake: its table, and where it acts. */
+static void print_wakes(const aw_config *config)
+{
+    for (size_t i = 0; i < config->wakes; ++i) {
+        const aw_wake *wake = &config->wake[i];
+        const aw_wake_item *item = &config->wake_item[i];
+        double length = 0.0;
+        char reach[40] = "", factor[40] = "";
+        for (size_t k = 0; k < wake->ranges; ++k) length += wake->range[k].to - wake->range[k].from;
+        if (isfinite(aw_wake_reach(wake)))
+            snprintf(reach, sizeof reach, ", known to %.4g mm", 1e3 * aw_wake_reach(wake));
+        if (item->factor != 1.0) snprintf(factor, sizeof factor, ", times %g", item->factor);
+        aw_info("wake         %s, %s, in %s%s%s: at %zu place%s, over %.6g m", item->file,
+                item->kind == AW_WAKE_TAYLOR ? "Taylor" : "longitudinal",
+                item->per_m ? "V/C/m" : "V/C", factor, reach, wake->ranges,
+                wake->ranges == 1 ? "" : "s", length);
+    }
 }
 
 void aw_summary_plan(const aw_config *config, const aw_plan *plan)
@@ -53,6 +73,7 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
     if (config->isr)
         aw_info("radiation    incoherent, %s",
                 config->isr == AW_ISR_FULL ? "with fluctuations" : "its mean alone");
+    print_wakes(config);
     if (!config->line) aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
     aw_info("memory       history %.1f MiB of %.0f allowed, in all about %.0f MiB",
             mib(plan->history_bytes), config->history_MiB,
@@ -272,4 +293,5 @@ void aw_summary_print(const aw_simulation *sim)
     if (isfinite(now.isr_mean))
         aw_info("incoherent radiation: mean loss %.5g keV, rms %.5g keV", 1e-3 * now.isr_mean,
                 1e-3 * now.isr_rms);
+    if (sim->wakes) aw_info("wakes: mean loss %.5g keV", 1e-3 * sim->wake_loss);
 }

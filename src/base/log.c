@@ -101,6 +101,12 @@ static void tell(aw_log_kind kind, const char *format, va_list args)
     free(made);
 }
 
+void aw_one_line(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; ++c)
+        if (*c < 0x20 || *c == 0x7f) *c = '?';
+}
+
 void aw_error_print(const char *format, ...)
 {
     va_list args;

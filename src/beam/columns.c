@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "pic/particle/philox.h"
+#include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/beam/guard.h"
@@ -67,6 +68,7 @@ aw_status aw_columns_refuse(aw_columns *columns, const char *format, ...)
     va_start(list, format);
     vsnprintf(columns->why, sizeof columns->why, format, list);
     va_end(list);
+    aw_one_line(columns->why);
     return AW_ERR_INPUT;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -26,11 +27,14 @@ typedef struct outcome {
     aw_status status;
 } outcome;
 
-/* Neither a core file nor what the C library prints of a broken heap; and an end. */
+/* Neither a core file nor what the C library prints of a broken heap; and an end, also where the
+ * process that calls has handlers for faults, which may jump back into it. */
 static void be_quiet(double seconds)
 {
+    static const int fault[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGXCPU};
     const struct rlimit none = {0, 0}, time = {(rlim_t)seconds + 1, (rlim_t)seconds + 2};
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof fault / sizeof fault[0]; ++i) signal(fault[i], SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &time);
     if (nowhere < 0) return;

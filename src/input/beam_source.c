@@ -12,6 +12,7 @@
 #include "src/beam/table_file.h"
 #include "src/input/beam_check.h"
 #include "src/input/fields.h"
+#include "src/input/path.h"
 
 /* Noise over that of chance below which particles of a file count as quiet: a quiet start has 0.01
  * and less, with 2e5 particles 0.2 where it has been compressed (tests/beam/test_noise.c). */
@@ -20,21 +21,6 @@
 static const aw_yaml_node *node_of(const aw_yaml_node *root, const char *key)
 {
     return aw_field_node(root, aw_field_find(key));
-}
-
-/* The absolute path of the file, which a run file names relative to itself; NULL: out of memory. */
-static char *resolved_path(const char *run_file, const char *text)
-{
-    const char *slash = strrchr(run_file, '/');
-    const size_t folder = text[0] != '/' && slash ? (size_t)(slash - run_file) + 1 : 0;
-    char *joined = malloc(folder + strlen(text) + 1);
-    if (!joined) return NULL;
-    memcpy(joined, run_file, folder);
-    strcpy(joined + folder, text);
-    char *whole = realpath(joined, NULL);
-    if (!whole) return joined; /* the reader says that it is not there */
-    free(joined);
-    return whole;
 }
 
 int aw_beam_shape_unused(const char *key, const aw_beam_params *beam)
@@ -100,7 +86,7 @@ static aw_status read_profile(aw_input_errors *errors, const aw_yaml_node *root,
     }
     const char *text = aw_yaml_text(errors, node, field->expected);
     if (!text) return AW_OK;
-    config->profile = resolved_path(config->path, text);
+    config->profile = aw_input_path(config->path, text);
     if (!config->profile) return AW_ERR_NOMEM;
     const aw_status status = aw_table_file_read(config->profile, &beam->table_n, &config->table_s,
                                                 &config->table_current, why);
@@ -200,7 +186,7 @@ static aw_status take_particles(const aw_particles *given, const char *text, aw_
         config->beam_file = strdup(text);
         return config->beam_file ? aw_particles_share(given, 0, &config->beam_at) : AW_ERR_NOMEM;
     }
-    config->beam_file = resolved_path(config->path, text);
+    config->beam_file = aw_input_path(config->path, text);
     if (!config->beam_file) return AW_ERR_NOMEM;
     const aw_beam_source source = {.path = config->beam_file,
                                    .iteration = config->beam_iteration,

@@ -14,6 +14,7 @@
 #include "src/input/config_set.h"
 #include "src/input/fields.h"
 #include "src/input/place.h"
+#include "src/input/wakes.h"
 #include "src/pals/lattice_file.h"
 
 #define AT_MAX 100000
@@ -470,6 +471,7 @@ static aw_status read_all(reader *r)
     status = read_title(r);
     if (!status) status = lattice_path(r);
     if (!status) status = read_machine(r);
+    if (!status) status = aw_wakes_read(&r->errors, r->root, r->config);
     /* by now the energy is known where it is the lattice's */
     aw_beam_check(&r->errors, r->root, &r->config->beam);
     return status;
@@ -528,6 +530,7 @@ void aw_config_free(aw_config *config)
     aw_free(config->table_s);
     aw_free(config->table_current);
     aw_particles_free(config->beam_at);
+    aw_wakes_free(config);
     free(config->directory);
     aw_free(config->at_m);
     aw_free(config->particles_at_m);

@@ -7,6 +7,7 @@
 #include "kernels/device/tuning.h"
 #include "pic/lattice.h"
 #include "pic/particles.h"
+#include "pic/wake/wake.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -49,6 +50,9 @@ typedef struct aw_config {
     char *profile;       /* path of the table of the current, absolute; NULL: none */
     double *table_s, *table_current; /* that table, owned (beam.table_n) */
     aw_particles *beam_at; /* the particles of the file at the start, owned; NULL: no file */
+    aw_wake *wake;         /* [wakes] of the machine, owned; of each */
+    struct aw_wake_item *wake_item; /* how it was given (src/input/wakes.h) */
+    size_t wakes;
     aw_motion motion;
     int line;          /* 1: forces of the one-dimensional model (pic/line) */
     int line_model;    /* an aw_line_model */

@@ -8,6 +8,7 @@
 #include "src/beam/beam_file.h"
 #include "src/input/beam_source.h"
 #include "src/input/fields.h"
+#include "src/input/wakes.h"
 #include "src/io/directory.h"
 #include "src/yaml/quote.h"
 
@@ -45,7 +46,7 @@ static void put_word(FILE *out, const char *words, int position)
         if (!words) return;
         ++words;
     }
-    fprintf(out, "%.*s\n", (int)strcspn(words, "|"), words);
+    fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
 }
 
 static void put_places(FILE *out, const aw_field *field, const double *at, size_t n)
@@ -229,6 +230,34 @@ static void put_modulation(FILE *out, const aw_field *field, const aw_beam_param
     fputs("}\n", out);
 }
 
+static void put_wake(FILE *out, const aw_wake_item *item)
+{
+    fputs("  - {file: ", out);
+    aw_yaml_quote(out, item->file);
+    fputs(", kind: ", out);
+    put_word(out, AW_WAKE_KINDS, item->kind);
+    fputs(", unit: ", out);
+    put_word(out, AW_WAKE_UNITS, item->per_m);
+    put_parameter(out, ", ", "factor", item->factor);
+    for (size_t i = 0; i < item->elements; ++i) {
+        fputs(i ? ", " : ", elements: [", out);
+        aw_yaml_quote(out, item->element[i]);
+    }
+    if (item->elements > 0) {
+        fputs("]}\n", out);
+        return;
+    }
+    put_parameter(out, ", ", "from_m", item->from_m);
+    put_parameter(out, ", ", "to_m", item->to_m);
+    fputs("}\n", out);
+}
+
+static void put_wakes(FILE *out, const aw_config *config)
+{
+    if (config->wakes > 0) fputs("wakes:\n", out);
+    for (size_t i = 0; i < config->wakes; ++i) put_wake(out, &config->wake_item[i]);
+}
+
 /* Texts are quoted, because a plain one could be read as a number, a null or another type.
  * @return 0 if out of memory */
 static int put_special(FILE *out, const aw_field *field, const aw_config *config)
@@ -271,6 +300,8 @@ static int put_special(FILE *out, const aw_field *field, const aw_config *config
         put_number(out, field, beam->beta_y);
     else if (strcmp(leaf, "alpha_y") == 0 && beam->emittance_y > 0.0)
         put_number(out, field, beam->alpha_y);
+    else if (strcmp(leaf, "wakes") == 0)
+        put_wakes(out, config);
     else if (strcmp(leaf, "accuracy") == 0 && config->accuracy > 0.0)
         put_number(out, field, config->accuracy);
     else if (strcmp(leaf, "grid") == 0)
@@ -320,6 +351,7 @@ static int put_field(FILE *out, const aw_field *field, const aw_config *config)
     case AW_FIELD_CHOICE:
         memcpy(&integer, from, sizeof integer);
         put_word(out, field->choices, integer);
+        fputc('\n', out);
         break;
     case AW_FIELD_NAME: fprintf(out, "%s\n", from); break;
     case AW_FIELD_DEVICE:

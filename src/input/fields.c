@@ -97,6 +97,8 @@ static const aw_field table[] = {
     {"forces", AW_FIELD_CHOICE, AT(line), "full", WORDS("full|line"), "full or line"},
     {"line.model", AW_FIELD_CHOICE, AT(line_model), "transient", WORDS("transient|steady"),
      "transient or steady"},
+    {"wakes", AW_FIELD_SPECIAL, 0, NULL, ANY,
+     "a list, e.g. [{file: wake.txt, kind: longitudinal, unit: V/C/m, element: pipe}]"},
     {"accuracy", AW_FIELD_SPECIAL, 0, NULL, 1e-4, 0.1, 0, NULL,
      "a relative error from 1.0e-4 to 0.1, e.g. 0.01"},
     {"numerics.grid", AW_FIELD_SPECIAL, 0, NULL, 8.0, 4096.0, 0, NULL,
@@ -147,13 +149,6 @@ static const aw_field table[] = {
 
 static const char *const sections[] = {"beam", "line", "numerics", "output"};
 #define SECTIONS (sizeof sections / sizeof sections[0])
-
-/* Keys planned for later versions, and what to do without them. */
-static const struct {
-    const char *key, *instead;
-} reserved[] = {
-    {"wakes", "leave it out"},
-};
 
 const aw_field *aw_fields(size_t *n)
 {
@@ -413,20 +408,6 @@ static const char *meant_by(const aw_yaml_node *key, const char *const *words, s
     return moved ? moved : aw_yaml_nearest(key->key, words, n);
 }
 
-/* Note a key that is reserved. @return 1 if it is. */
-static int refuse_reserved(aw_input_errors *errors, const aw_yaml_node *node, const char *section)
-{
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; ++i) {
-        const char *key = reserved[i].key;
-        const size_t length = strlen(section);
-        if (length && (strncmp(key, section, length) != 0 || key[length] != '.')) continue;
-        if (strcmp(key + (length ? length + 1 : 0), node->key) != 0) continue;
-        aw_yaml_key_error(errors, node, "is not built yet (%s)", reserved[i].instead);
-        return 1;
-    }
-    return 0;
-}
-
 static void unknown_key(aw_input_errors *errors, const aw_yaml_node *node, const char *const *words,
                         size_t n)
 {
@@ -458,8 +439,7 @@ static void known_in(aw_input_errors *errors, const aw_yaml_node *map, const cha
         return;
     }
     for (const aw_yaml_node *c = map->first; c; c = c->next)
-        if (!among(c->key, words, n) && !refuse_reserved(errors, c, section))
-            unknown_key(errors, c, words, n);
+        if (!among(c->key, words, n)) unknown_key(errors, c, words, n);
 }
 
 /* Whether an unknown key of `map` probably means this key or its section. */

@@ -64,7 +64,7 @@ void aw_field_missing(aw_input_errors *errors, const aw_yaml_node *root, const a
  *  default; note missing and wrong values. @return AW_OK or AW_ERR_NOMEM. */
 aw_status aw_fields_read(aw_input_errors *errors, const aw_yaml_node *root, aw_config *config);
 
-/** Note every key of the file that is not in the table: reserved for later, or unknown, with the
+/** Note every key of the file that is not in the table: unknown, with the
  *  nearest that is. */
 void aw_fields_known(aw_input_errors *errors, const aw_yaml_node *root);
 

@@ -11,6 +11,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/beam/vertical.h"
 #include "src/input/place.h"
 #include "src/plan/optics.h"
 #include "src/plan/plan_memory.h"
@@ -145,7 +146,11 @@ done:
     return status;
 }
 
-/* Images of the bunch between plates: twice as many as are seen from inside a bend that they are in
+/* Largest height between plates, in rms of the bunch, over half the gap: particles beyond it are
+ * few enough to be neglected. */
+#define AW_PLATES_REACH 3.0
+
+/* Images of the bunch between plates, at most AW_IMAGES_MOST + 1: twice as many as are seen from inside a bend that they are in
  * themselves, which are those up to the height d^2/(12^(1/2) R) at the distance d behind its
  * entrance. Sums over them may not be tapered earlier. */
 static int images_between(const aw_config *config)
@@ -158,7 +163,34 @@ static int images_between(const aw_config *config)
         if (e->kind == AW_BEND) height = fmax(height, e->length * fabs(e->angle) / sqrt(12.0));
     }
     const double wanted = ceil(2.0 * height / config->plates_gap);
-    return (int)fmin(fmax(wanted, AW_IMAGES_LEAST), AW_IMAGES_MOST);
+    return (int)fmin(fmax(wanted, AW_IMAGES_LEAST), AW_IMAGES_MOST + 1);
+}
+
+/* Plates that touch the bunch, that need too many images, or that have no part in the forces. */
+static aw_status check_plates(const aw_config *config, const aw_plan *plan)
+{
+    const char *const key = "numerics.plates_gap_m";
+    const double gap = config->plates_gap;
+    double S = 0.0, rms = sqrt(aw_vertical_size2(config->lattice, &config->beam, 0.0));
+    if (!(gap > 0.0)) return AW_OK;
+    if (config->line)
+        return aw_config_error(config, AW_ERR_INPUT, key,
+                               "has no part in forces: line (expected 0, or forces: full)");
+    for (size_t i = 0; i < config->lattice->n; ++i) {
+        S += config->lattice->element[i].length;
+        rms = fmax(rms, sqrt(aw_vertical_size2(config->lattice, &config->beam, S)));
+    }
+    if (2.0 * AW_PLATES_REACH * rms > gap)
+        return aw_config_error(config, AW_ERR_INPUT, key,
+                               "the bunch, up to %.3g m high (rms), reaches the plates with %g rms "
+                               "(expected a gap of at least %.3g m)",
+                               rms, AW_PLATES_REACH, 2.0 * AW_PLATES_REACH * rms);
+    if (plan->images > AW_IMAGES_MOST)
+        return aw_config_error(config, AW_ERR_INPUT, key,
+                               "needs more than %d images in the longest bend (expected a larger "
+                               "gap)",
+                               AW_IMAGES_MOST);
+    return AW_OK;
 }
 
 aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
@@ -313,6 +345,7 @@ aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
     aw_status bunch = check_size(config, plan);
     if (bunch == AW_OK) bunch = check_upstream(config, plan); /* depends on the size */
     if (bunch == AW_OK) bunch = check_line(config);
+    if (bunch == AW_OK) bunch = check_plates(config, plan);
     return bunch ? bunch : particles ? particles : history;
 }
 

@@ -176,6 +176,9 @@ size_t aw_plan_other_bytes(const aw_config *config, const aw_plan *plan)
            AW_DEPOSIT_GRIDS * slice + nodes * per_node +
            config->beam.particles *
                (AW_PARTICLE_BYTES + AW_WRITTEN_BYTES + (config->isr ? sizeof(double) : 0)) +
+           (config->wakes > 0
+                ? aw_wake_bunch_bytes(aw_wake_nodes(config->beam.particles), config->beam.particles)
+                : 0) +
            (config->line ? aw_line_bytes(config->grid[0], config->beam.particles) : 0) +
            several_devices_bytes(config, nodes, slices, plan->history_bytes);
 }

@@ -41,52 +41,93 @@ done:
     return status;
 }
 
-/* One particle along the axes of the design frame at a point of the orbit. */
-static void turn(const aw_particles *p, size_t i, const aw_orbit_point *at, double out[4])
+/* What there is to see of the particles of a step. */
+typedef struct view {
+    const aw_particles *p;
+    aw_orbit_point at;
+    double vertical[4]; /* of aw_vertical_map */
+    double time;
+} view;
+
+typedef struct seen {
+    double x, px, y, py, z, pz, t, charge; /* as of aw_session_beam */
+    uint64_t id;
+} seen;
+
+static view view_of(const aw_simulation *sim, const aw_particles *p)
 {
+    view v = {p, aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref), {0.0}, 0.0};
+    aw_vertical_map(sim->config->lattice, sim->S_ref, v.vertical);
+    v.time = aw_simulation_ct(sim) / AW_C;
+    return v;
+}
+
+/* One particle, along the axes of the design frame at a point of the orbit. */
+static seen see(const view *v, size_t i)
+{
+    const aw_particles *p = v->p;
+    const aw_orbit_point *at = &v->at;
     const double dz = p->z[i] - at->z, dx = p->x[i] - at->x;
-    out[0] = dz * at->ct + dx * at->st;
-    out[1] = -dz * at->st + dx * at->ct;
-    out[2] = AW_ME_EV * (p->pz[i] * at->ct + p->px[i] * at->st);
-    out[3] = AW_ME_EV * (-p->pz[i] * at->st + p->px[i] * at->ct);
+    seen one = {.z = dz * at->ct + dx * at->st,
+                .x = -dz * at->st + dx * at->ct,
+                .pz = AW_ME_EV * (p->pz[i] * at->ct + p->px[i] * at->st),
+                .px = AW_ME_EV * (-p->pz[i] * at->st + p->px[i] * at->ct),
+                .t = v->time,
+                .charge = p->charge * aw_particles_weight(p, i),
+                .id = p->id ? p->id[i] : i + 1};
+    if (p->y) aw_vertical_move(v->vertical, p, i, &one.y, &one.py);
+    one.py *= AW_ME_EV;
+    return one;
 }
 
 aw_status aw_session_beam_copy(aw_simulation *sim, const aw_session_beam *out)
 {
-    const aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref);
-    const double time = aw_simulation_ct(sim) / AW_C;
     const aw_particles *p;
-    double m[4], one[4];
     const aw_status status = aw_simulation_particles(sim, &p);
     if (status != AW_OK) return status;
-    aw_vertical_map(sim->config->lattice, sim->S_ref, m);
+    const view v = view_of(sim, p);
     for (size_t i = 0; i < p->n; ++i) {
-        turn(p, i, &at, one);
-        out->z[i] = one[0];
-        out->x[i] = one[1];
-        out->pz[i] = one[2];
-        out->px[i] = one[3];
-        out->y[i] = out->py[i] = 0.0;
-        if (p->y) aw_vertical_move(m, p, i, &out->y[i], &out->py[i]);
-        out->py[i] *= AW_ME_EV;
-        out->t[i] = time;
-        out->charge[i] = p->charge * aw_particles_weight(p, i);
-        out->id[i] = p->id ? p->id[i] : i + 1;
+        const seen one = see(&v, i);
+        out->x[i] = one.x;
+        out->px[i] = one.px;
+        out->y[i] = one.y;
+        out->py[i] = one.py;
+        out->z[i] = one.z;
+        out->pz[i] = one.pz;
+        out->t[i] = one.t;
+        out->charge[i] = one.charge;
+        out->id[i] = one.id;
     }
     return AW_OK;
 }
 
-/* Whether a particle may get its new momentum. @param[in] now  as turn() gives it */
-static aw_status check_kick(const aw_session_beam *b, size_t i, const double now[4], double charge)
+/* What of a particle differs that has to be as it is, by the name that Python has for it; NULL:
+ * nothing. */
+static const char *changed(const aw_session_beam *b, size_t i, const seen *now)
 {
+    const struct {
+        const char *name;
+        const double *given;
+        double now;
+    } kept[] = {{"x", b->x, now->x}, {"y", b->y, now->y}, {"py", b->py, now->py},
+                {"z", b->z, now->z}, {"t", b->t, now->t}, {"weight", b->charge, now->charge}};
+    for (size_t k = 0; k < sizeof kept / sizeof kept[0]; ++k)
+        if (kept[k].given && kept[k].given[i] != kept[k].now) return kept[k].name;
+    return b->id && b->id[i] != now->id ? "id" : NULL;
+}
+
+/* Whether a particle may get its new momentum. */
+static aw_status check_kick(const aw_session_beam *b, size_t i, const seen *now)
+{
+    const char *other = changed(b, i, now);
     if (!isfinite(b->px[i]) || !isfinite(b->pz[i]))
         return aw_error(AW_ERR_NONFINITE, "beam: the momentum of particle %zu is %g, %g eV/c",
                         i + 1, b->px[i], b->pz[i]);
-    if (b->z[i] != now[0] || b->x[i] != now[1] || b->charge[i] != charge)
+    if (other)
         return aw_error(AW_ERR_ARG,
-                        "beam: particle %zu has another place or charge (expected the particles "
-                        "of this step: after the start only px and pz may change)",
-                        i + 1);
+                        "beam: particle %zu has another %s (expected the particles of this step: "
+                        "after the start only px and pz may change)",
+                        i + 1, other);
     if (!(b->pz[i] > 0.0))
         return aw_error(AW_ERR_ARG, "beam: particle %zu has pz = %g eV/c (expected a motion ahead)",
                         i + 1, b->pz[i]);
@@ -95,22 +136,22 @@ static aw_status check_kick(const aw_session_beam *b, size_t i, const double now
 
 aw_status aw_session_beam_kick(aw_simulation *sim, const aw_session_beam *b)
 {
-    const aw_orbit_point at = aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref);
     aw_particles *p = sim->particles;
-    double one[4];
+    const view v = view_of(sim, p);
+    const aw_orbit_point *at = &v.at;
     if (b->n != p->n)
         return aw_error(AW_ERR_ARG, "beam: %zu particles (expected the %zu of the run)", b->n,
                         p->n);
     for (size_t i = 0; i < p->n; ++i) {
-        turn(p, i, &at, one);
-        const aw_status status = check_kick(b, i, one, p->charge * aw_particles_weight(p, i));
+        const seen now = see(&v, i);
+        const aw_status status = check_kick(b, i, &now);
         if (status != AW_OK) return status;
     }
     for (size_t i = 0; i < p->n; ++i) {
-        turn(p, i, &at, one);
-        if (b->pz[i] == one[2] && b->px[i] == one[3]) continue; /* keeps its bits */
-        p->pz[i] = (b->pz[i] * at.ct - b->px[i] * at.st) / AW_ME_EV;
-        p->px[i] = (b->pz[i] * at.st + b->px[i] * at.ct) / AW_ME_EV;
+        const seen now = see(&v, i);
+        if (b->pz[i] == now.pz && b->px[i] == now.px) continue; /* keeps its bits */
+        p->pz[i] = (b->pz[i] * at->ct - b->px[i] * at->st) / AW_ME_EV;
+        p->px[i] = (b->pz[i] * at->st + b->px[i] * at->ct) / AW_ME_EV;
     }
     return AW_OK;
 }

@@ -19,7 +19,7 @@ typedef struct aw_session aw_session;
  *  normal, y up; momenta in eV/c. Arrays of n numbers, the caller's. */
 typedef struct aw_session_beam {
     size_t n;
-    double *x, *px, *y, *py, *z, *pz; /* [m], [eV/c]; y and py may be NULL */
+    double *x, *px, *y, *py, *z, *pz; /* [m], [eV/c]; y, py and z may be NULL: 0 */
     double *t;                        /* [s], or NULL: the same for all */
     double *charge;                   /* of each, magnitudes [C] */
     uint64_t *id;                     /* or NULL: 1, 2, .. */
@@ -81,8 +81,8 @@ AW_SESSION_API int aw_session_monitor(aw_session *session, double *row);
 /** Copy the particles. @param[out] out  arrays for all n of them, none NULL */
 AW_SESSION_API int aw_session_get_beam(aw_session *session, const aw_session_beam *out);
 
-/** Change the momenta in the plane, of step 1 and later. Places, heights and charges must be those
- *  of aw_session_get_beam. */
+/** Change the momenta in the plane, of step 1 and later. All else that `beam` has must be as of
+ *  aw_session_get_beam. */
 AW_SESSION_API int aw_session_kick(aw_session *session, const aw_session_beam *beam);
 
 /** Self-forces on the particles along z and x of the design frame, and those at the nodes of the

@@ -19,6 +19,7 @@
 #include "src/simulation/current.h"
 #include "src/simulation/line_forces.h"
 #include "src/simulation/ranks.h"
+#include "src/simulation/wake_kicks.h"
 
 /* Error of all steps together that the check allows, over the energy that the bunch is expected to
  * lose, if no two of them cancel. They do: with steps that err by a fifth of it, the results of the
@@ -118,6 +119,10 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     AW_TRY(allocate_arrays(sim));
     AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
     if (config->line) AW_TRY(aw_line_new(config->grid[0], sim->particles->n, &sim->line));
+    if (config->wakes > 0)
+        AW_TRY(aw_wake_bunch_new(aw_wake_nodes(aw_particles_all(sim->particles)), sim->particles->n,
+                                 &sim->wakes));
+    sim->wakes_step = -1;
     *out = sim;
     return AW_OK;
 done:
@@ -136,6 +141,7 @@ void aw_simulation_free(aw_simulation *sim)
     aw_device_close(&sim->device);
     aw_gather_free(sim->gather);
     aw_line_free(sim->line);
+    aw_wake_bunch_free(sim->wakes);
     aw_schedule_free(sim->schedule);
     aw_particles_free(sim->particles);
     aw_particles_free(sim->gathered);
@@ -146,7 +152,7 @@ aw_status aw_simulation_offload(aw_simulation *sim)
 {
     const aw_lattice *lattice = sim->config->lattice;
     const aw_fields_view fields = aw_lattice_fields(lattice, 0.0);
-    if (sim->config->motion == AW_MOTION_RIGID || sim->line) return AW_OK;
+    if (sim->config->motion == AW_MOTION_RIGID || sim->line || sim->wakes) return AW_OK;
     aw_simulation_command(sim, AW_COMMAND_OFFLOAD);
     return aw_particles_offload(sim->particles, &fields, &lattice->orbit, &sim->device);
 }
@@ -331,12 +337,16 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     aw_simulation_command(sim, AW_COMMAND_ADVANCE);
     const int64_t ticks = next_ticks(sim);
     const double S = aw_schedule_S(sim->schedule, sim->tick + ticks);
+    const double middle = 0.5 * (sim->S_ref + S);
     const double cdt = aw_schedule_ct(sim->schedule, ticks), half = kicked ? 0.5 * cdt : 0.0;
     sim->particles->ct = aw_simulation_ct(sim); /* also in a run that was resumed */
     sim->particles->radiation = (aw_radiation){.isr = config->isr,
                                                .step = (uint32_t)sim->step,
                                                .seed = config->beam.seed,
                                                .first = sim->particles->first};
+    /* a wake at the start of the run acts, too */
+    AW_TRY(
+        aw_wake_kicks(sim, sim->step > 0 ? sim->S_ref : nextafter(sim->S_ref, -INFINITY), middle));
     if (config->motion == AW_MOTION_RIGID)
         status = aw_push_rigid(config->lattice, sim->particles, config->beam.gamma, S);
     else
@@ -352,6 +362,7 @@ aw_status aw_simulation_advance(aw_simulation *sim)
     sim->solved = 0;
     sim->half_kick_pending = kicked;
     sim->kicked += half;
+    AW_TRY(aw_wake_kicks(sim, middle, S));
     sim->seconds[AW_PART_PUSH] += aw_now() - begin;
 done:
     return end_part(sim, status, errors);
@@ -393,6 +404,7 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->energy_change_rms = stats.energy_rms;
     row->isr_loss_mean = stats.isr_mean;
     row->isr_rms = stats.isr_rms;
+    if (sim->wakes) row->wake_loss_mean = sim->wake_loss;
     row->sigma_s = stats.sigma_s;
     row->sigma_x = stats.sigma_x;
     if (!sim->line) row->sigma_y = sqrt(sim->field.height2);

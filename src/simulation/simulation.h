@@ -5,6 +5,7 @@
 #include "pic/gather.h"
 #include "pic/line/line.h"
 #include "pic/stats.h"
+#include "pic/wake/wake.h"
 #include "src/field/self_field.h"
 #include "src/input/config.h"
 #include "src/output/monitor.h"
@@ -24,9 +25,12 @@ typedef struct aw_simulation {
     double reach; /* of the beam at the start from its centre, in rms sizes */
     aw_device device;
     aw_self_field field;
-    double *bin;     /* [aw_current_bins] */
-    double *Fz, *Fx; /* [particles]: self-force along the lab axes [eV/m] */
-    aw_line *line;   /* forces: line (line_forces.h); else NULL */
+    double *bin;          /* [aw_current_bins] */
+    double *Fz, *Fx;      /* [particles]: self-force along the lab axes [eV/m] */
+    aw_line *line;        /* forces: line (line_forces.h); else NULL */
+    aw_wake_bunch *wakes; /* where wakes act (wake_kicks.h); else NULL */
+    long wakes_step;      /* step of the particles that it has deposited, */
+    double wake_loss;     /* mean energy that they have taken so far [eV] */
     aw_gather *gather;
     aw_gather_stats
         force_stats;        /* self-force over the particles, along design tangent and normal */
@@ -66,7 +70,8 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
 void aw_simulation_free(aw_simulation *simulation);
 
 /** Make the particles resident on the simulation's device from now on, if the device can do that
- *  and they are numerous enough (aw_particles_offload in pic/particles.h); not in rigid motion.
+ *  and they are numerous enough (aw_particles_offload in pic/particles.h); not in rigid motion, and
+ *  not where wakes act, which kick particles of the host.
  *  From then on read the particles through aw_simulation_particles; Fz and Fx are not filled.
  *  @return AW_OK, AW_ERR_BACKEND */
 aw_status aw_simulation_offload(aw_simulation *simulation);

@@ -25,4 +25,5 @@ void aw_simulation_archive(aw_simulation *sim, aw_archive *archive)
     AW_ARCHIVE_ITEM(archive, sim->half_kick_pending);
     AW_ARCHIVE_ITEM(archive, sim->kicked);
     AW_ARCHIVE_ITEM(archive, sim->force_places);
+    AW_ARCHIVE_ITEM(archive, sim->wake_loss);
 }

@@ -26,6 +26,7 @@
     CASE(charge)           \
     CASE(chicane_optics)   \
     CASE(isr)              \
+    CASE(wakes)            \
     CASE(certificates)     \
     CASE(zeuthen)          \
     CASE(line)             \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/log.h"
 #include "src/base/memory.h"
 
 #define PROBLEM_LENGTH 1200
@@ -22,13 +23,6 @@ static int file_rank(aw_input_errors *errors, const char *file)
         if (strcmp(errors->file[i], file) == 0) return i;
     }
     return FILES_MAX;
-}
-
-/* Keep a problem on one line, whatever bytes a value or file name contains. */
-static void flatten(char *text)
-{
-    for (unsigned char *c = (unsigned char *)text; *c; ++c)
-        if (*c < 0x20 || *c == 0x7f) *c = '?';
 }
 
 static void store(aw_input_errors *errors, const char *text, int rank, int line, int column)
@@ -69,7 +63,7 @@ void aw_input_add(aw_input_errors *errors, const char *file, int line, int colum
         vsnprintf(text + used, sizeof text - (size_t)used, format, args);
         va_end(args);
     }
-    flatten(text);
+    aw_one_line(text);
     store(errors, text, file_rank(errors, file), line, column);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A stand-in for the Python package impactx, which PyPI does not have: not ImpactX.
+"""A stand-in for the Python package impactx, which is not everywhere: not ImpactX.
 
 It has the part of the interface that arcwake.impactx uses, under the same names and with the same
 meaning (ImpactX 26: its manual, "Extend a Simulation with Python" and "Accessing Beam Particle
@@ -29,16 +29,21 @@ class Drift(Element):
     pass
 
 
-@dataclass
 class Sbend(Element):
-    rc: float = 1.0
-    rotation: float = 0.0
+    def __init__(self, name, ds, nslice=1, rc=1.0, rotation=0.0):
+        super().__init__(name, ds, nslice)
+        self._rc, self.rotation = rc, rotation
+
+    def rc(self, ref=None):
+        return self._rc
 
 
 @dataclass
 class DipEdge(Element):
     psi: float = 0.0
     rc: float = 1.0
+    model: str = "linear"
+    location: str = "entry"
 
 
 @dataclass
@@ -114,7 +119,7 @@ class ImpactX:
 
     def track_particles(self):
         from arcwake.impactx import orbit_of
-        orbit = orbit_of(self.lattice)
+        orbit = orbit_of(self.lattice, self.beam.ref)
         for self.tracking_element in self.lattice:
             for _ in range(self.tracking_element.nslice):
                 self.hook.get("before_slice", lambda sim: None)(self)

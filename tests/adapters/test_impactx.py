@@ -113,13 +113,18 @@ class Attach(unittest.TestCase):
 
     def test_orbit(self):
         a, rc = chicane.ANGLE, chicane.LENGTH / chicane.ANGLE
-        sections = orbit_of(zeuthen()[:5])
+        ref = ix.RefPart(GAMMA)
+        sections = orbit_of(zeuthen()[:5], ref)
         self.assertEqual(sections[0], (chicane.LENGTH, 1 / rc, 0.0, a))
         self.assertEqual(sections[2], (chicane.LENGTH, -1 / rc, -a, 0.0))
+        bends = [ix.Sbend("b", 1.0, 1, rc=10.0),
+                 ix.DipEdge("e", psi=0.1, rc=10.0, model="nonlinear", location="entry")]
+        self.assertEqual(orbit_of(bends + bends, ref),
+                         [(1.0, 0.1, 0.0, 0.0), (1.0, 0.1, 0.1, 0.0)])
         self.refused("lattice element 1 (m): LinearMap: its design orbit is not known", orbit_of,
-                     [ix.Drift("d", 1.0), ix.LinearMap("m", 1.0)])
+                     [ix.Drift("d", 1.0), ix.LinearMap("m", 1.0)], ref)
         self.refused("lattice element 0 (b): Sbend: rotation 90 bends out of the plane", orbit_of,
-                     [ix.Sbend("b", 1.0, 1, rc=10.0, rotation=90.0)])
+                     [ix.Sbend("b", 1.0, 1, rc=10.0, rotation=90.0)], ref)
 
     def test_particles_and_turns_that_cannot_be(self):
         sim = ix.ImpactX(beam(512), zeuthen()[:1])

@@ -81,6 +81,12 @@ class FieldTest(unittest.TestCase):
         refused("no sections", arcwake.Field, [])
         refused("grid: 4 x 4", arcwake.Field, BEND, grid=(4, 4))
         refused("'magic' is not known", arcwake.Field, BEND, solver="magic")
+        for wrong in (2**32 + 48, -2**31 - 1, 48.5, np.nan, np.inf, "48"):  # 48 in 32 bits
+            refused("grid: ", arcwake.Field, BEND, grid=(48, wrong), error=ValueError)
+        for wrong in (48, (48,), (48, 48, 48)):
+            refused("expected two numbers", arcwake.Field, BEND, grid=wrong, error=ValueError)
+        refused("threads: 4294967297 (expected", arcwake.Field, BEND, threads=2**32 + 1,
+                error=ValueError)
         field = arcwake.Field(BEND)
         refused("nothing has been observed yet", field.grid)
         one = np.ones(3)
@@ -105,6 +111,8 @@ class FieldTest(unittest.TestCase):
             copies = [arcwake.Field.load(path), arcwake.Field.load(path, threads=1),
                       arcwake.Field.load(path, device="cpu"), pickle.loads(pickle.dumps(field)),
                       copy.deepcopy(field)]
+            with self.assertRaisesRegex(ValueError, "threads: 4294967297"):
+                arcwake.Field.load(path, threads=2**32 + 1)
             for place in (0.5, 0.6):
                 bunch.show(field, place)
                 want = field.grid()

@@ -47,10 +47,11 @@ same() {
         complain "$1 and $2 differ by more than $3"
 }
 
-# isr DIR: mean and rms of what incoherent radiation took at the end, with nine digits.
-isr() {
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i ~ /^isr_/) column[++n] = i }
-             END { printf "%.8e %.8e", $column[1], $column[2] }' "$1/monitor.csv"
+# taken DIR: mean and rms of what incoherent radiation took at the end, and mean of what wakes took,
+# with nine digits.
+taken() {
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i ~ /^isr_|^wake_/) column[++n] = i }
+             END { printf "%.8e %.8e %.8e", $column[1], $column[2], $column[3] }' "$1/monitor.csv"
 }
 
 write_lattice 0.3
@@ -99,11 +100,17 @@ ranks 2 --set motion=external -o external
 
 # Incoherent radiation: the random numbers of a particle are those of its place in the whole beam.
 # Sums over the ranks have another order, so that they agree to rounding; with other numbers the rms
-# of 20000 particles would differ by half a per cent. Forces of the line model, as above.
-for n in 1 2 3; do ranks $n --set forces=line --set beam.isr=full -o "isr-$n"; done
+# of 20000 particles would differ by half a per cent. Forces of the line model, as above. And the
+# density that makes a wake is that of all ranks.
+printf '%s\n' '-0.1 0' '-1e-4 -1e14' '0 4e14' >wake.txt
+wakes='wakes=[{file: wake.txt, kind: longitudinal, unit: V/C, element: bend}]'
+for n in 1 2 3; do
+    ranks $n --set forces=line --set beam.isr=full --set "$wakes" -o "isr-$n"
+done
 for n in 2 3; do
     same isr-1 isr-$n 1e-9
-    [ "$(isr isr-1)" = "$(isr isr-$n)" ] || complain "on $n ranks: $(isr isr-$n), not $(isr isr-1)"
+    [ "$(taken isr-1)" = "$(taken isr-$n)" ] ||
+        complain "on $n ranks: $(taken isr-$n), not $(taken isr-1)"
 done
 
 # On a ladder of steps the root decides on their lengths.

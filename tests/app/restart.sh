@@ -15,13 +15,15 @@ OMP_WAIT_POLICY=passive
 export AW_PYTHON ARCWAKE_TUNING OMP_WAIT_POLICY
 bad=0
 
-# The particles radiate, with random numbers that the restart must not shift.
+# The particles radiate, with random numbers that the restart must not shift, and meet a wake in all
+# of the lattice.
 # The bunch passes a cavity behind the bend, at step 83, when it has been restarted: the phase that
 # it meets depends on the time since the start of the whole run.
 cp "$inputs/lcls_bend_tracking.yaml" run.yaml
 rf='{kind: RFCavity, RFP: {voltage: 2.0e8, frequency: 2.856e9, phase: 0.25}}'
 sed "s/^\( *\)- after:/\1- rf: $rf\n&/" "$inputs/lcls_bend.pals.yaml" >lcls_bend.pals.yaml
 grep -q 'kind: RFCavity' lcls_bend.pals.yaml || exit 1
+printf '%s\n' '-0.1 0' '-1e-4 -1e14' '0 4e14' >wake.txt
 
 complain() {
     echo "$*"
@@ -34,7 +36,8 @@ case_of() {
     exec "$arcwake" run run.yaml -o out --set 'numerics.grid=[16, 16]' \
         --set beam.particles=2000 --set numerics.tolerance=1e-4 --set output.every=25 \
         --set 'output.at_m=[]' --set output.checkpoint_every=10 --set numerics.step_m=0.06 \
-        --set beam.isr=full "$@"
+        --set beam.isr=full \
+        --set 'wakes=[{file: wake.txt, kind: longitudinal, unit: V/C/m, from_m: 0, to_m: 5.9}]' "$@"
 }
 
 # expect STATUS TEXT ARGUMENTS...: a run ends so, with this text on stderr.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/beam/beam_file.h"
 #include "src/beam/guard.h"
@@ -196,10 +197,23 @@ static void foreign_hdf5_is_refused(void **state)
     hid_t file = beam_h5_create(f->path, "particles/"); /* no iterations */
     H5Fclose(file);
     assert_false(read_beam(f->path, "openPMD without particles"));
+    file = beam_h5_create(f->path, "a\nname/"); /* which the message shows */
+    H5Gclose(H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Gclose(H5Gcreate2(file, "data/1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    assert_false(read_beam(f->path, "a name of two lines"));
     file = beam_h5_create(f->path, "particles/");
     beam_h5_species(file, "data/1/particles/ions", "proton", PARTICLES, 1);
     H5Fclose(file);
     assert_false(read_beam(f->path, "protons"));
+}
+
+static int *handled; /* shared by both processes */
+
+static void handle(int number)
+{
+    ++*handled;
+    _exit(number);
 }
 
 static aw_status faulty(void *context)
@@ -223,15 +237,21 @@ static aw_status good(void *context)
 /* What libhdf5 does to itself with some damaged files. */
 static void a_fault_ends_the_child_alone(void **state)
 {
-    static const int fault[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGKILL};
+    static const int fault[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL};
     int *shared = aw_guard_alloc(sizeof *shared), ended;
     (void)state;
+    handled = aw_guard_alloc(sizeof *handled);
     assert_non_null(shared);
+    assert_non_null(handled);
     for (size_t i = 0; i < sizeof fault / sizeof fault[0]; ++i) {
+        void (*before)(int) = signal(fault[i], handle); /* none of SIGKILL */
         *shared = fault[i];
         assert_int_equal(aw_guard_run(faulty, shared, 10.0, &ended), AW_ERR_INPUT);
         assert_int_equal(ended, 0);
+        signal(fault[i], before);
     }
+    assert_int_equal(*handled, 0); /* what handles faults of the caller does not see the child's */
+    aw_guard_free(handled, sizeof *handled);
     assert_int_equal(aw_guard_run(endless, shared, 0.0, &ended), AW_ERR_INPUT);
     assert_int_equal(ended, 0);
     *shared = 41;

@@ -297,6 +297,15 @@ L: LINE=(D,W,Q,S,K,M,N)
         write("w.mad8", "D: DRIF, L=1\nW: MATRIX, L=2\nL: LINE=(D,W,D)\n")
         self.convert("w.mad8", "w.yaml", "--energy", "1e9", "--from", "D[2]")
 
+    def test_drifts_of_no_element(self):
+        text = "D: DRIF, L=1\nW: MATRIX, L=2\nL: LINE=(D,W,D)\n"
+        for name in ("NOPE", "W?"):
+            self.deck_refused("n.mad8", text, f"--as-drift: L has no element {name} (expected one "
+                              "of: D, W)",
+                              options=("--energy", "1e9", "--as-drift", "w", "--as-drift", name))
+        out = self.deck("n.mad8", text, "--energy", "1e9", "--as-drift", "w*")
+        self.assertEqual(lattice.total_length(out), 4.0)
+
     def test_bad_decks(self):
         for name, text, *words in (
                 ("a.mad8", "A: B, L=1\nB: A\nL: LINE=(A)\n", "a.mad8:1: A: takes over from itself",

@@ -87,7 +87,8 @@ int files_setup(void **state)
 
 int files_teardown(void **state)
 {
-    static const char *const names[] = {RUN, LATTICE, "captured", "again.yaml", "other.yaml"};
+    static const char *const names[] = {RUN,          LATTICE,      "captured",
+                                        "again.yaml", "other.yaml", "w.txt"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) unlink(names[i]);
     rmdir("a_directory");

@@ -280,18 +280,16 @@ static void profiles_and_modulation_arrive_and_are_written(void **state)
                 "1.0e-6)");
 }
 
-/* Names kept for later are not called unknown, each in one line. */
-static void reserved_keys_are_not_built_yet(void **state)
+static void keys_without_a_meaning_are_refused(void **state)
 {
     static const struct {
         const char *from, *to, *message;
     } row[] = {
-        {"device: cpu", "wakes: []", "25:1: wakes: is not built yet (leave it out)"},
         {"  seed: 7", "  resample: 7",
          "7:3: beam.resample: has no meaning without file (expected both or neither)"},
-        {"  history: single", "  plates_gap_m: 0.01",
-         "21:3: numerics.plates_gap_m: is not built yet (leave it out: the field is that "
-         "of free space)"},
+        {"  history: single", "  plates_gap_m: -0.01",
+         "21:17: numerics.plates_gap_m: '-0.01' is negative (expected the distance in m between "
+         "two conducting plates above and below, 0 for none, e.g. 10.0e-3)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i) {
@@ -777,7 +775,7 @@ int main(void)
         cmocka_unit_test(wrong_types_and_texts_are_refused),
         cmocka_unit_test(unknown_choices_and_numbers_out_of_range_are_refused),
         cmocka_unit_test(profiles_and_modulation_arrive_and_are_written),
-        cmocka_unit_test(reserved_keys_are_not_built_yet),
+        cmocka_unit_test(keys_without_a_meaning_are_refused),
         cmocka_unit_test(both_of_two_alternatives_are_refused),
         cmocka_unit_test(absurd_values_are_refused_by_place),
         cmocka_unit_test(one_cause_makes_one_line),

@@ -411,6 +411,23 @@ PALS:
         self.assertAlmostEqual(parts[9].begin, 3.8, 14)
         self.assertAlmostEqual(parts[9].length, 10 * np.arcsin(0.05), 14)
 
+    def test_elements_defined_in_a_line_can_be_named_again(self):
+        text = self.TEXT.replace("          - end: {kind: Marker}\n", """\
+          - half:
+              kind: BeamLine
+              line:
+                - b3: {inherit: b1, length: 0.3}
+          - c
+          - b3
+          - s: {kind: Sextupole, length: 0.2, MagneticMultipoleP: {Kn2: 15.0}}
+          - s: {length: 0.1}
+""")
+        parts = lattice.elements(plain_yaml.parse(text))[9:]
+        self.assertEqual([one.name for one in parts], ["c", "b3", "c", "b3", "s", "s"])
+        self.assertEqual([one.length for one in parts[4:]], [0.2, 0.1])
+        self.assertEqual(parts[2].length, parts[0].length)
+        self.assertAlmostEqual(parts[3].curvature, 0.05 / 0.3, 14)
+
     def test_orbit_of_a_lattice(self):
         """A dog-leg is parallel again; projection is the inverse of a point beside the orbit."""
         parts = lattice.elements(plain_yaml.parse(self.TEXT))[:4]

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -47,6 +48,16 @@ class Evaluate(unittest.TestCase):
         whole = arcwake.evaluate({**CASE, "beam": {**CASE["beam"], "charge_C": 2e-9}},
                                  neighbour=False)
         self.assertEqual(whole, run.summary)
+
+    def test_warnings_of_the_case_are_warnings(self):
+        for options in ({}, {"certify": True}):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                EVALUATE({"numerics.grid": [24, 16], "beam.particles": 1000}, **options)
+            self.assertEqual({one.category for one in seen}, {arcwake.ArcwakeWarning})
+            self.assertEqual({one.filename for one in seen}, {__file__})
+            said = [str(one.message) for one in seen]
+            self.assertEqual(len([line for line in said if "per sigma_s" in line]), 1, said)
 
     def test_an_element_of_the_lattice_is_a_parameter(self):
         plain = EVALUATE({}, neighbour=False)

@@ -141,6 +141,25 @@ class Run(unittest.TestCase):
         with self.assertRaisesRegex(arcwake.ArcwakeError, "nothing for the picture 'slices'"):
             empty.plot("slices")
 
+    def test_an_input_that_cannot_be_read_is_no_empty_one(self):
+        path = SCRATCH / "run" / "resolved.yaml"
+        whole = path.read_bytes()
+        begin = whole.index(b"lattice:")
+        end = whole.index(b"beam:")
+        self.assertGreater(len(arcwake.Result(SCRATCH / "run").elements), 0)
+        try:
+            for damaged, words in ((b"", "has no lattice|cannot be shown"), (b"\xff\xfe", "decode"),
+                                   (whole[:begin + 100], "not drawn|cannot be shown"),
+                                   (whole[:begin] + whole[end:], "has no lattice")):
+                path.write_bytes(damaged)
+                for ask in (lambda found: found.elements, lambda found: found.mesh(3.0),
+                            lambda found: found.beam):
+                    with self.assertRaisesRegex(arcwake.ArcwakeError,
+                                                f"resolved.yaml: .*({words})"):
+                        ask(arcwake.Result(SCRATCH / "run"))
+        finally:
+            path.write_bytes(whole)
+
     def test_a_directory_without_a_run(self):
         with self.assertRaisesRegex(arcwake.ArcwakeError, "no monitor.csv"):
             arcwake.Result(SCRATCH / "nothing")

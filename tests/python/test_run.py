@@ -18,7 +18,8 @@ import unittest
 import warnings
 from pathlib import Path
 
-from case import LATTICE, SCRATCH, arcwake, case, full, np, same
+from case import LATTICE, SCRATCH, arcwake, case, full, np, same  # puts the package in the path
+from arcwake._document import changed
 
 SLOW = {"numerics.step_m": 0.005}  # 1201 steps: seconds, in which a run can be stopped
 
@@ -64,6 +65,13 @@ class Inputs(unittest.TestCase):
         finally:
             os.chdir(before)
         self.assertTrue(same(relative.monitor, self.reference.monitor))
+
+    def test_tables_of_wakes_of_a_dict_begin_at_the_working_directory(self):
+        wakes = [{"file": "wake.txt", "kind": "taylor"}]
+        source, settings = changed({"wakes": wakes}, {"wakes": wakes})
+        for document in source, settings:
+            self.assertEqual(document["wakes"][0]["file"], os.path.abspath("wake.txt"))
+        self.assertEqual(wakes[0]["file"], "wake.txt")
 
     def test_the_lattice_may_be_in_the_dict(self):
         bend = {"kind": "SBend", "length": 5.0, "BendP": {"g_ref": np.float64(1 / 25.13)}}
@@ -131,6 +139,8 @@ class Errors(unittest.TestCase):
         self.refused("nothing.yaml: No such file", SCRATCH / "nothing.yaml")
         self.refused("cannot be written as YAML", {**case("object"), "title": object()})
         self.refused("no checkpoint", case("fresh"), restart=True)
+        with self.assertRaisesRegex(ValueError, "directory: is empty"):
+            arcwake.run(case("none"), directory="")
         (SCRATCH / "broken.yaml").write_text("a: [1, 2\nb: {", encoding="utf-8")
         self.assertRegex(str(self.refused("broken.yaml", SCRATCH / "broken.yaml")), r":\d+:\d+: ")
 

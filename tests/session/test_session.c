@@ -90,7 +90,7 @@ static void a_run_step_by_step(void **state)
     assert_int_equal(aw_session_kick(s, &beam), 0);
     beam.x[3] += 1e-9;
     assert_int_equal(aw_session_kick(s, &beam), 1);
-    says(s, "E beam: particle 4 has another place or charge");
+    says(s, "E beam: particle 4 has another x");
     assert_int_equal(aw_session_step(s), 0);
     assert_string_equal(aw_session_messages(s), "");
     assert_non_null(strstr(aw_session_resolved(s), "charge_C: "));

@@ -175,6 +175,10 @@ class Beams(unittest.TestCase):
         np.testing.assert_allclose(sim.monitor["energy_change_mean_eV"] - kicked,
                                    other.monitor["energy_change_mean_eV"] - free, rtol=1e-3)
 
+    def test_threads_that_no_int_has_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "threads: 4294967297"):
+            small(threads=2**32 + 1)
+
     def test_only_momenta_can_change_later(self):
         sim = advance(small(), 1)
         same = bits(sim)
@@ -190,12 +194,16 @@ class Beams(unittest.TestCase):
                 getattr(beam, name)[7] = value
             return change
 
-        refused("particle 8 has another place or charge", put("x", 1e-3))
-        refused("particle 8 has another place or charge", put("weight", 1e-15))
+        for name, value in (("x", 1e-3), ("y", 1e-3), ("py", 1.0), ("z", 1e-3), ("t", 0.0),
+                            ("weight", 1e-15), ("id", 7)):
+            refused(f"particle 8 has another {name} \\(", put(name, value))
         refused("momentum of particle 8 is nan", put("px", np.nan))
         refused("particle 8 has pz = -1 eV/c", put("pz", -1.0))
         with self.assertRaisesRegex(arcwake.ArcwakeError, "1999 particles"):
             sim.beam = {name: value[1:] for name, value in vars(sim.beam).items() if name != "S"}
+        self.assertEqual(bits(sim), same)
+        beam = sim.beam  # what is not given is as it is
+        sim.beam = {name: getattr(beam, name) for name in ("x", "px", "z", "pz", "weight")}
         self.assertEqual(bits(sim), same)
         rigid = advance(arcwake.Simulation(CASE, set={**SMALL, "motion": "rigid"}), 1)
         with self.assertRaisesRegex(arcwake.ArcwakeError, "no effect in rigid motion"):

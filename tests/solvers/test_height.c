@@ -8,7 +8,7 @@
 
 #define TOLERANCE 1e-4
 
-enum { EVERY = 53 };
+enum { EVERY = 53, FEW = 97 };
 
 /* Compare the results with a reference, and the rates with the tolerance of their own scale. */
 static void check_errors(const aw_problem *problem, const double *got)
@@ -64,11 +64,46 @@ static void the_emulated_gpu_agrees(void **state)
     check("projection", "emulated", 50e-6, 0.1);
 }
 
+/* Images of a bunch with a height between plates 2 mm apart, behind an entrance. */
+static void images_agree(void **state)
+{
+    static const char *const how[][2] = {{"two-phase", "cpu"}, {"two-phase", "emulated"}};
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        const aw_device_params on = {.inner_density = 1.0};
+        bench_params params = bench_lcls();
+        aw_device device;
+        aw_report report;
+        bench b;
+        params.quiet = 1;
+        params.height2 = 1e-10;
+        params.gap = 2e-3;
+        bench_open(&b, &params);
+        bench_run(&b, 0.2);
+        double *got = bench_array(b.points * AW_RESULTS);
+        double *want = bench_array(b.points * AW_RESULTS);
+        assert_ok(aw_device_open(how[i][1], &on, &device));
+        aw_problem problem = bench_problem(&b, TOLERANCE, FEW);
+        assert_ok(bench_solve(how[i][0], &device, &problem, got, &report));
+        aw_device_close(&device);
+        device = bench_device(NULL, 0, 2.0);
+        problem.tolerance = 0.01 * TOLERANCE;
+        assert_ok(bench_solve("adaptive", &device, &problem, want, &report));
+        assert_close(bench_distance(got, want, problem.points, AW_PHI), 0.0, 0.0, TOLERANCE);
+        assert_close(bench_distance(got, want, problem.points, AW_PSI), 0.0, 0.0, TOLERANCE);
+        aw_device_close(&device);
+        aw_free(got);
+        aw_free(want);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strategies_agree),
         cmocka_unit_test(the_emulated_gpu_agrees),
+        cmocka_unit_test(images_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

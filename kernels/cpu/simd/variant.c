@@ -173,8 +173,7 @@ static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, doub
 {
     aw_circles circles = *beam->circles;
     aw_retarded f = *beam->f;
-    const double d = hypot(p->z - f.z, p->x - f.x), reach = hypot(f.half_s, f.half_x);
-    aw_circles_see(&f, d - reach, d + reach, &circles);
+    aw_circles_see_from(&f, p->z, p->x, &circles);
     const int n = aw_circles_count(&circles);
     for (unsigned k = 0; k < AW_RESULTS; ++k) f_in[k] = f.nt ? 0.0 : (double)NAN;
     work->nodes++;

@@ -31,10 +31,7 @@ AW_GPU_CALL void aw_gpu_nodes_begin(const aw_history_view *h, const aw_field_poi
 {
     s->f[warp] = aw_retarded_at(h, s->r[warp]);
     s->circles[warp] = aw_circles_at(&s->f[warp]);
-    const aw_retarded *f = &s->f[warp];
-    const double dz = p->z - f->z, dx = p->x - f->x, d = sqrt(dz * dz + dx * dx);
-    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
-    aw_circles_see(f, d - reach, d + reach, &s->circles[warp]);
+    aw_circles_see_from(&s->f[warp], p->z, p->x, &s->circles[warp]);
     s->work[warp].nodes++;
     for (unsigned k = 0; k < AW_RESULTS; ++k) s->f_in[warp][k] = s->f[warp].nt ? 0.0 : (double)NAN;
 }

@@ -284,9 +284,10 @@ def steady_forces(s, line_charge, kappa):
 
 def energy_change(monitor):
     """Change of the mean energy since the start, along S [eV]: by the self-field, less what
-    incoherent radiation took."""
+    incoherent radiation and wakes took."""
     return (np.nan_to_num(monitor["energy_change_mean_eV"])
-            - np.nan_to_num(monitor.get("isr_loss_mean_eV", 0.0)))
+            - np.nan_to_num(monitor.get("isr_loss_mean_eV", 0.0))
+            - np.nan_to_num(monitor.get("wake_loss_mean_eV", 0.0)))
 
 
 def normalised(monitor, gamma):

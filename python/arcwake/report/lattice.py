@@ -38,7 +38,17 @@ class _Reader:
                 self.entries[name] = body
                 if isinstance(body, dict) and body.get("kind") == "Lattice":
                     self.last = name
+        for body in list(self.entries.values()):
+            self.name_inner(body)
         self.elements, self.place, self.momentum = [], 0.0, 0.0
+
+    def name_inner(self, body):
+        """Elements defined in a line can be named elsewhere; those of `facility` come first."""
+        for item in body.get("line") or () if isinstance(body, dict) else ():
+            for name, inner in item.items() if isinstance(item, dict) else ():
+                if isinstance(inner, dict) and ("kind" in inner or "inherit" in inner):
+                    self.entries.setdefault(name, inner)
+                    self.name_inner(inner)
 
     def spec(self, body, depth=0):
         """Parameters with those of `inherit` below them."""

@@ -142,6 +142,9 @@ def bunch_rows(run):
         for name, column in (("mean", "isr_loss_mean_eV"), ("rms about the mean", "isr_rms_eV")):
             rows.append((f"Loss by incoherent radiation, {name}", "",
                          in_words(float(monitor[column][-1]), "eV"), ""))
+    if np.isfinite(monitor.get("wake_loss_mean_eV", [math.nan])[-1]):
+        rows.append(("Loss by wakes, mean", "",
+                     in_words(float(monitor["wake_loss_mean_eV"][-1]), "eV"), ""))
     return rows
 
 

@@ -50,8 +50,11 @@ def read(row, source, line=None, first=None, last=None, energy=None, plane="x", 
     elements = deck.expand(name)
     start, end = _ends(elements, name, first, last)
     optics = _optics(deck, row.language, elements, options, start, end)
+    names = [element.name for element in elements]
     if row.language is bmad.Bmad:
         _superimposed(deck, row.language, elements[start:end], options)
+        names += [definition.name for definition, _ in bmad.superimposed(deck)]
+    _drifts(names, name, as_drift)
     energy = _energy(deck, energy, optics[:start])
     chosen = [optic for optic in optics[start:end] if optic is not None]
     if energy is not None:
@@ -91,6 +94,14 @@ def _ends(elements, line, first, last):
         raise ConvertError(f"--to: {last} comes before {first} in {line}" if first and last else
                            f"{line} has no element")
     return start, end
+
+
+def _drifts(names, line, patterns):
+    """A name that --as-drift has for nothing is a misspelt one."""
+    for pattern in patterns:
+        if not fnmatch.filter(names, pattern.upper()):
+            raise ConvertError(f"--as-drift: {line} has no element {pattern} (expected one of: "
+                               f"{some(dict.fromkeys(names))})")
 
 
 def _optics(deck, language, elements, options, start, end):
