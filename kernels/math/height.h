@@ -32,8 +32,8 @@
 
 /** Circles over which the inner integral at one r' is summed. For a thin sheet without plates there
  *  is one, of radius r' and weight 1. Between plates a gap g apart, images of the bunch lie at the
- *  heights Y = n g, n = 1, 2, .. and on the other side, with the charge (-1)^n of the bunch's, times
- *  a taper at n = N that makes the alternating sum converge faster than any power of N. Of them
+ *  heights Y = n g, n = 1, 2, .. and on the other side, with the charge (-1)^n of the bunch's and a
+ *  taper at n = N that makes the alternating sum converge faster than any power of N. Of them
  *  only those in a window of n are circles here (aw_circles_see): at other n the circle about
  *  any of the points misses the beam. */
 typedef struct aw_circles {
@@ -199,7 +199,7 @@ AW_FN aw_retarded aw_circle_of(const aw_retarded *f, const aw_circles *circles, 
     return one;
 }
 
-/** Whether a point, from which the beam's nearest and furthest parts are so far away, sees images. */
+/** Whether a point sees images, with the beam's nearest and furthest parts so far away. */
 AW_FN int aw_images_seen(const aw_retarded *f, double near, double far)
 {
     aw_circles c = {.rms = sqrt(f->height2)};

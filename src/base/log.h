@@ -21,8 +21,8 @@ static inline aw_status aw_error_status(aw_status status) { return status; }
 /** Print "arcwake: warning: ...". */
 void aw_warn(const char *format, ...) AW_PRINTF(1, 2);
 
-/** Replace control characters by '?', in place: what a file or a name contains cannot break the line
- *  of a message. */
+/** Replace control characters by '?', in place: what a file or a name contains cannot break the
+ *  line of a message. */
 void aw_one_line(char *text);
 
 /** Print a line of information on stdout (aw_log_quiet). */

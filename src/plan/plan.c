@@ -150,9 +150,9 @@ done:
  * few enough to be neglected. */
 #define AW_PLATES_REACH 3.0
 
-/* Images of the bunch between plates, at most AW_IMAGES_MOST + 1: twice as many as are seen from inside a bend that they are in
- * themselves, which are those up to the height d^2/(12^(1/2) R) at the distance d behind its
- * entrance. Sums over them may not be tapered earlier. */
+/* Images of the bunch between plates, at most AW_IMAGES_MOST + 1: twice as many as are seen from
+ * inside a bend that they are in themselves, which are those up to the height d^2/(12^(1/2) R) at
+ * the distance d behind its entrance. Sums over them may not be tapered earlier. */
 static int images_between(const aw_config *config)
 {
     const aw_lattice *lattice = config->lattice;
