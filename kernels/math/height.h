@@ -186,8 +186,8 @@ AW_FN double aw_circle_growth(const aw_circles *c, int i) { return i < c->n ? c-
 AW_FN double aw_circle_radius(const aw_retarded *f, const aw_circles *c, int i)
 {
     if (i < c->n) return c->radius[i];
-    const int each = aw_image_circles(c), k = i - c->n;
-    const double Y = (c->first + k / each) * c->gap + (k % each ? c->rms : -c->rms);
+    const int each = aw_image_circles(c), k = i - c->n, image = c->first + k / each;
+    const double Y = image * c->gap + (k % each ? c->rms : -c->rms);
     return sqrt(fmax(f->delay - Y, 0.0) * (f->delay + Y));
 }
 

@@ -279,7 +279,8 @@ static aw_status plates_of(aw_validation *v, double gap)
     AW_TRY(aw_case_to(sim, 3.0));
     AW_TRY(aw_simulation_solve(sim));
     for (int i = 0; i < ON_AXIS; ++i) {
-        const double s = (i - ON_AXIS / 2) * 0.5 * known.sigma_s;
+        const int step = i - ON_AXIS / 2;
+        const double s = 0.5 * step * known.sigma_s;
         const aw_circle_place place = {.R = AW_LCLS_RADIUS, .s = s};
         ours[i] = aw_simulation_at(sim, sim->field.forces.Fs, s, 0.0);
         exact[i] = aw_images_solid(&known, &place, gap).F_s;
