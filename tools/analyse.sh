@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What a compiler does not see: the unit tests under the address and undefined-behaviour sanitizers
-# (build/debug), clang-tidy with the limits of CONTRIBUTING.md over the program (build/lint), and a
-# minute of arbitrary bytes as input files under libFuzzer (build/fuzz).
+# (build/debug), clang-tidy with the limits of CONTRIBUTING.md over the program (build/lint), and
+# half a minute of arbitrary bytes as input files under libFuzzer (build/fuzz).
 #
 #   tools/analyse.sh [--all]    --all: every unit test, clang-tidy over the tests too, and ten
 #                               minutes of libFuzzer
@@ -15,8 +15,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/setup.sh
 
 all=${1-}
-slow='cuda|backwards|simulation_(force_error|schedule)|solvers_(devices|forecast|refusals|tuning)'
-slow+='|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
+slow='cuda|backwards|simulation_(force_error|schedule)|solvers_(devices|forecast|height|refusals)'
+slow+='|solvers_tuning|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
 
 aw_setup_clang() {
     command -v clang >/dev/null && command -v clang-tidy >/dev/null && return 0
@@ -57,7 +57,7 @@ has_fuzzer() {
 # that reached new code are kept in build/fuzz/reached for the next time. A short run draws the same
 # inputs each time, so that it speaks of the last change; a long one (seed 0) draws others.
 fuzz() {
-    local seconds=60 seed=1
+    local seconds=30 seed=1
     [[ $all != --all ]] || seconds=600 seed=0
     cmake --preset fuzz >/dev/null
     cmake --build --preset fuzz --parallel "$(nproc)"
