@@ -177,14 +177,6 @@ static aw_sampling sampling_of(const step *s, size_t stride)
                          .cuts = zone[AW_NEAR].cuts};
 }
 
-/* Whether this step takes its points from one stratum, and a doubtful one of one zone, by turns: an
- * adaptive integration takes several times as long where the bunch has a height. The strata of the
- * steps before stand in for the other one (estimate_error). */
-static int takes_turns(const step *s)
-{
-    return !s->full_sample && s->problem->history->slice[0].height2 > 0.0;
-}
-
 /* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
  * has just had a pass; set the cost limit from its evaluations. */
 static aw_status extend_sample(step *s, int spread)
@@ -197,13 +189,11 @@ static aw_status extend_sample(step *s, int spread)
     int stratum[MAX];
     for (; s->spread_points < spread; ++s->spread_points)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            if (takes_turns(s) && (k == AW_CORE) != (p->steps % 2 == 0)) continue;
             stratum[n] = k;
             point[n++] = aw_sample_draw(&p->sample, problem, k);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
         if (s->pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
-        if (takes_turns(s) && !s->repeated && (i == AW_NEAR) != (p->steps % 4 < 2)) continue;
         stratum[n] = AW_DOUBTFUL;
         point[n++] = doubtful_point(&p->zone[i], problem->points);
     }
