@@ -101,7 +101,7 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_po
     const aw_retarded f = aw_retarded_at(h, r);
     const double dz = p->z - f.z, dx = p->x - f.x, d = hypot(dz, dx);
     aw_view_geometry sight = {.lead = r - d,
-                              .last = r - d - aw_circles_lag(&f),
+                              .last = r - d - aw_circles_lag(&f) - aw_images_lag(h, r),
                               .reach = hypot(f.half_s, f.half_x),
                               .extent = fmin(f.half_s, f.half_x),
                               .across = fmax(f.half_s, f.half_x),
@@ -128,7 +128,7 @@ double aw_images_sweep(const aw_history_view *h, const aw_view_geometry *sight, 
 double aw_images_lag(const aw_history_view *h, double r)
 {
     const double Y = h->gap * h->images;
-    return r - sqrt(fmax(r - Y, 0.0) * (r + Y));
+    return r - aw_source_radius(r, Y);
 }
 
 double aw_next_edge(const aw_history_view *h, double r)
@@ -217,7 +217,7 @@ aw_status aw_partition_make(aw_partition *partition, const aw_history_view *hist
      * centre's circle leads by `half` more than it needs to. */
     while (r < history->r_cut) {
         const aw_view_geometry sight = aw_view_geometry_at(history, centre, r);
-        if (sight.last - aw_images_lag(history, r) > sight.reach + half) break;
+        if (sight.last > sight.reach + half) break;
         double next = next_break(history, centre, r, cell, half);
         if (!isfinite(next) || !(next > r))
             AW_TRY(aw_error(AW_ERR_NONFINITE, "the partition of r' fails at %g m", r));
@@ -237,7 +237,7 @@ done:
 static int has_left(const aw_box *box, const aw_field_point *p)
 {
     const double Y = box->gap * box->images;
-    const double least = fmin(box->least, sqrt(fmax(box->r - Y, 0.0) * (box->r + Y)));
+    const double least = fmin(box->least, aw_source_radius(box->r, Y));
     return least - hypot(p->z - box->z, p->x - box->x) > hypot(box->half_s, box->half_x);
 }
 
@@ -257,7 +257,7 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     for (int i = 0; i < 16; ++i) { /* 1e-5 of a step suffices: the moments vanish there */
         double middle = 0.5 * (a + b);
         const aw_view_geometry sight = aw_view_geometry_at(history, p, middle);
-        if (sight.last - aw_images_lag(history, middle) > sight.reach)
+        if (sight.last > sight.reach)
             b = middle;
         else
             a = middle;

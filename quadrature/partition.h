@@ -22,7 +22,7 @@ typedef struct aw_box {
 /** The beam at one r' as seen from a point. */
 typedef struct aw_view_geometry {
     double lead;   /* lead of the largest circle over the beam's centre, r' - |p - centre| [m] */
-    double last;   /* lead of the smallest [m] */
+    double last;   /* lead of the smallest, those of images included [m] */
     double reach;  /* half diagonal of the beam's box [m] */
     double extent; /* half extent of the box along the line of sight [m] */
     double across; /* half extent of the box across the line of sight [m] */

@@ -80,6 +80,7 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
     double near = HUGE_VAL, far = 0.0;
     for (size_t i = 0; i < c->tiles; ++i) aw_tile_distances(&f, &workspace->tile[i], &near, &far);
     aw_circles_see(&f, near, far, &circles);
+    for (size_t i = 0; i < c->tiles; ++i) memset(workspace->f[i][k], 0, sizeof workspace->f[i][k]);
     for (int i = 0; i < aw_circles_count(&circles); ++i) {
         const cluster_circle at = {&f, &circles, i, k};
         add_circle(cpu, c, &at, workspace, work);

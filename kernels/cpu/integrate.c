@@ -122,13 +122,12 @@ static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int
     for (int c = 0; c < aw_circles_count(&circles); ++c) {
         const aw_retarded f = aw_circle_of(&nodes->f[b], &circles, c);
         const aw_retarded_beam beam = {.history = h, .f = &f, .lines = &nodes->lines[b]};
-        double one[AW_RESULTS][AW_TILE] = {{0.0}};
+        double one[AW_RESULTS][AW_TILE];
         aw_tile_place place;
         aw_tile_at(h, &f, tile, &place);
-        if (place.arcs.n > 0 || f.nt == 0) { /* without a history f_in is NaN */
-            cpu->variant->tile(&beam, &options, tile, &place, one, work);
-            met = 1;
-        }
+        if (place.arcs.n == 0 && f.nt > 0) continue; /* without a history f_in is NaN */
+        cpu->variant->tile(&beam, &options, tile, &place, one, work);
+        if (!met++) memset(f_in, 0, AW_RESULTS * sizeof *f_in);
         aw_tile_circle_add(&circles, c, (const double(*)[AW_TILE])one, f_in);
     }
     return met;

@@ -356,13 +356,8 @@ static int choose_directions(const making *m, entry *raw)
 /* Choose the window of images for all points within the corners. */
 static void see_corners(const aw_retarded *f, const aw_field_point corner[4], aw_circles *circles)
 {
-    const double reach = hypot(f->half_s, f->half_x);
     double near = HUGE_VAL, far = 0.0;
-    for (int i = 0; i < 4; ++i) {
-        const double d = hypot(corner[i].z - f->z, corner[i].x - f->x);
-        near = fmin(near, d - reach);
-        far = fmax(far, d + reach);
-    }
+    for (int i = 0; i < 4; ++i) aw_distances_from(f, corner[i].z, corner[i].x, &near, &far);
     aw_circles_see(f, near, far, circles);
 }
 

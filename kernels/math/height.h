@@ -85,12 +85,14 @@ AW_FN const double *aw_height_legendre(void)
     return rule;
 }
 
+/** Radius of the circle of the sources at the height Y that have the delay D; 0: there is none. */
+AW_FN double aw_source_radius(double D, double Y) { return sqrt(fmax(D - Y, 0.0) * (D + Y)); }
+
 /* A circle of sources at the height Y, with the rate of its weight: the normal density has
  * dP/d(variance) = P (Y^2/variance - 1)/(2 variance). */
 AW_FN void aw_circle_put(const aw_retarded *f, double Y, double weight, aw_circles *c)
 {
-    const double D = f->delay;
-    c->radius[c->n] = sqrt(fmax(D - Y, 0.0) * (D + Y));
+    c->radius[c->n] = aw_source_radius(f->delay, Y);
     c->weight[c->n] = weight;
     c->growth[c->n++] = weight * 0.5 * (Y * Y / f->height2 - 1.0) * f->dheight2 / f->height2;
 }
@@ -139,13 +141,32 @@ AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circ
     c->first = c->images = 0;
     if (!(f->gap > 0.0)) return;
     near = fmax(near, 0.0);
-    const double low = sqrt(fmax(D - far, 0.0) * (D + far)) - c->rms;
-    const double high = sqrt(fmax(D - near, 0.0) * (D + near)) + c->rms;
+    const double low = aw_source_radius(D, far) - c->rms; /* its inverse is the same function */
+    const double high = aw_source_radius(D, near) + c->rms;
     const int first = (int)ceil(fmax(low / f->gap, 1.0)),
               last = (int)fmin(floor(high / f->gap), f->images);
     if (last < first || !(D > near)) return;
     c->first = first;
     c->images = last - first + 1;
+}
+
+/** Extend near .. far to the distances from the point (z, x) to the beam's nearest and furthest
+ *  parts [m]. */
+AW_FN void aw_distances_from(const aw_retarded *f, double z, double x, double *near, double *far)
+{
+    const double dz = z - f->z, dx = x - f->x, d = sqrt(dz * dz + dx * dx);
+    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
+    *near = fmin(*near, d - reach);
+    *far = fmax(*far, d + reach);
+}
+
+/** Choose the window of images for one point. */
+AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circles *c)
+{
+    double near = HUGE_VAL, far = 0.0;
+    if (!(f->gap > 0.0)) return; /* aw_circles_at has left no window */
+    aw_distances_from(f, z, x, &near, &far);
+    aw_circles_see(f, near, far, c);
 }
 
 /* The sum over images is tapered about this part of N, over a width of this part: images from N on
@@ -156,15 +177,6 @@ AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circ
 /* N, at least, and at most. */
 #define AW_IMAGES_LEAST 24
 #define AW_IMAGES_MOST 400
-
-/** The same for one point. */
-AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circles *c)
-{
-    if (!(f->gap > 0.0)) return; /* aw_circles_at has left no window */
-    const double dz = z - f->z, dx = x - f->x, d = sqrt(dz * dz + dx * dx);
-    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
-    aw_circles_see(f, d - reach, d + reach, c);
-}
 
 /** Number of all circles. */
 AW_FN int aw_circles_count(const aw_circles *c) { return c->n + c->images * aw_image_circles(c); }
@@ -178,8 +190,8 @@ AW_FN double aw_circle_weight(const aw_circles *c, int i)
     return (image % 2 ? -taper : taper) / each; /* 1/2 of erfc, and two images */
 }
 
-/** Rate of the weight of circle i [1/m]; the rms height of an image changes little by any slower
- *  force than the image itself. */
+/** Rate of the weight of circle i [1/m]. That of images is neglected: their distance is the gap,
+ *  which does not change. */
 AW_FN double aw_circle_growth(const aw_circles *c, int i) { return i < c->n ? c->growth[i] : 0.0; }
 
 /** Radius of circle i [m]. */
@@ -188,7 +200,7 @@ AW_FN double aw_circle_radius(const aw_retarded *f, const aw_circles *c, int i)
     if (i < c->n) return c->radius[i];
     const int each = aw_image_circles(c), k = i - c->n, image = c->first + k / each;
     const double Y = image * c->gap + (k % each ? c->rms : -c->rms);
-    return sqrt(fmax(f->delay - Y, 0.0) * (f->delay + Y));
+    return aw_source_radius(f->delay, Y);
 }
 
 /** The retarded time with the radius of circle i. */

@@ -83,7 +83,7 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     /* Between plates some image's circle may meet the beam wherever a point is. */
     const double box = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
     if (aw_images_seen(f, nearest - box, furthest + box)) {
-        p->beam = along + fmax(along, along + 0.5 * across * across / (nearest - along)) + lag;
+        p->beam = 2.0 * along + 0.5 * across * across / (nearest - along) + lag;
         p->from = fmin(f->radius - furthest - lag, -along);
         p->to = fmax(f->radius - nearest, p->beam - along);
     }

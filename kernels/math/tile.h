@@ -164,16 +164,14 @@ AW_FN int aw_tile_line_up(const aw_retarded *f, const aw_tile_place *place, doub
     return 1;
 }
 
-/** Add the integrals over circle c, for some lanes of a tile, to the mean (aw_circle_add); the
- *  first circle sets it. */
+/** Add the integrals over circle c, for some lanes of a tile, to the mean (aw_circle_add). */
 AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes lanes,
                                     const double one[AW_RESULTS][AW_TILE],
                                     double f_in[AW_RESULTS][AW_TILE])
 {
     const double weight = aw_circle_weight(circles, c), growth = aw_circle_growth(circles, c);
     for (unsigned k = 0; k < AW_RESULTS; ++k)
-        for (int l = lanes.first; l < lanes.end; ++l)
-            f_in[k][l] = (c > 0 ? f_in[k][l] : 0.0) + weight * one[k][l];
+        for (int l = lanes.first; l < lanes.end; ++l) f_in[k][l] += weight * one[k][l];
     if (growth == 0.0) return;
     for (unsigned k = 0; k < AW_PSI; ++k)
         for (int l = lanes.first; l < lanes.end; ++l)
@@ -184,13 +182,8 @@ AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes l
  *  parts [m]. */
 AW_FN void aw_tile_distances(const aw_retarded *f, const aw_tile *tile, double *near, double *far)
 {
-    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
     if (!(f->gap > 0.0)) return; /* nobody asks */
-    for (int l = 0; l < AW_TILE; ++l) {
-        const double dz = tile->z[l] - f->z, dx = tile->x[l] - f->x, d = sqrt(dz * dz + dx * dx);
-        *near = fmin(*near, d - reach);
-        *far = fmax(*far, d + reach);
-    }
+    for (int l = 0; l < AW_TILE; ++l) aw_distances_from(f, tile->z[l], tile->x[l], near, far);
 }
 
 /** The same for all lanes. */

@@ -171,11 +171,12 @@ static aw_status check_plates(const aw_config *config, const aw_plan *plan)
 {
     const char *const key = "numerics.plates_gap_m";
     const double gap = config->plates_gap;
-    double S = 0.0, rms = sqrt(aw_vertical_size2(config->lattice, &config->beam, 0.0));
+    double S = 0.0, rms;
     if (!(gap > 0.0)) return AW_OK;
     if (config->line)
         return aw_config_error(config, AW_ERR_INPUT, key,
                                "has no part in forces: line (expected 0, or forces: full)");
+    rms = sqrt(aw_vertical_size2(config->lattice, &config->beam, 0.0));
     for (size_t i = 0; i < config->lattice->n; ++i) {
         S += config->lattice->element[i].length;
         rms = fmax(rms, sqrt(aw_vertical_size2(config->lattice, &config->beam, S)));
