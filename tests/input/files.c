@@ -205,3 +205,21 @@ void refused_set(const char *set, const char *message)
     assert_int_equal(aw_status_exit(status), 2);
     assert_null(config);
 }
+
+aw_config *read_text(const char *text)
+{
+    aw_config *config = NULL;
+    write_good();
+    file_write(RUN, text, strlen(text));
+    const aw_status status = read_run(NULL, 0, &config);
+    if (status) print_error("%s", messages());
+    assert_ok(status);
+    return config;
+}
+
+aw_config *read_silently(const char *text)
+{
+    aw_config *config = read_text(text);
+    assert_string_equal(messages(), "");
+    return config;
+}

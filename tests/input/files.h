@@ -50,4 +50,10 @@ void assert_message(const char *line);
 /* Number of lines in the messages. */
 int message_count(void);
 
+/* Read a text as the run file beside the good lattice; a refusal fails the test. */
+aw_config *read_text(const char *text);
+
+/* The same; so does any message. */
+aw_config *read_silently(const char *text);
+
 #endif

@@ -14,17 +14,6 @@
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 
-static aw_config *read_text(const char *text)
-{
-    aw_config *config = NULL;
-    write_good();
-    file_write(RUN, text, strlen(text));
-    aw_status status = read_run(NULL, 0, &config);
-    if (status) print_error("%s", messages());
-    assert_ok(status);
-    return config;
-}
-
 static void every_key_arrives(void **state)
 {
     (void)state;

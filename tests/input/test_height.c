@@ -7,16 +7,6 @@
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 
-static aw_config *read_text(const char *text)
-{
-    aw_config *config = NULL;
-    write_good();
-    file_write(RUN, text, strlen(text));
-    assert_ok(read_run(NULL, 0, &config));
-    assert_string_equal(messages(), "");
-    return config;
-}
-
 /* The height is constant, or follows from an emittance and Twiss parameters; 0 is none. */
 static void the_height_has_one_source(void **state)
 {
@@ -62,15 +52,17 @@ static void the_height_has_one_source(void **state)
 static void a_sheet_and_a_height_are_read(void **state)
 {
     (void)state;
-    aw_config *c = read_text(good_run);
+    aw_config *c = read_silently(good_run);
     assert_true(c->beam.sigma_y == 0.0 && c->beam.emittance_y == 0.0);
     aw_config_free(c);
-    c = read_text(replaced(good_run, "  seed: 7",
-                           "  sigma_y_m: 3e-5\n  emittance_y_m: 0\n  beta_y_m: 3\n  alpha_y: 1"));
+    c = read_silently(
+        replaced(good_run, "  seed: 7",
+                 "  sigma_y_m: 3e-5\n  emittance_y_m: 0\n  beta_y_m: 3\n  alpha_y: 1"));
     assert_true(c->beam.sigma_y == 3e-5 && c->beam.emittance_y == 0.0 && c->beam.beta_y == 0.0);
     aw_config_free(c);
-    c = read_text(replaced(good_run, "  seed: 7",
-                           "  sigma_y_m: 0\n  emittance_y_m: 1e-10\n  beta_y_m: 3\n  alpha_y: 1"));
+    c = read_silently(
+        replaced(good_run, "  seed: 7",
+                 "  sigma_y_m: 0\n  emittance_y_m: 1e-10\n  beta_y_m: 3\n  alpha_y: 1"));
     assert_true(c->beam.sigma_y == 0.0 && c->beam.emittance_y == 1e-10);
     assert_true(c->beam.beta_y == 3.0 && c->beam.alpha_y == 1.0);
     aw_config_free(c);

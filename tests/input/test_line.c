@@ -8,20 +8,10 @@
 #include "tests/assert_close.h"
 #include "tests/input/files.h"
 
-static aw_config *read_text(const char *text)
-{
-    aw_config *config = NULL;
-    write_good();
-    file_write(RUN, text, strlen(text));
-    assert_ok(read_run(NULL, 0, &config));
-    assert_string_equal(messages(), "");
-    return config;
-}
-
 static void the_line_model_is_read_and_written_and_refused_elsewhere(void **state)
 {
     (void)state;
-    aw_config *c = read_text(good_run);
+    aw_config *c = read_silently(good_run);
     char *text = aw_config_text(c);
     assert_int_equal(c->line, 0);
     assert_non_null(text);
@@ -29,11 +19,11 @@ static void the_line_model_is_read_and_written_and_refused_elsewhere(void **stat
     assert_null(strstr(text, "model:")); /* or the text would be refused */
     free(text);
     aw_config_free(c);
-    c = read_text(replaced(good_run, "device: cpu", "forces: line"));
+    c = read_silently(replaced(good_run, "device: cpu", "forces: line"));
     assert_int_equal(c->line, 1);
     assert_int_equal(c->line_model, 0);
     aw_config_free(c);
-    c = read_text(replaced(good_run, "device: cpu", "forces: line\nline: {model: steady}"));
+    c = read_silently(replaced(good_run, "device: cpu", "forces: line\nline: {model: steady}"));
     assert_int_equal(c->line_model, 1);
     text = aw_config_text(c);
     assert_non_null(text);
@@ -58,7 +48,7 @@ static void accuracy_tells_what_is_given(void **state)
     const char *set[] = {"numerics.tolerance=1e-4"};
     aw_config *config = NULL;
     (void)state;
-    config = read_text(replaced(good_run, "device: cpu", "device: cpu\naccuracy: 0.02"));
+    config = read_silently(replaced(good_run, "device: cpu", "device: cpu\naccuracy: 0.02"));
     assert_close(config->accuracy, 0.02, 0.0, 0.0);
     assert_int_equal(config->given,
                      AW_GIVEN_GRID | AW_GIVEN_STEP | AW_GIVEN_PARTICLES | AW_GIVEN_TOLERANCE);
@@ -101,7 +91,7 @@ static void radiation_is_off_mean_or_full(void **state)
                 "run.yaml:7:8: beam.isr: has no meaning with motion: rigid, which keeps all "
                 "energies (expected off)");
     assert_int_equal(message_count(), 1);
-    c = read_text(good_run);
+    c = read_silently(good_run);
     assert_int_equal(c->isr, AW_ISR_OFF);
     aw_config_free(c);
     assert_ok(read_run(full, 2, &c));
