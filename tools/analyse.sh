@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/setup.sh
 
 all=${1-}
-slow='cuda|backwards|simulation_(force_error|schedule)|solvers_(devices|forecast|height|refusals)'
+slow='adapters_kick|cuda|backwards|simulation_(force_error|schedule)|solvers_(devices|forecast|height|refusals)'
 slow+='|solvers_tuning|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
 
 aw_setup_clang() {

@@ -158,7 +158,7 @@ static void a_tolerance_that_was_missed_is_told_again(void **state)
     aw_options options = aw_default_options();
     char message[512];
     double F[2][2], s, x = 0.0;
-    options.grid[0] = options.grid[1] = 16;
+    options.grid[0] = options.grid[1] = 8;
     options.tolerance = 1e-12;
     options.solver = "adaptive";
     aw_field *field = made(&options);
