@@ -11,12 +11,14 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place" || exit 1
 ARCWAKE_TUNING=none
+AW_PYTHON=/bin/false # no report
 OMP_WAIT_POLICY=passive # ranks share cores here
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_mpi_yield_when_idle=1
-export ARCWAKE_TUNING OMP_WAIT_POLICY OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export ARCWAKE_TUNING AW_PYTHON OMP_WAIT_POLICY OMPI_ALLOW_RUN_AS_ROOT
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
 bad=0
 

@@ -35,7 +35,8 @@ def run(device):
                "--solver", "two-phase", "-o", device, "--threads", "1"]
     for setting in settings:
         command += ["--set", setting]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=DIRECTORY, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=DIRECTORY, check=False,
+                          env={**os.environ, "AW_PYTHON": "/bin/false"})  # no report
     if done.returncode != 0:
         raise AssertionError(f"run on {device}: exit {done.returncode}: {done.stderr}")
     found = {}
