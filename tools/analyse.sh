@@ -15,8 +15,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/setup.sh
 
 all=${1-}
-slow='adapters_kick|cuda|backwards|simulation_(force_error|schedule)|solvers_(devices|forecast|height|refusals)'
-slow+='|solvers_tuning|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
+slow='adapters_kick|cuda|backwards|simulation_(force_error|schedule)'
+slow+='|solvers_(devices|forecast|height|refusals|tuning)'
+slow+='|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
 
 aw_setup_clang() {
     command -v clang >/dev/null && command -v clang-tidy >/dev/null && return 0
