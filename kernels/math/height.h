@@ -144,7 +144,7 @@ AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circ
     const double low = aw_source_radius(D, far) - c->rms; /* its inverse is the same function */
     const double high = aw_source_radius(D, near) + c->rms;
     const int first = (int)ceil(fmax(low / f->gap, 1.0)),
-              last = (int)fmin(floor(high / f->gap), f->images);
+              last = (int)fmin(floor(high / f->gap), (double)f->images);
     if (last < first || !(D > near)) return;
     c->first = first;
     c->images = last - first + 1;

@@ -74,6 +74,9 @@ void aw_summary_plan(const aw_config *config, const aw_plan *plan)
         aw_info("radiation    incoherent, %s",
                 config->isr == AW_ISR_FULL ? "with fluctuations" : "its mean alone");
     print_wakes(config);
+    if (config->plates_gap > 0.0)
+        aw_info("plates       %.4g mm apart, along all of the lattice and before it",
+                1e3 * config->plates_gap);
     if (!config->line) aw_info("upstream     cut at r' = %.4g m", plan->upstream_cut);
     aw_info("memory       history %.1f MiB of %.0f allowed, in all about %.0f MiB",
             mib(plan->history_bytes), config->history_MiB,

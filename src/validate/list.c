@@ -15,6 +15,7 @@
     CASE(height_lw3d)      \
     CASE(height_modulated) \
     CASE(plates)           \
+    CASE(plates_entrance)  \
     CASE(grid_order)       \
     CASE(lone_particle)    \
     CASE(mse)              \

@@ -47,6 +47,10 @@ if grep -q '^\*' table; then complain "not fully compressed, but: $(cat table)";
 warns 1 'of the bunch in b3'
 warns 0 'of the bunch in b4'
 cp table expected
+if grep -q '^plates' stdout; then complain "plates that nobody asked for: $(cat stdout)"; fi
+inspect 0 "$inputs/zeuthen_chicane.yaml" --set numerics.plates_gap_m=0.0125
+grep -q '^plates  *12.5 mm apart' stdout || complain "the plates are missing: $(cat stdout)"
+cp expected table
 if awk '{ if (length($0) > 110) exit 1 }' table; then :; else complain "too wide: $(cat table)"; fi
 
 # The sizes at the ends of bends within 1 % of a run without self-force (quiet, 4000 particles:
