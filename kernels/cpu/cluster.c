@@ -46,7 +46,8 @@ static void add_circle(const aw_cpu_state *cpu, const aw_cluster *c, const clust
     const aw_retarded f = aw_circle_of(at->node, at->circles, at->circle);
     aw_interpolated_lines lines = {.n = 0};
     const aw_retarded_beam beam = {.history = &cpu->history, .f = &f, .lines = &lines};
-    const aw_tile_options options = {.density = cpu->density,
+    const aw_tile_options options = {.density =
+                                         aw_circle_density(at->circles, at->circle, cpu->density),
                                      .single = cache->single,
                                      .rates = aw_tile_rated(at->k, c->fine),
                                      .batch = cpu->tuning.cluster_batch};

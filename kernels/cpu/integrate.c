@@ -112,10 +112,8 @@ static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int
     const aw_common_node *q = nodes->node[b];
     aw_circles circles = nodes->circles[b];
     double near = HUGE_VAL, far = 0.0;
-    const aw_tile_options options = {.density = q->density * cpu->density,
-                                     .single = 1,
-                                     .rates = q->rate != 0.0,
-                                     .batch = cpu->tuning.cluster_batch};
+    aw_tile_options options = {
+        .single = 1, .rates = q->rate != 0.0, .batch = cpu->tuning.cluster_batch};
     int met = 0;
     aw_tile_distances(&nodes->f[b], tile, &near, &far);
     aw_circles_see(&nodes->f[b], near, far, &circles);
@@ -126,6 +124,7 @@ static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int
         aw_tile_place place;
         aw_tile_at(h, &f, tile, &place);
         if (place.arcs.n == 0 && f.nt > 0) continue; /* without a history f_in is NaN */
+        options.density = aw_circle_density(&circles, c, q->density * cpu->density);
         cpu->variant->tile(&beam, &options, tile, &place, one, work);
         if (!met++) memset(f_in, 0, AW_RESULTS * sizeof *f_in);
         aw_tile_circle_add(&circles, c, (const double(*)[AW_TILE])one, f_in);

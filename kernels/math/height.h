@@ -211,6 +211,25 @@ AW_FN aw_retarded aw_circle_of(const aw_retarded *f, const aw_circles *circles, 
     return one;
 }
 
+/* Largest weights of circles with a quarter, and a half, of the nodes in angle of a sheet. */
+#define AW_QUARTER_WEIGHT 0.25
+#define AW_HALF_WEIGHT 0.5
+
+/** Density of nodes in angle on circle i (aw_arc_nodes), if that of a sheet is `density`. What a
+ *  circle misses counts as its weight, and circles miss different things: light ones have a quarter
+ *  or a half of the nodes, always a whole number per cell and at least one. A rule for tiles that
+ *  has less than a sheet's own density relies on many radii to make up for it, and circles are
+ *  more of them: it has half as many nodes on each. Images are left as they are. */
+AW_FN double aw_circle_density(const aw_circles *c, int i, double density)
+{
+    if (c->n == 1 || i >= c->n) return density;
+    if (density < 1.0) return 0.5 * density;
+    const double w = c->weight[i];
+    const double part = w <= AW_QUARTER_WEIGHT ? 0.25 : w <= AW_HALF_WEIGHT ? 0.5 : 1.0;
+    const double nodes = density * part;
+    return nodes <= 0.25 ? 0.25 : nodes <= 0.5 ? 0.5 : ceil(nodes);
+}
+
 /** Whether a point sees images, with the beam's nearest and furthest parts so far away. */
 AW_FN int aw_images_seen(const aw_retarded *f, double near, double far)
 {

@@ -158,6 +158,29 @@ static void few_circles_do_at_a_distance(void **state)
     }
 }
 
+/* A sheet keeps its nodes in angle. A circle never has more than a sheet would, at least one per
+ * cell, and heavier ones not fewer; a rule that relies on many radii has half as many. */
+static void light_circles_have_fewer_nodes(void **state)
+{
+    const aw_circles sheet = {.n = 1, .weight = {1.0}};
+    const aw_circles c = {.n = 4, .weight = {0.1, 0.3, 0.6, 1.0}};
+    (void)state;
+    for (int whole = 1; whole <= 8; ++whole) {
+        const double density = whole;
+        double before = 0.25; /* one node per cell */
+        assert_true(aw_circle_density(&sheet, 0, density) == density);
+        for (int i = 0; i < c.n; ++i) {
+            const double nodes = aw_circle_density(&c, i, density);
+            assert_true(nodes >= before && nodes <= density);
+            assert_true(nodes == 0.25 || nodes == 0.5 || nodes == ceil(nodes));
+            before = nodes;
+        }
+        assert_true(before == density && aw_circle_density(&c, 4, density) == density);
+    }
+    assert_true(aw_circle_density(&sheet, 0, 0.2) == 0.2);
+    assert_true(aw_circle_density(&c, 0, 0.2) == 0.1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +189,7 @@ int main(void)
         cmocka_unit_test(circles_have_the_moments_of_the_density),
         cmocka_unit_test(far_rules_have_all_their_moments),
         cmocka_unit_test(few_circles_do_at_a_distance),
+        cmocka_unit_test(light_circles_have_fewer_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,7 @@ static void inner_at(const aw_retarded_beam *beam, const aw_field_point *p, doub
     for (int c = 0; f.nt > 0 && c < n; ++c) {
         double one[AW_RESULTS] = {0.0};
         f.radius = aw_circle_radius(beam->f, &circles, c);
-        circle_at(beam, &f, p, density, one, work);
+        circle_at(beam, &f, p, aw_circle_density(&circles, c, density), one, work);
         aw_circle_add(&circles, c, one, f_in);
     }
 }

@@ -52,7 +52,7 @@ AW_GPU_CALL void aw_gpu_nodes_place(const aw_history_view *h, const aw_field_poi
         aw_gpu_read(f, t, &s->reading[warp][t]);
     }
     for (int i = 0; i < arcs.n; ++i) {
-        aw_arc_nodes(f, &arcs, i, density, &arc);
+        aw_arc_nodes(f, &arcs, i, aw_circle_density(&s->circles[warp], circle, density), &arc);
         s->arc[warp][i] = arc;
         s->work[warp].evaluations += (uint64_t)arc.n;
         s->work[warp].rated += (uint64_t)arc.n;

@@ -24,6 +24,7 @@ typedef struct aw_gpu_tiles {
     /* scratch: */
     aw_retarded f[AW_GPU_WARPS];
     aw_circles circles[AW_GPU_WARPS];
+    double on_circle[AW_GPU_WARPS];                /* density on the present one */
     int most;                                      /* largest number of circles of a radius */
     double one[AW_GPU_WARPS][AW_RESULTS][AW_TILE]; /* of a circle */
     aw_tile_place place[AW_GPU_WARPS];
@@ -51,6 +52,7 @@ AW_GPU_CALL void aw_gpu_tiles_place(const aw_history_view *h, int circle, aw_gpu
 {
     aw_retarded *f = &s->f[warp];
     s->rounds[warp] = 0;
+    s->on_circle[warp] = aw_circle_density(&s->circles[warp], circle, s->density[warp]);
     if (f->nt == 0 || circle >= aw_circles_count(&s->circles[warp])) return;
     f->radius = aw_circle_radius(f, &s->circles[warp], circle);
     aw_tile_at(h, f, &s->tile, &s->place[warp]);
@@ -64,7 +66,7 @@ AW_GPU_CALL void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, i
     const int which = round % aw_gpu_rounds(f), i = round / aw_gpu_rounds(f);
     aw_gpu_read(f, which, &s->reading[warp]);
     const aw_arc_slice slice = aw_arc_slice_of(h, f->slice[which]);
-    aw_tile_arc_of(f, &s->place[warp], i, s->density[warp], &slice, &s->arc[warp]);
+    aw_tile_arc_of(f, &s->place[warp], i, s->on_circle[warp], &slice, &s->arc[warp]);
     if (s->reading[warp].slices == 0) s->arc[warp].n = 0;
     if (which > 0) return;
     const uint64_t done = (uint64_t)s->arc[warp].n * (uint64_t)s->tile.n;
