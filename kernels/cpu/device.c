@@ -154,5 +154,6 @@ const aw_device_ops aw_cpu_ops = {
     .evaluate = aw_cpu_evaluate,
     .integrate = aw_cpu_integrate,
     .convolve = aw_cpu_convolve,
+    .form_factor = aw_cpu_form_factor,
     .wait = cpu_wait,
 };

@@ -160,6 +160,9 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
                       aw_cpu_workspace *workspace, aw_cpu_table *t);
 void aw_cpu_table_free(aw_cpu_table *t);
 
+/** kernels/device/device.h, `form_factor`. */
+aw_status aw_cpu_form_factor(void *state, const aw_form_call *call);
+
 void aw_cpu_cluster_workspace_free(aw_cpu_cluster_workspace *workspace);
 
 #endif

@@ -130,6 +130,11 @@ static aw_status manycore_convolve(void *state, const aw_common_rule *common)
     return aw_cpu_ops.convolve(((manycore *)state)->cpu, common);
 }
 
+static aw_status manycore_form_factor(void *state, const aw_form_call *call)
+{
+    return aw_cpu_ops.form_factor(((manycore *)state)->cpu, call);
+}
+
 static aw_status manycore_wait(void *state) { return aw_cpu_ops.wait(((manycore *)state)->cpu); }
 
 const aw_device_ops aw_manycore_ops = {
@@ -147,5 +152,6 @@ const aw_device_ops aw_manycore_ops = {
     .evaluate = manycore_evaluate,
     .integrate = manycore_integrate,
     .convolve = manycore_convolve,
+    .form_factor = manycore_form_factor,
     .wait = manycore_wait,
 };

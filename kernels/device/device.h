@@ -5,6 +5,7 @@
 #define AW_KERNELS_DEVICE_DEVICE_H
 #include <stddef.h>
 
+#include "kernels/device/form_factor.h"
 #include "kernels/device/particle_ops.h"
 #include "kernels/device/peak.h"
 #include "kernels/device/tuning.h"
@@ -200,6 +201,11 @@ typedef struct aw_device_ops {
      *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
     aw_status (*cuhre_cut)(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
                            aw_cuhre_queue *queue, size_t n);
+
+    /** Add the particles' terms to the sums of a form factor. It needs no upload, and the work is
+     *  done on return. May be NULL.
+     *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_BACKEND */
+    aw_status (*form_factor)(void *state, const aw_form_call *call);
 
     /** Wait for all earlier calls. @return the first of their errors, or AW_OK */
     aw_status (*wait)(void *state);

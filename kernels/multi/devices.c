@@ -54,6 +54,13 @@ static int convolver(const aw_multi *multi)
     return i;
 }
 
+int aw_multi_working(const aw_multi *multi)
+{
+    double all = count_working(multi);
+    aw_comm_sum(&all, 1);
+    return (int)all;
+}
+
 static void drop(aw_multi *multi, aw_multi_member *m, aw_status status)
 {
     m->status = status;
@@ -350,6 +357,7 @@ static const aw_device_ops multi_ops = {
     .integrate = aw_multi_integrate,
     .convolve = aw_multi_convolve,
     .convolves = multi_convolves,
+    .form_factor = aw_multi_form_factor,
     .wait = aw_multi_wait,
     .alone = multi_alone,
 };

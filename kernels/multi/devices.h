@@ -40,6 +40,10 @@ aw_status aw_multi_open(const aw_named_device *named, int n, aw_device *out);
 /** Memory for the sums of several devices at `points` points [bytes]. */
 size_t aw_multi_bytes(int devices, size_t points);
 
+/** Sums of a form factor that a device keeps at a time on this rank: 1, or one for each bin of
+ *  several devices. */
+size_t aw_multi_form_copies(const aw_device *device);
+
 /** Work of device i of several since the last aw_multi_records_clear. */
 aw_device_record aw_multi_record(const aw_device *device, int i);
 void aw_multi_records_clear(aw_device *device);

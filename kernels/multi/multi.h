@@ -17,6 +17,7 @@ enum {
     AW_WORK_INTEGRATE,
     AW_WORK_EVALUATE,
     AW_WORK_WHOLE,
+    AW_WORK_FORM,
     AW_WORK_KINDS
 };
 
@@ -105,6 +106,9 @@ typedef struct aw_bin_list {
 /** Number of bins into which a list should be cut for `devices` devices. */
 size_t aw_multi_bin_count(int devices);
 
+/** Number of working devices of all ranks; collective. */
+int aw_multi_working(const aw_multi *multi);
+
 /** Grow the arrays of bins; the sums, to n sums at all points. @return AW_OK, AW_ERR_NOMEM */
 aw_status aw_multi_grow_bins(aw_multi *multi, size_t bins);
 aw_status aw_multi_grow_sums(aw_multi *multi, size_t n);
@@ -131,6 +135,7 @@ aw_status aw_multi_refine(void *state, aw_region *region, aw_job *job, size_t jo
 aw_status aw_multi_integrate(void *state, aw_common_rule *rule, const aw_scales *scales,
                              aw_work *work);
 aw_status aw_multi_convolve(void *state, const aw_common_rule *rule);
+aw_status aw_multi_form_factor(void *state, const aw_form_call *call);
 aw_status aw_multi_wait(void *state);
 aw_status aw_multi_evaluate(void *state, const aw_cluster_call *whole, aw_work *work);
 

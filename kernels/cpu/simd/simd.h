@@ -3,6 +3,7 @@
 #ifndef AW_KERNELS_CPU_SIMD_SIMD_H
 #define AW_KERNELS_CPU_SIMD_SIMD_H
 #include "kernels/math/convolution.h"
+#include "kernels/math/form_factor.h"
 #include "kernels/math/height.h"
 #include "kernels/math/interpolated_cells.h"
 #include "kernels/math/projection.h"
@@ -68,6 +69,22 @@ typedef struct aw_lattice_sums {
     double value[AW_LATTICE_WIDTH], once[AW_LATTICE_WIDTH], twice[AW_LATTICE_WIDTH];
 } aw_lattice_sums;
 
+/* Form factors as products of factors (kernels/cpu/form_factor.c): waves of a panel, whose cosines
+ * and sines are the columns of a tile, and waves and rows of a tile. */
+enum { AW_FORM_PANEL = 32, AW_FORM_COLUMNS = 2 * AW_FORM_PANEL, AW_FORM_WAVES = 3 };
+enum { AW_FORM_ROWS = 2 * AW_FORM_WAVES };
+
+/** Waves of a panel, component by component. */
+typedef struct aw_form_panel {
+    double hi[3][AW_FORM_PANEL], lo[3][AW_FORM_PANEL];
+} aw_form_panel;
+
+/** At most AW_FORM_BLOCK particles; everything is borrowed. */
+typedef struct aw_form_points {
+    const double *at[3], *weight; /* positions [m], weights; [n] each */
+    int n;
+} aw_form_points;
+
 /** One variant. */
 typedef struct aw_variant {
     const char *name;
@@ -109,6 +126,20 @@ typedef struct aw_variant {
     /** Interpolation on a lattice, which has at least AW_LATTICE_NODES nodes either way. */
     void (*lattice_sum)(const aw_lattice_values *lattice, const aw_lattice_turn *turn,
                         aw_lattice_sums *out);
+    /** Form factors, [1]: in single precision. Factors and terms are float or double; sums are
+     *  double. The sum of weight exp(i phase) of one wave, real and imaginary part: added to. */
+    void (*form_sum[2])(const aw_wave *wave, const aw_form_points *points, double sum[2]);
+    /** Two rows of a tile: weight times cosine and sine of a wave at each particle,
+     *  [2][AW_FORM_BLOCK]. */
+    void (*form_row[2])(const aw_wave *wave, const aw_form_points *points, void *row);
+    /** Columns of a tile: cosines and sines of a panel's waves at particles `first` to `end` - 1,
+     *  [AW_FORM_BLOCK][AW_FORM_COLUMNS]. */
+    void (*form_columns[2])(const aw_form_panel *panel, const aw_form_points *points, int first,
+                            int end, void *column);
+    /** The products of rows and columns, summed over n particles: added to
+     *  sum[AW_FORM_ROWS][AW_FORM_COLUMNS].
+     *  @param[in] row  [AW_FORM_ROWS][AW_FORM_BLOCK] */
+    void (*form_tile[2])(const void *row, const void *column, int n, double *sum);
 } aw_variant;
 
 /** Variant by name ("scalar", "baseline", "avx2", "avx512"); NULL or "": the fastest here.

@@ -9,10 +9,13 @@ enum { AW_BATCH = 16 };
 
 #if defined __AVX512F__
 #define AW_VECTOR_BYTES 64
+#define AW_FORM_ACROSS 4 /* 24 sums, of 32 registers */
 #elif defined __AVX2__
 #define AW_VECTOR_BYTES 32
+#define AW_FORM_ACROSS 2 /* 12 sums, of 16 registers */
 #else
 #define AW_VECTOR_BYTES 16
+#define AW_FORM_ACROSS 2
 #endif
 
 /* Coordinates and weights of a batch of nodes. */
@@ -104,6 +107,7 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
 #define AW_LETTER d
 #define AW_ROUND 0x1.8p52
 #include "kernels/cpu/simd/tile.h"
+#include "kernels/cpu/simd/form_factor.h"
 #undef AW_REAL
 #undef AW_LETTER
 #undef AW_ROUND
@@ -111,6 +115,7 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
 #define AW_LETTER f
 #define AW_ROUND 0x1.8p23F
 #include "kernels/cpu/simd/tile.h"
+#include "kernels/cpu/simd/form_factor.h"
 
 static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8])
@@ -271,4 +276,9 @@ const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
                                                     .look_up = aw_look_up,
                                                     .interpolate_lines = interpolate_lines,
                                                     .spectral_sum = aw_spectral_sum_run,
-                                                    .lattice_sum = aw_lattice_sum_run};
+                                                    .lattice_sum = aw_lattice_sum_run,
+                                                    .form_sum = {aw_form_sum_d, aw_form_sum_f},
+                                                    .form_row = {aw_form_row_d, aw_form_row_f},
+                                                    .form_columns = {aw_form_columns_d,
+                                                                     aw_form_columns_f},
+                                                    .form_tile = {aw_form_tile_d, aw_form_tile_f}};
