@@ -64,16 +64,21 @@ AW_FN aw_phase aw_wave_phase_d(const double hi[3], const double lo[3], double x,
 
 /** Cosine and sine of a phase. Polynomials through the Chebyshev nodes in the square of the rest:
  *  errors 5e-9 and 8e-10 (single), 5e-18 and 5e-19 (double). */
-#define AW_FORM_TURN(name, real, SINE, COSINE)                               \
-    AW_FN void name(aw_phase phase, real *c, real *s)                        \
-    {                                                                        \
-        const real f = (real)phase.rest, t = f * f;                          \
-        const real sine = f * (SINE);                                        \
-        const real cosine = (real)1 + t * (COSINE);                          \
-        const int q = (int)phase.quarters;                                   \
-        const real a = q & 1 ? sine : cosine, b = q & 1 ? cosine : sine;     \
-        *c = (q + 1) & 2 ? -a : a;                                           \
-        *s = q & 2 ? -b : b;                                                 \
+#define AW_FORM_TURN(name, real, bits, SINE, COSINE)                     \
+    AW_FN void name(aw_phase phase, real *c, real *s)                    \
+    {                                                                    \
+        const real f = (real)phase.rest, t = f * f;                      \
+        const real sine = f * (SINE);                                    \
+        const real cosine = (real)1 + t * (COSINE);                      \
+        const bits q = (bits)phase.quarters;                             \
+        const real a = q & 1 ? sine : cosine, b = q & 1 ? cosine : sine; \
+        bits x, y; /* the second bit of q (+ 1) is the sign */           \
+        memcpy(&x, &a, sizeof x);                                        \
+        memcpy(&y, &b, sizeof y);                                        \
+        x ^= (q + 1) >> 1 << (8 * sizeof(bits) - 1);                     \
+        y ^= q >> 1 << (8 * sizeof(bits) - 1);                           \
+        memcpy(c, &x, sizeof x);                                         \
+        memcpy(s, &y, sizeof y);                                         \
     }
 
 #define AW_FORM_SINE_F \
@@ -94,8 +99,8 @@ AW_FN aw_phase aw_wave_phase_d(const double hi[3], const double lo[3], double x,
                   t * (0.00091926027454684461873 +                                 \
                        t * (-0.000025202039028029176105 +                          \
                             t * (4.7106784055052271063e-7 + t * -6.3293963449674235121e-9)))))
-AW_FORM_TURN(aw_phase_turn_f, float, AW_FORM_SINE_F, AW_FORM_COSINE_F)
-AW_FORM_TURN(aw_phase_turn_d, double, AW_FORM_SINE_D, AW_FORM_COSINE_D)
+AW_FORM_TURN(aw_phase_turn_f, float, uint32_t, AW_FORM_SINE_F, AW_FORM_COSINE_F)
+AW_FORM_TURN(aw_phase_turn_d, double, uint64_t, AW_FORM_SINE_D, AW_FORM_COSINE_D)
 #undef AW_FORM_TURN
 
 #endif

@@ -76,6 +76,7 @@ static aw_status run_command(int argc, char **argv)
         return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
                                     "measurements of one process (run them without mpirun)");
     if (b.cuhre) return aw_bench_cuhre(b.cuhre, b.device, b.threads, b.json);
+    if (b.form_factor) return aw_bench_form_factor(&b);
     if (b.kernel) return aw_bench_kernel(&b);
     aw_tuning_load(&b.tuning);
     if (b.step) return aw_bench_step(&b);
@@ -115,7 +116,12 @@ static const char help[] =
     "which times the particle side (--repeat 60).\n"
     "arcwake bench --cuhre[=N] [--device D] [--threads N] [--json FILE]\n"
     "Integrates Genz's test functions, N (24) of each family in 2 to 8 dimensions, and counts the\n"
-    "results within the tolerance, those that miss it silently, and those that report it.\n";
+    "results within the tolerance, those that miss it silently, and those that report it.\n"
+    "arcwake bench --form-factor[=N] [--particles N] [--memory MIB] [--device D] [--threads N]\n"
+    "              [--repeat N] [--json FILE]\n"
+    "Times the form factor of a bunch (1e6 particles) at N (100000) wave vectors on a line, in a\n"
+    "plane and in a volume, and at a hundredth of them as a list: time of a term on one core, and\n"
+    "its part of the peak. --memory: of the line alone, within that budget.\n";
 
 const aw_command aw_bench_command = {
     .name = "bench",

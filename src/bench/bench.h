@@ -40,6 +40,8 @@ typedef struct aw_bench {
     int sets;             /* 1: time every subset of the devices */
     int step, hold;       /* --step: whole steps; --hold: potentials of the first step only */
     long cuhre;           /* --cuhre: instances of each family and dimension; 0: not given */
+    long form_factor;     /* --form-factor: waves of a lattice; 0: not given */
+    long memory;          /* --memory: budget of the form factor [MiB]; 0: not given */
     aw_forecast forecast; /* for the strategies that forecast */
 } aw_bench;
 
@@ -102,6 +104,10 @@ aw_status aw_bench_step(const aw_bench *bench);
  *  @param[in] json     path of the file; NULL: none
  *  @return AW_OK, AW_ERR_NONFINITE, AW_ERR_NOMEM, AW_ERR_IO, AW_ERR_BACKEND (messages). */
 aw_status aw_bench_cuhre(long instances, const char *name, int threads, const char *json);
+
+/** `bench --form-factor`: time form factors at lattices of one to three axes and at a list.
+ *  @return AW_OK, or as aw_form_factor, aw_device_open and aw_json_save (messages). */
+aw_status aw_bench_form_factor(const aw_bench *bench);
 
 AW_END_DECLS
 #endif

@@ -20,7 +20,9 @@ enum {
     HOLD,
     BEAM,
     SLOW,
-    SETS
+    SETS,
+    FORM_FACTOR,
+    MEMORY
 };
 
 static const struct option known[] = {
@@ -37,7 +39,8 @@ static const struct option known[] = {
     {"forecast", 1, NULL, FORECAST}, {"neighbours", 1, NULL, NEIGHBOURS},
     {"classes", 1, NULL, CLASSES},   {"conversion", 1, NULL, CONVERSION},
     {"merge", 1, NULL, MERGE},       {"least", 1, NULL, LEAST},
-    {"budget", 1, NULL, BUDGET},     {NULL, 0, NULL, 0}};
+    {"budget", 1, NULL, BUDGET},     {"form-factor", 2, NULL, FORM_FACTOR},
+    {"memory", 1, NULL, MEMORY},     {NULL, 0, NULL, 0}};
 
 static aw_status too_many(const char *option)
 {
@@ -160,6 +163,11 @@ static aw_status apply(aw_bench *b, int option, const char *value)
     case 'c':
         b->cuhre = 24;
         return value ? aw_option_number("--cuhre", value, 1, 1000000, &b->cuhre) : AW_OK;
+    case FORM_FACTOR:
+        b->form_factor = 100000;
+        return value ? aw_option_number("--form-factor", value, 1, 2000000000, &b->form_factor)
+                     : AW_OK;
+    case MEMORY: return aw_option_number("--memory", value, 8, 1048576, &b->memory);
     case 't': return positive("--tolerance", value, 1.0, &b->tolerance);
     case 'm': return choice("--sampling", value, samplings, &b->random);
     case 'T': return aw_option_threads(value, &b->threads);
@@ -197,7 +205,7 @@ static void fill_defaults(aw_bench *b)
 {
     const int tables = b->tables;
     fill_list(b->grid, &b->grids, b->step ? 128 : 64, b->step ? 0 : 128);
-    fill_list(b->particles, &b->counts, b->step ? 1000000 : 100000, tables ? 1000000 : 0);
+    fill_list(b->particles, &b->counts, b->step || b->form_factor ? 1000000 : 100000, tables ? 1000000 : 0);
     if (b->solvers == 0) fill_solvers(b);
     if (b->random < 0) b->random = tables;
     if (b->skip < 0) b->skip = tables ? 5 : 0;
@@ -227,12 +235,16 @@ aw_status aw_bench_options(int argc, char **argv, aw_bench *b)
     if (optind < argc)
         return aw_error(AW_ERR_ARG, "bench: '%s' is not an option (see: arcwake help bench)",
                         argv[optind]);
-    if (b->tables + b->kernel + b->step + (b->patterns != NULL) + (b->cuhre > 0) > 1)
-        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step and --cuhre are "
-                                    "separate measurements (give one of them)");
+    if (b->tables + b->kernel + b->step + (b->patterns != NULL) + (b->cuhre > 0) +
+            (b->form_factor > 0) >
+        1)
+        return aw_error(AW_ERR_ARG, "bench: --tables, --kernel, --patterns, --step, --cuhre and "
+                                    "--form-factor are separate measurements (give one of them)");
     if ((b->slow || b->sets) && !strchr(b->device, ','))
         return aw_error(AW_ERR_ARG, "--slow and --sets need several devices (give --device a list, "
                                     "such as cpu:0,cpu:1)");
+    if (b->memory && !b->form_factor)
+        return aw_error(AW_ERR_ARG, "bench: --memory belongs to --form-factor");
     if (b->hold && !b->step) return aw_error(AW_ERR_ARG, "bench: --hold belongs to --step");
     fill_defaults(b);
     if (b->skip + b->repeat > AW_BENCH_SOLVES)

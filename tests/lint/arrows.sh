@@ -50,7 +50,7 @@ BEGIN {
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/session"] = "src/tune " sees["src/tune"]
-    sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]
+    sees["src/bench"] = "src/form_factor validation predictor quadrature src/tune " sees["src/tune"]
     sees["src/validate"] = "validation src/certify src/tune " sees["src/tune"]
     sees["src/app"] = "src/bench src/validate validation src/certify src/tune " sees["src/tune"]
 }

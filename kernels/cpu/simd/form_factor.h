@@ -44,16 +44,13 @@ static void AW_FORM(aw_form_columns_)(const aw_form_panel *panel, const aw_form_
 {
     for (int j = first; j < end; ++j) {
         const double x = p->at[0][j], y = p->at[1][j], z = p->at[2][j];
-        AW_REAL *cosine = (AW_REAL *)column + (ptrdiff_t)j * AW_FORM_COLUMNS;
-        AW_REAL *sine = cosine + AW_FORM_PANEL;
-#pragma omp simd
+        AW_REAL *AW_RESTRICT cosine = (AW_REAL *)column + (ptrdiff_t)j * AW_FORM_COLUMNS;
+        AW_REAL *AW_RESTRICT sine = cosine + AW_FORM_PANEL;
+        /* Without a pragma, which would keep hi and lo in memory. */
         for (int l = 0; l < AW_FORM_PANEL; ++l) {
             const double hi[3] = {panel->hi[0][l], panel->hi[1][l], panel->hi[2][l]};
             const double lo[3] = {panel->lo[0][l], panel->lo[1][l], panel->lo[2][l]};
-            AW_REAL c, s;
-            AW_FORM(aw_phase_turn_)(AW_FORM(aw_wave_phase_)(hi, lo, x, y, z), &c, &s);
-            cosine[l] = c;
-            sine[l] = s;
+            AW_FORM(aw_phase_turn_)(AW_FORM(aw_wave_phase_)(hi, lo, x, y, z), &cosine[l], &sine[l]);
         }
     }
 }
