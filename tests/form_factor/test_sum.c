@@ -108,20 +108,84 @@ static void parts_agree_with_the_whole(void **state)
 static void sums_do_not_depend_on_threads(void **state)
 {
     const aw_waves w = {.n = {1, 30, 40}, .step = {{0}, {0.0, 3.0, 0.0}, {5.0, 0.0, 0.0}}};
-    double one[1200][2], three[1200][2];
-    aw_device other = {NULL, NULL}, first = device;
+    double F[2][1200][2];
     (void)state;
     for (int single = 0; single < 2; ++single) {
-        compute(&w, CLOUD, single, 0, one);
-        assert_ok(aw_device_open("cpu", &(aw_device_params){.threads = 3}, &other));
-        device = other;
-        compute(&w, CLOUD, single, 0, three);
-        device = first;
-        aw_device_close(&other);
+        for (int i = 0; i < 2; ++i) {
+            const aw_device first = device;
+            assert_ok(aw_device_open("cpu", &(aw_device_params){.threads = 1 + 2 * i}, &device));
+            compute(&w, CLOUD, single, 0, F[i]);
+            aw_device_close(&device);
+            device = first;
+        }
+        assert_memory_equal(F[0], F[1], sizeof F[0]);
     }
-    if (strcmp(first.ops->kind, "cpu") == 0 && aw_variant_find(NULL)) return;
-    (void)one;
-    (void)three;
+}
+
+/* Many particles, which the least budget divides: read one after the other from a short list. */
+static aw_status read_again(void *context, size_t first, size_t n, double *const at[3],
+                            double *charge)
+{
+    const cloud *c = context;
+    for (size_t j = 0; j < n; ++j) {
+        for (int i = 0; i < 3; ++i) at[i][j] = c->at[i][(first + j) % CLOUD];
+        charge[j] = c->charge[(first + j) % CLOUD];
+    }
+    return AW_OK;
+}
+
+static void parts_of_particles_agree_with_the_whole(void **state)
+{
+    enum { TIMES = 20, WAVES = 97 };
+    const aw_waves w = {.n = {1, 1, WAVES}, .step = {{0}, {0}, {0.5, 0.2, 0.1}}};
+    const aw_form_source many = {.n = TIMES * CLOUD, .read = read_again, .context = &all};
+    double F[WAVES][2], want[WAVES][2];
+    aw_form_bunch bunch;
+    (void)state;
+    const aw_form_sink sink = aw_form_sink_of(F);
+    compute(&w, CLOUD, 0, 0, want);
+    for (int single = 0; single < 2; ++single) {
+        assert_ok(aw_form_factor(&device, &many, &w,
+                                 &(aw_form_options){single, AW_FORM_MEMORY_LEAST}, &sink, &bunch));
+        for (int i = 0; i < WAVES; ++i)
+            for (int c = 0; c < 2; ++c)
+                assert_close(F[i][c], want[i][c], 0.0, single ? SINGLE : DOUBLE);
+    }
+    double squares = 0.0, charge = 0.0;
+    for (int j = 0; j < CLOUD; ++j) {
+        charge += all.charge[j];
+        squares += all.charge[j] * all.charge[j];
+    }
+    assert_close(bunch.charge, TIMES * charge, 1e-12, 0.0);
+    assert_close(bunch.floor, squares / charge / charge / TIMES, 1e-12, 0.0);
+}
+
+static void refusals(void **state)
+{
+    const aw_form_sink sink = aw_form_sink_of((double[4][2]){{0}});
+    const aw_form_options options = {.single = 1};
+    aw_form_source source = aw_form_source_of(&all.arrays, 0);
+    aw_waves w = {.n = {1, 1, 4}, .step = {{0}, {0}, {1.0}}};
+    aw_form_bunch bunch;
+    (void)state;
+    assert_status(aw_form_factor(&device, &source, &w, &options, &sink, &bunch), AW_ERR_ARG);
+    source = aw_form_source_of(&all.arrays, 9);
+    w.n[0] = 0;
+    assert_status(aw_form_factor(&device, &source, &w, &options, &sink, &bunch), AW_ERR_ARG);
+    w.n[0] = 1;
+    w.step[2][0] = NAN;
+    assert_status(aw_form_factor(&device, &source, &w, &options, &sink, &bunch), AW_ERR_ARG);
+    w.step[2][0] = 1e17; /* phases that no longer count quarter turns */
+    assert_status(aw_form_factor(&device, &source, &w, &options, &sink, &bunch), AW_ERR_ARG);
+    w.step[2][0] = 1.0;
+    const double kept = all.at[1][3];
+    all.at[1][3] = INFINITY;
+    assert_status(aw_form_factor(&device, &source, &w, &options, &sink, &bunch), AW_ERR_ARG);
+    all.at[1][3] = kept;
+    const double none[9] = {0.0};
+    const aw_form_arrays neutral = {.charge = none};
+    source = aw_form_source_of(&neutral, 9);
+    assert_status(aw_form_factor(&device, &source, &w, &options, &sink, &bunch), AW_ERR_ARG);
 }
 
 int main(int argc, char **argv)
@@ -134,6 +198,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_double_on_lattices),
         cmocka_unit_test(parts_agree_with_the_whole),
         cmocka_unit_test(sums_do_not_depend_on_threads),
+        cmocka_unit_test(parts_of_particles_agree_with_the_whole),
+        cmocka_unit_test(refusals),
     };
     int variant = 0;
     for (int i = 0; aw_variant_list(i); ++i) variant |= strcmp(aw_variant_list(i)->name, name) == 0;
