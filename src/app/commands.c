@@ -13,6 +13,7 @@
     COMMAND(bench)        \
     COMMAND(tune)         \
     COMMAND(devices)      \
+    COMMAND(form_factor)  \
     COMMAND(report)       \
     COMMAND(convert)      \
     COMMAND(help)

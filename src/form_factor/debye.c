@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/form_factor/debye.h"
 
+#include <gsl/gsl_integration.h>
 #include <math.h>
 
 #include "src/base/log.h"
@@ -142,24 +143,6 @@ done:
     return status;
 }
 
-/* Node i of Gauss's rule of so many nodes on -1 .. 1, by Newton's method. */
-static double gauss_node(int order, int i, double *weight)
-{
-    double x = cos(AW_PI * (i + 0.75) / (order + 0.5)), slope = 1.0;
-    for (int turn = 0; turn < 8; ++turn) {
-        double p = 1.0, before = 0.0;
-        for (int d = 0; d < order; ++d) {
-            const double next = ((2 * d + 1) * x * p - d * before) / (d + 1);
-            before = p;
-            p = next;
-        }
-        slope = order * (x * p - before) / (x * x - 1.0);
-        x -= p / slope;
-    }
-    *weight = 2.0 / ((1.0 - x * x) * slope * slope);
-    return x;
-}
-
 int aw_debye_order(const aw_debye_task *t)
 {
     const double far = t->radii.first + t->radii.step * (double)t->radii.n;
@@ -195,6 +178,7 @@ static aw_status add_direction(const aw_debye_task *t, const double to[3], doubl
 aw_status aw_debye_directions(const aw_debye_task *t, int order, double *mean)
 {
     double charge, squares, (*F)[2] = NULL;
+    gsl_integration_glfixed_table *gauss = NULL;
     aw_status status = AW_OK;
     AW_TRY(check(t, &charge, &squares));
     if (order < 1 || order > AW_DEBYE_ORDER)
@@ -203,11 +187,13 @@ aw_status aw_debye_directions(const aw_debye_task *t, int order, double *mean)
                         "%d directions from pole to pole (take smaller k, or the sum over pairs)",
                         (int)AW_DEBYE_ORDER);
     F = aw_alloc(t->radii.n, sizeof *F);
-    AW_TRY(F ? AW_OK : AW_ERR_NOMEM);
+    gauss = gsl_integration_glfixed_table_alloc((size_t)order);
+    AW_TRY(F && gauss ? AW_OK : AW_ERR_NOMEM);
     for (size_t i = 0; i < t->radii.n; ++i) mean[i] = 0.0;
     for (int i = 0; i < order; ++i) {
-        double weight;
-        const double z = gauss_node(order, i, &weight), across = sqrt(1.0 - z * z);
+        double z, weight;
+        gsl_integration_glfixed_point(-1.0, 1.0, (size_t)i, &z, &weight, gauss);
+        const double across = sqrt(1.0 - z * z);
         for (int m = 0; m < order; ++m) { /* |F|^2 is the same in the opposite direction */
             const double turn = AW_PI * (m + 0.5) / order;
             const double to[3] = {across * cos(turn), across * sin(turn), z};
@@ -215,6 +201,7 @@ aw_status aw_debye_directions(const aw_debye_task *t, int order, double *mean)
         }
     }
 done:
+    if (gauss) gsl_integration_glfixed_table_free(gauss);
     aw_free(F);
     return status;
 }

@@ -34,7 +34,7 @@ BEGIN {
     sees["pic/simd"] = "pic kernels/cpu/simd " device
     sees["pic"] = "pic/simd src/archive " device
     sees["src/solvers"] = "predictor quadrature src/archive " device
-    sees["src/form_factor"] = "kernels/multi " device
+    sees["src/form_factor"] = "src/beam pic src/io kernels/multi src/archive " device
     sees["src/io"] = "src/archive src/base"
     sees["src/yaml"] = "src/base"
     sees["src/beam"] = "pic src/io " device
@@ -52,7 +52,7 @@ BEGIN {
     sees["src/session"] = "src/tune " sees["src/tune"]
     sees["src/bench"] = "src/form_factor validation predictor quadrature src/tune " sees["src/tune"]
     sees["src/validate"] = "validation src/certify src/tune " sees["src/tune"]
-    sees["src/app"] = "src/bench src/validate validation src/certify src/tune " sees["src/tune"]
+    sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify src/tune " sees["src/tune"]
 }
 
 # The longest part of the path that is a folder of the architecture; else its first two words.
