@@ -85,7 +85,8 @@ static void workspace_free(aw_gpu_state *g, aw_gpu_workspace *w)
 {
     aw_gpu_array *const all[] = {&w->region, &w->work,    &w->job,   &w->leaves, &w->pool,
                                  &w->heap,   &w->tile,    &w->chunk, &w->result, &w->sums,
-                                 &w->worst,  &w->refused, &w->coarse};
+                                 &w->worst,  &w->refused, &w->coarse, &w->points, &w->waves,
+                                 &w->form};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_array_free(g, all[i]);
     aw_free(w->origin);
 }
@@ -192,7 +193,7 @@ static aw_status emulated_open(const aw_device_params *params, void **state)
     .sweep = aw_gpu_device_sweep, .refine = aw_gpu_device_refine,                   \
     .evaluate = aw_gpu_device_evaluate, .integrate = aw_gpu_device_integrate,       \
     .cuhre_apply = aw_gpu_device_cuhre_apply, .cuhre_cut = aw_gpu_device_cuhre_cut, \
-    .wait = gpu_wait, .peak = aw_gpu_device_peak
+    .form_factor = aw_gpu_device_form_factor, .wait = gpu_wait, .peak = aw_gpu_device_peak
 
 extern const aw_device_ops aw_cuda_ops, aw_emulated_ops;
 const aw_device_ops aw_cuda_ops = {.kind = "cuda",

@@ -28,6 +28,7 @@ typedef struct aw_gpu_workspace {
     aw_gpu_array region, work;                                      /* lists, and clusters */
     aw_gpu_array job, leaves, pool, heap;                           /* refinement */
     aw_gpu_array tile, chunk, result, sums, worst, refused, coarse; /* clusters */
+    aw_gpu_array points, waves, form;                               /* form factors */
     struct aw_gpu_origin *origin; /* [tiles]: the caller's tile of each tile of the batch */
     size_t origins;
     size_t first, n, chunks; /* the list or batch in progress, if n > 0 */
@@ -114,6 +115,7 @@ aw_status aw_gpu_device_cuhre_apply(void *state, const aw_cuhre_rule *rule, cons
                                     aw_cuhre_region *region, size_t n);
 aw_status aw_gpu_device_cuhre_cut(void *state, const aw_cuhre_rule *rule, const aw_genz *f,
                                   aw_cuhre_queue *queue, size_t n);
+aw_status aw_gpu_device_form_factor(void *state, const aw_form_call *call);
 aw_status aw_gpu_device_peak(void *state, aw_peak *out);
 
 AW_END_DECLS

@@ -22,6 +22,9 @@ AW_BEGIN_DECLS
     X(common_add, common)           \
     S(cuhre_apply, cuhre)           \
     S(cuhre_cut, cuhre)             \
+    S(form_pairs, form)             \
+    X(form_list, form)              \
+    X(form_add, form)               \
     X(narrow, narrow)               \
     S(particles_moments, particles) \
     S(particles_reach, particles)   \

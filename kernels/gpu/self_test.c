@@ -18,6 +18,7 @@ enum {
     JOBS = 3,
     NODES = 6
 };
+enum { PARTICLES = 700, OUTERS = 40, INNERS = 35 }; /* of the form factor */
 enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of the integral: boxes, cuts, dimensions */
 #define H AW_GPU_TEST_H
 #define CDT AW_GPU_TEST_CDT
@@ -44,6 +45,7 @@ typedef struct results {
     double common[POINTS][AW_RESULTS];
     aw_cuhre_region box[BOXES + CUTS];
     double integral;
+    double form[2][OUTERS * INNERS][4], listed[2][OUTERS][2]; /* in double, and in single */
     aw_gpu_test_beam beam;
 } results;
 
@@ -128,6 +130,52 @@ done:
     return status;
 }
 
+/* Form factors of particles on a line, at pairs of waves and at single ones. */
+static aw_status run_form(aw_gpu_state *g, results *f)
+{
+    double at[3][PARTICLES], weight[PARTICLES];
+    aw_wave outer[OUTERS], inner[INNERS];
+    aw_form_call call = {.at = {at[0], at[1], at[2]},
+                         .weight = weight,
+                         .particles = PARTICLES,
+                         .outer = outer,
+                         .inner = inner,
+                         .outers = OUTERS};
+    aw_status status = AW_OK;
+    for (int j = 0; j < PARTICLES; ++j) {
+        for (int c = 0; c < 3; ++c) at[c][j] = cos(0.7 * j + c);
+        weight[j] = 1.0 + 0.5 * sin(j);
+    }
+    for (int k = 0; k < OUTERS; ++k) outer[k] = (aw_wave){{10.0 * k, 3.0, -k}, {0.0}};
+    for (int k = 0; k < INNERS; ++k) inner[k] = (aw_wave){{0.1 * k, 0.2, 0.3}, {0.0}};
+    memset(f->form, 0, sizeof f->form);
+    memset(f->listed, 0, sizeof f->listed);
+    for (call.single = 0; call.single < 2; ++call.single) {
+        call.inners = INNERS;
+        call.sum = f->form[call.single][0];
+        AW_TRY(aw_gpu_device_form_factor(g, &call));
+        call.inners = 0;
+        call.sum = f->listed[call.single][0];
+        AW_TRY(aw_gpu_device_form_factor(g, &call));
+    }
+done:
+    return status;
+}
+
+static int forms_agree(const results *a, const results *b)
+{
+    int yes = 1;
+    for (int single = 0; single < 2; ++single) {
+        const double allowed = single ? ROUNDED : AW_GPU_AGREEMENT;
+        yes = yes &&
+              aw_gpu_agree_within(allowed, a->form[single][0], b->form[single][0],
+                                  (size_t)4 * OUTERS * INNERS, 1) &&
+              aw_gpu_agree_within(allowed, a->listed[single][0], b->listed[single][0],
+                                  (size_t)2 * OUTERS, 1);
+    }
+    return yes;
+}
+
 static aw_status run(aw_gpu_state *g, const test_case *t, results *f)
 {
     const aw_scales scales = {1.0, 1.0, 1.0};
@@ -172,6 +220,7 @@ static aw_status run(aw_gpu_state *g, const test_case *t, results *f)
     AW_TRY(aw_gpu_device_evaluate(g, &call, &work));
     AW_TRY(aw_gpu_device_integrate(g, &rule, &scales, &work));
     AW_TRY(run_boxes(g, f));
+    AW_TRY(run_form(g, f));
     AW_TRY(aw_gpu_self_test_particles(g, &t->history.orbit, &f->beam));
 done:
     return status;
@@ -179,7 +228,7 @@ done:
 
 static int agree(const results *a, const results *b)
 {
-    int yes = aw_gpu_agree(&a->integral, &b->integral, 1, 1) &&
+    int yes = aw_gpu_agree(&a->integral, &b->integral, 1, 1) && forms_agree(a, b) &&
               aw_gpu_test_beams_agree(&a->beam, &b->beam);
     yes = yes && aw_gpu_agree(&a->box->error, &b->box->error, BOXES + CUTS,
                               sizeof(aw_cuhre_region) / sizeof(double));

@@ -49,16 +49,26 @@ AW_FN aw_phase aw_wave_phase_f(const double hi[3], const double lo[3], double x,
     return aw_phase_of(hi[0] * x + hi[1] * y + hi[2] * z);
 }
 
-/** The same for results in double precision: exact to 2e-16 of a quarter turn, as the rounding
- *  error of each product is added to it. */
+/* The whole number next to a product, whose last bits go to *quarters. */
+AW_FN double aw_phase_whole(double k, double x, int64_t *quarters)
+{
+    const double shifted = k * x + AW_FORM_WHOLE;
+    int64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    *quarters += bits;
+    return shifted - AW_FORM_WHOLE;
+}
+
+/** The same for results in double precision: exact to 2e-16 of a quarter turn, as products are
+ *  rounded only after their whole number is subtracted. */
 AW_FN aw_phase aw_wave_phase_d(const double hi[3], const double lo[3], double x, double y, double z)
 {
-    const double px = hi[0] * x, py = hi[1] * y, pz = hi[2] * z;
-    const double error = (fma(hi[0], x, -px) + lo[0] * x) + (fma(hi[1], y, -py) + lo[1] * y) +
-                         (fma(hi[2], z, -pz) + lo[2] * z);
-    const aw_phase a = aw_phase_of(px), b = aw_phase_of(py), c = aw_phase_of(pz);
-    aw_phase p = aw_phase_of(((a.rest + b.rest) + c.rest) + error);
-    p.quarters += a.quarters + b.quarters + c.quarters;
+    int64_t quarters = 0;
+    const double a = fma(hi[0], x, -aw_phase_whole(hi[0], x, &quarters));
+    const double b = fma(hi[1], y, -aw_phase_whole(hi[1], y, &quarters));
+    const double c = fma(hi[2], z, -aw_phase_whole(hi[2], z, &quarters));
+    aw_phase p = aw_phase_of(((a + b) + c) + (lo[0] * x + lo[1] * y + lo[2] * z));
+    p.quarters += quarters;
     return p;
 }
 
