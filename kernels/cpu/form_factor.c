@@ -87,9 +87,9 @@ static void make_factors(const products *p, const aw_form_points *points, size_t
     if (item < p->tiles) {
         const size_t first = item * AW_FORM_WAVES;
         for (size_t w = first; w < least(first + AW_FORM_WAVES, call->outers); ++w)
-            p->variant->form_row[call->single](
-                &call->outer[w], points,
-                row_of(p, block, item) + 2 * (w - first) * AW_FORM_BLOCK * p->real);
+            p->variant->form_row[call->single](&call->outer[w], points,
+                                               row_of(p, block, item) +
+                                                   2 * (w - first) * AW_FORM_BLOCK * p->real);
     } else {
         const size_t panel = (item - p->tiles) / PANEL_PARTS;
         const int first = (int)((item - p->tiles) % PANEL_PARTS) * PART;
@@ -115,10 +115,9 @@ static void sum_products(const products *p, int threads)
 #pragma omp for schedule(static)
         for (size_t i = 0; i < n * sums; ++i) {
             const size_t block = i / sums, panel = i % sums / p->tiles, tile = i % p->tiles;
-            p->variant->form_tile[p->call->single](row_of(p, block, tile),
-                                                   column_of(p, block, panel),
-                                                   block_of(p->call, done + block).n,
-                                                   sum_of(p, block, panel, tile));
+            p->variant->form_tile[p->call->single](
+                row_of(p, block, tile), column_of(p, block, panel),
+                block_of(p->call, done + block).n, sum_of(p, block, panel, tile));
         }
     }
 }

@@ -13,8 +13,8 @@ typedef struct aw_form_call {
     const double *at[3]; /* [particles] each: positions [m] */
     const double *weight;
     size_t particles;
-    const aw_wave *outer; /* [outers] */
-    const aw_wave *inner; /* [inners] */
+    const aw_wave *outer;  /* [outers] */
+    const aw_wave *inner;  /* [inners] */
     size_t outers, inners; /* inners = 0: the waves are the outer ones */
     int single;            /* 1: terms in single precision, 0: in double; sums are in double */
     double *sum; /* added to: [outers][inners][4], real and imaginary part for outer + inner, and

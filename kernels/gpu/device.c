@@ -83,10 +83,9 @@ void aw_gpu_work_sum(const aw_gpu_array *done, size_t blocks, aw_work *work)
 
 static void workspace_free(aw_gpu_state *g, aw_gpu_workspace *w)
 {
-    aw_gpu_array *const all[] = {&w->region, &w->work,    &w->job,   &w->leaves, &w->pool,
-                                 &w->heap,   &w->tile,    &w->chunk, &w->result, &w->sums,
-                                 &w->worst,  &w->refused, &w->coarse, &w->points, &w->waves,
-                                 &w->form};
+    aw_gpu_array *const all[] = {
+        &w->region, &w->work, &w->job,   &w->leaves,  &w->pool,   &w->heap,   &w->tile,  &w->chunk,
+        &w->result, &w->sums, &w->worst, &w->refused, &w->coarse, &w->points, &w->waves, &w->form};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) aw_gpu_array_free(g, all[i]);
     aw_free(w->origin);
 }

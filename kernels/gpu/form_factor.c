@@ -82,8 +82,7 @@ aw_status aw_gpu_device_form_factor(void *state, const aw_form_call *call)
     for (size_t at = 0, turn = 0; at < call->particles; at += UPLOAD, ++turn) {
         const int stream = turn % AW_GPU_STREAMS;
         aw_gpu_array *sums = &g->workspace[stream].form;
-        form.call.particles =
-            call->particles - at < UPLOAD ? call->particles - at : (size_t)UPLOAD;
+        form.call.particles = call->particles - at < UPLOAD ? call->particles - at : (size_t)UPLOAD;
         AW_TRY(send_particles(g, stream, call, at, &form.call));
         AW_TRY(aw_gpu_grow(g, sums, form.parts * numbers * sizeof(double)));
         form.call.sum = sums->device;

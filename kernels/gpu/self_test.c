@@ -19,7 +19,7 @@ enum {
     NODES = 6
 };
 enum { PARTICLES = 700, OUTERS = 40, INNERS = 35 }; /* of the form factor */
-enum { BOXES = 5, CUTS = 6, AXES = 5 }; /* of the integral: boxes, cuts, dimensions */
+enum { BOXES = 5, CUTS = 6, AXES = 5 };             /* of the integral: boxes, cuts, dimensions */
 #define H AW_GPU_TEST_H
 #define CDT AW_GPU_TEST_CDT
 #define BETA AW_GPU_TEST_BETA

@@ -92,8 +92,7 @@ static aw_status time_once(const aw_bench *b, const aw_device *device, form_row 
     const double wall = aw_now();
     const clock_t processor = clock();
     AW_TRY(aw_form_factor(device, &source, &row->waves, &options, &sink, &bunch));
-    row->processor =
-        fmin(row->processor, (double)(clock() - processor) / (double)CLOCKS_PER_SEC);
+    row->processor = fmin(row->processor, (double)(clock() - processor) / (double)CLOCKS_PER_SEC);
     row->wall = fmin(row->wall, aw_now() - wall);
     row->peak = fmax(row->peak, 0.5 * peak.arithmetic[row->what->single]);
     row->memory = fmax(row->memory, (double)(aw_memory_peak() - memory));
@@ -161,7 +160,7 @@ static void add_json(aw_json *json, const aw_bench *b, const char *device, const
 
 aw_status aw_bench_form_factor(const aw_bench *b)
 {
-    static const form_case cases[] = {{"line", 1, 1},  {"line", 1, 0},   {"plane", 2, 1},
+    static const form_case cases[] = {{"line", 1, 1},   {"line", 1, 0}, {"plane", 2, 1},
                                       {"volume", 3, 1}, {"list", 0, 1}, {"list", 0, 0}};
     enum { CASES = sizeof cases / sizeof cases[0] };
     const aw_device_params params = {.threads = b->threads, .inner_density = 1.0, .slow = b->slow};

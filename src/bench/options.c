@@ -205,7 +205,8 @@ static void fill_defaults(aw_bench *b)
 {
     const int tables = b->tables;
     fill_list(b->grid, &b->grids, b->step ? 128 : 64, b->step ? 0 : 128);
-    fill_list(b->particles, &b->counts, b->step || b->form_factor ? 1000000 : 100000, tables ? 1000000 : 0);
+    fill_list(b->particles, &b->counts, b->step || b->form_factor ? 1000000 : 100000,
+              tables ? 1000000 : 0);
     if (b->solvers == 0) fill_solvers(b);
     if (b->random < 0) b->random = tables;
     if (b->skip < 0) b->skip = tables ? 5 : 0;

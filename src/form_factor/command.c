@@ -12,6 +12,7 @@
 #include "src/base/memory.h"
 #include "src/form_factor/bunch.h"
 #include "src/form_factor/debye.h"
+#include "src/form_factor/fast.h"
 #include "src/io/text.h"
 
 /* Ways to average over directions. */
@@ -21,6 +22,8 @@ enum { NO_AVERAGE, PAIRS, DIRECTIONS };
  * noise of 10 million particles. */
 #define REACH 4.0
 enum { STEPS = 200 };
+/* Tolerance of --fast, relative to the largest |F|. */
+#define FAST 1e-9
 
 /* FROM:TO:N */
 typedef struct range {
@@ -31,7 +34,7 @@ typedef struct range {
 typedef struct options {
     const char *path, *output, *device;
     range k[3]; /* along s, x, y [1/m] */
-    int single, average, threads;
+    int single, average, fast, threads;
     long memory; /* [MiB] */
 } options;
 
@@ -67,6 +70,7 @@ static aw_status apply(options *o, int option, const char *value)
         o->average += PAIRS;
         return status;
     case 'm': return aw_option_number("--memory", value, 8, 1048576, &o->memory);
+    case 'f': o->fast = 1; return AW_OK;
     case 'd': o->device = value; return AW_OK;
     case 'T': return aw_option_threads(value, &o->threads);
     default: o->output = value; return AW_OK;
@@ -79,7 +83,7 @@ static aw_status read_options(int argc, char **argv, options *o)
         {"k", 1, NULL, 'k'},         {"k-x", 1, NULL, 'x'},     {"k-y", 1, NULL, 'y'},
         {"precision", 1, NULL, 'p'}, {"average", 1, NULL, 'a'}, {"memory", 1, NULL, 'm'},
         {"device", 1, NULL, 'd'},    {"threads", 1, NULL, 'T'}, {"output", 1, NULL, 'o'},
-        {NULL, 0, NULL, 0}};
+        {"fast", 0, NULL, 'f'},      {NULL, 0, NULL, 0}};
     int option;
     aw_status status = AW_OK;
     *o = (options){.device = "auto"};
@@ -96,6 +100,8 @@ static aw_status read_options(int argc, char **argv, options *o)
     if (optind + 1 != argc)
         return aw_error(AW_ERR_ARG, "form-factor: give one beam file, or the directory of a run "
                                     "(see: arcwake help form-factor)");
+    if (o->average && o->fast)
+        return aw_error(AW_ERR_ARG, "form-factor: --fast is for F itself (leave --average out)");
     if (o->average && (o->k[1].n || o->k[2].n))
         return aw_error(AW_ERR_ARG, "form-factor: --average is a function of --k alone (leave "
                                     "--k-x and --k-y out)");
@@ -147,7 +153,8 @@ static aw_status table(const options *o, const aw_device *device, const aw_bunch
     aw_form_bunch bunch;
     aw_status status = AW_OK;
     AW_TRY(F ? AW_OK : aw_error(AW_ERR_NOMEM, "form-factor: no memory for %zu results", n));
-    AW_TRY(aw_form_factor(device, &source, &waves, &how, &sink, &bunch));
+    AW_TRY(o->fast ? aw_form_factor_fast(&source, &waves, FAST, F, &bunch)
+                   : aw_form_factor(device, &source, &waves, &how, &sink, &bunch));
     add_head(text, o, &bunch, b->n);
     for (size_t i = 0; i < n; ++i) {
         const double square = F[i][0] * F[i][0] + F[i][1] * F[i][1];
@@ -204,15 +211,16 @@ static aw_status run_command(int argc, char **argv)
     aw_status status = AW_OK;
     AW_TRY(read_options(argc, argv, &o));
     AW_TRY(aw_comm_agree(aw_bunch_read(o.path, &bunch)));
-    if (o.k[0].n == 0) o.k[0] = (range){0.0, bunch.rms[0] > 0.0 ? REACH / bunch.rms[0] : 1.0, STEPS};
+    if (o.k[0].n == 0)
+        o.k[0] = (range){0.0, bunch.rms[0] > 0.0 ? REACH / bunch.rms[0] : 1.0, STEPS};
     AW_TRY(aw_device_open(o.device, &(aw_device_params){.threads = o.threads, .inner_density = 1.0},
                           &device));
     AW_TRY((o.average ? average : table)(&o, &device, &bunch, &text, &noise));
     if (aw_comm_rank() > 0) goto done;
     AW_TRY(aw_text_save(&text, o.output ? o.output : "/dev/stdout"));
     if (noise > 0)
-        aw_warn("%zu values are at the noise of %zu particles (column noise): they say nothing of "
-                "the bunch",
+        aw_warn("%zu values are at the noise of %zu particles drawn by chance (column "
+                "noise): they need not say anything of the bunch",
                 noise, bunch.n);
 done:
     aw_text_free(&text);
@@ -224,7 +232,7 @@ done:
 static const char help[] =
     "arcwake form-factor BEAM|DIR [--k FROM:TO:N] [--k-x FROM:TO:N] [--k-y FROM:TO:N]\n"
     "                    [--average pairs|directions] [--precision double|single]\n"
-    "                    [--memory MIB] [--device D] [--threads N] [-o FILE]\n"
+    "                    [--fast] [--memory MIB] [--device D] [--threads N] [-o FILE]\n"
     "Writes the form factor F(k) = 1/Q sum_j q_j exp(i k.r_j) of the particles of a beam file, or\n"
     "of the last output of a run with particles, as a table (CSV), to FILE or the terminal. The\n"
     "axes are s, along the mean momentum, x across it in the plane, and y; r counts from the centre\n"
@@ -234,6 +242,7 @@ static const char help[] =
     "  --average          mean of |F|^2 over all directions, for magnitudes --k: by the sum over\n"
     "                     all pairs of particles, or over directions\n"
     "  --precision        single: errors below 1e-6 of 1; double (default): 1e-13\n"
+    "  --fast             by FINUFFT, to 1e-9 of the largest |F|, if the program has it\n"
     "  --memory           budget [MiB] for the sums, beside the particles and the table (256)\n";
 
 const aw_command aw_form_factor_command = {

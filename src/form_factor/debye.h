@@ -30,8 +30,8 @@ typedef struct aw_debye_task {
  *  Source: P. Debye, Ann. Phys. 351 (1915) 809. */
 aw_status aw_debye(const aw_debye_task *task, double *mean);
 
-/** Over directions: a product of Gauss's rule in the cosine to the z axis and of equal steps about
- *  it. Exact if |F|^2 of a sphere of radius k is a polynomial of degree 2 order - 1 in the
+/** Over directions: a product of Gauss's rule in the cosine to the third axis and of equal steps
+ *  about it. Exact if |F|^2 of a sphere of radius k is a polynomial of degree 2 order - 1 in the
  *  direction, which it is to rounding where `order` is some ten above k times the largest distance
  *  of a particle from the origin.
  *  @param[in] order  1 to AW_DEBYE_ORDER

@@ -43,8 +43,8 @@ static void choose_parts(task *t, size_t waves)
     const size_t copies = aw_multi_form_copies(t->device) - 1, left = budget - FIXED_BYTES;
     const size_t fit = left / 4 / PARTICLE_BYTES / AW_FORM_BLOCK * AW_FORM_BLOCK;
     t->part.most = t->source->n < fit ? t->source->n : fit;
-    t->part.waves_most = (left - t->part.most * PARTICLE_BYTES) /
-                         (WAVE_BYTES + copies * WAVE_BYTES_MORE);
+    t->part.waves_most =
+        (left - t->part.most * PARTICLE_BYTES) / (WAVE_BYTES + copies * WAVE_BYTES_MORE);
     if (t->part.waves_most > waves) t->part.waves_most = waves;
 }
 
@@ -98,7 +98,8 @@ static aw_status sum_part(task *t, const aw_wave_pairs *pairs, double *sum)
     for (size_t at = 0; at < t->source->n; at += call.particles) {
         const size_t left = t->source->n - at;
         call.particles = left < t->part.most ? left : t->part.most;
-        status = t->source->read(t->source->context, at, call.particles, t->part.at, t->part.charge);
+        status =
+            t->source->read(t->source->context, at, call.particles, t->part.at, t->part.charge);
         if (status == AW_OK) status = check_part(t, at, call.particles);
         AW_TRY(aw_comm_agree(status));
         AW_TRY(t->device->ops->form_factor(t->device->state, &call));

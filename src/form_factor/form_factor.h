@@ -44,7 +44,7 @@ typedef struct aw_form_bunch {
 
 /** A source of arrays, which are borrowed. */
 typedef struct aw_form_arrays {
-    const double *at[3]; /* NULL: zero */
+    const double *at[3];  /* NULL: zero */
     const double *charge; /* NULL: equal charges */
 } aw_form_arrays;
 aw_form_source aw_form_source_of(const aw_form_arrays *arrays, size_t n);

@@ -45,9 +45,9 @@ void aw_waves_reach(const aw_waves *w, double reach[3])
     double k[3];
     memset(reach, 0, 3 * sizeof *reach);
     for (size_t i = 0; i < (w->list ? all : 8); ++i) { /* of a lattice the corners suffice */
-        const size_t corner = ((i & 4 ? w->n[0] - 1 : 0) * w->n[1] + (i & 2 ? w->n[1] - 1 : 0)) *
-                                  w->n[2] +
-                              (i & 1 ? w->n[2] - 1 : 0);
+        const size_t corner =
+            ((i & 4 ? w->n[0] - 1 : 0) * w->n[1] + (i & 2 ? w->n[1] - 1 : 0)) * w->n[2] +
+            (i & 1 ? w->n[2] - 1 : 0);
         aw_waves_at(w, w->list ? i : corner, k);
         for (int c = 0; c < 3; ++c)
             if (!(fabs(k[c]) <= reach[c])) reach[c] = fabs(k[c]); /* a NaN stays */
@@ -98,7 +98,10 @@ static void set_component(aw_wave *wave, int c, long double k)
 }
 
 /* The axis whose blocks are cut in two halves: the fastest one of more than one point. */
-static int halved(const aw_waves *w) { return w->n[2] > 1 ? 2 : (w->n[1] > 1 ? 1 : (w->n[0] > 1 ? 0 : 2)); }
+static int halved(const aw_waves *w)
+{
+    return w->n[2] > 1 ? 2 : (w->n[1] > 1 ? 1 : (w->n[0] > 1 ? 0 : 2));
+}
 
 /* Set the length of the blocks along axis a. */
 static void set_blocks(const aw_waves *w, aw_wave_pairs *p, int a, size_t blocks)
@@ -216,8 +219,7 @@ void aw_wave_pairs_index(const aw_waves *w, const aw_wave_pairs *p, size_t outer
     for (int side = 0; side < 2; ++side) {
         index[side] = 0;
         for (int a = 0; a < 3; ++a) {
-            const size_t i =
-                corner[a] * p->block[a] + (side ? p->block[a] - 1 - at[a] : at[a]);
+            const size_t i = corner[a] * p->block[a] + (side ? p->block[a] - 1 - at[a] : at[a]);
             if (i >= w->n[a]) index[side] = SIZE_MAX;
             if (index[side] != SIZE_MAX) index[side] = index[side] * w->n[a] + i;
         }

@@ -38,8 +38,7 @@ static inline void cloud_exact(const cloud *c, size_t n, const long double k[3],
 {
     long double re = 0.0L, im = 0.0L, all = 0.0L;
     for (size_t j = 0; j < n; ++j) {
-        const long double phase =
-            k[0] * c->at[0][j] + k[1] * c->at[1][j] + k[2] * c->at[2][j];
+        const long double phase = k[0] * c->at[0][j] + k[1] * c->at[1][j] + k[2] * c->at[2][j];
         re += c->charge[j] * cosl(phase);
         im += c->charge[j] * sinl(phase);
         all += c->charge[j];

@@ -42,10 +42,8 @@ static void closed_form_for_two_particles(void **state)
 static void one_where_all_are_at_one_place(void **state)
 {
     const double at[5] = {0.25, 0.25, 0.25, 0.25, 0.25};
-    const aw_debye_task t = {.device = &device,
-                             .particles = {.at = {at, NULL, at}},
-                             .n = 5,
-                             .radii = {0.0, 10.0, 4}};
+    const aw_debye_task t = {
+        .device = &device, .particles = {.at = {at, NULL, at}}, .n = 5, .radii = {0.0, 10.0, 4}};
     double mean[4];
     (void)state;
     assert_ok(aw_debye(&t, mean));

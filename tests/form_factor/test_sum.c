@@ -58,14 +58,16 @@ static void long_double_at_1000_random_waves(void **state)
 static void long_double_for_one_particle(void **state)
 {
     (void)state;
-    check(&(aw_waves){.n = {1, 1, 3001}, .origin = {3.0, -2e3, 5e3}, .step = {{0}, {0}, {7.0, 1.0}}},
-          1, 1);
+    check(
+        &(aw_waves){.n = {1, 1, 3001}, .origin = {3.0, -2e3, 5e3}, .step = {{0}, {0}, {7.0, 1.0}}},
+        1, 1);
 }
 
 static void long_double_on_lattices(void **state)
 {
     (void)state;
-    const double along[3] = {0.3, -0.1, 0.02}, across[3] = {0.01, 2.0, 0.0}, up[3] = {0.0, 0.0, 9.0};
+    const double along[3] = {0.3, -0.1, 0.02}, across[3] = {0.01, 2.0, 0.0},
+                 up[3] = {0.0, 0.0, 9.0};
     aw_waves w = {.n = {1, 1, 1009}, .origin = {100.0, 20.0, -3.0}};
     memcpy(w.step[2], along, sizeof along);
     memcpy(w.step[1], across, sizeof across);
@@ -92,7 +94,8 @@ static void parts_agree_with_the_whole(void **state)
 {
     enum { WAVES = 200000 };
     const aw_waves w = {.n = {1, 1, WAVES}, .step = {{0}, {0}, {0.05, 0.02, 0.0}}};
-    double(*whole)[2] = aw_alloc(WAVES, sizeof *whole), (*parts)[2] = aw_alloc(WAVES, sizeof *parts);
+    double(*whole)[2] = aw_alloc(WAVES, sizeof *whole),
+    (*parts)[2] = aw_alloc(WAVES, sizeof *parts);
     (void)state;
     for (int single = 0; single < 2; ++single) {
         compute(&w, 300, single, (size_t)1 << 30, whole);

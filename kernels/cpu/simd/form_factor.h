@@ -4,6 +4,9 @@
  * vectors; products keep a tile of sums in registers. */
 
 #define AW_FORM(name) AW_CAT(name, AW_LETTER)
+#define AW_FORM_TURNED AW_CAT(aw_phase_turn_, AW_LETTER)
+#define AW_FORM_PHASE AW_CAT(aw_wave_phase_, AW_LETTER)
+#define AW_FORM_STRIP AW_CAT(aw_form_strip_, AW_LETTER)
 #define AW_FORM_VECTOR AW_FORM(aw_form_vector_)
 #define AW_FORM_LANES (AW_VECTOR_BYTES / (int)sizeof(AW_REAL))
 
@@ -17,7 +20,7 @@ static void AW_FORM(aw_form_sum_)(const aw_wave *wave, const aw_form_points *p, 
 #pragma omp simd reduction(+ : re, im)
     for (int j = 0; j < p->n; ++j) {
         AW_REAL c, s;
-        AW_FORM(aw_phase_turn_)(AW_FORM(aw_wave_phase_)(k.hi, k.lo, x[j], y[j], z[j]), &c, &s);
+        AW_FORM_TURNED(AW_FORM_PHASE(k.hi, k.lo, x[j], y[j], z[j]), &c, &s);
         re += (AW_REAL)weight[j] * c;
         im += (AW_REAL)weight[j] * s;
     }
@@ -33,7 +36,7 @@ static void AW_FORM(aw_form_row_)(const aw_wave *wave, const aw_form_points *p, 
 #pragma omp simd
     for (int j = 0; j < p->n; ++j) {
         AW_REAL c, s;
-        AW_FORM(aw_phase_turn_)(AW_FORM(aw_wave_phase_)(k.hi, k.lo, x[j], y[j], z[j]), &c, &s);
+        AW_FORM_TURNED(AW_FORM_PHASE(k.hi, k.lo, x[j], y[j], z[j]), &c, &s);
         cosine[j] = (AW_REAL)weight[j] * c;
         sine[j] = (AW_REAL)weight[j] * s;
     }
@@ -50,18 +53,18 @@ static void AW_FORM(aw_form_columns_)(const aw_form_panel *panel, const aw_form_
         for (int l = 0; l < AW_FORM_PANEL; ++l) {
             const double hi[3] = {panel->hi[0][l], panel->hi[1][l], panel->hi[2][l]};
             const double lo[3] = {panel->lo[0][l], panel->lo[1][l], panel->lo[2][l]};
-            AW_FORM(aw_phase_turn_)(AW_FORM(aw_wave_phase_)(hi, lo, x, y, z), &cosine[l], &sine[l]);
+            AW_FORM_TURNED(AW_FORM_PHASE(hi, lo, x, y, z), &cosine[l], &sine[l]);
         }
     }
 }
 
 /* Columns first .. first + AW_FORM_ACROSS vectors - 1 of the tile. */
-static inline void AW_FORM(aw_form_strip_)(const AW_REAL *row, const AW_REAL *column, int n,
-                                           double *sum)
+static inline void AW_FORM_STRIP(const AW_REAL *row, const AW_REAL *column, int n, double *sum)
 {
     AW_FORM_VECTOR acc[AW_FORM_ROWS][AW_FORM_ACROSS] = {{{0}}};
     for (int j = 0; j < n; ++j) {
-        const AW_FORM_VECTOR *at = (const AW_FORM_VECTOR *)(column + (ptrdiff_t)j * AW_FORM_COLUMNS);
+        const AW_FORM_VECTOR *at =
+            (const AW_FORM_VECTOR *)(column + (ptrdiff_t)j * AW_FORM_COLUMNS);
         AW_FORM_VECTOR b[AW_FORM_ACROSS];
 #pragma GCC unroll 4
         for (int v = 0; v < AW_FORM_ACROSS; ++v) b[v] = at[v];
@@ -84,9 +87,12 @@ static inline void AW_FORM(aw_form_strip_)(const AW_REAL *row, const AW_REAL *co
 static void AW_FORM(aw_form_tile_)(const void *row, const void *column, int n, double *sum)
 {
     for (int c = 0; c < AW_FORM_COLUMNS; c += AW_FORM_ACROSS * AW_FORM_LANES)
-        AW_FORM(aw_form_strip_)(row, (const AW_REAL *)column + c, n, sum + c);
+        AW_FORM_STRIP(row, (const AW_REAL *)column + c, n, sum + c);
 }
 
 #undef AW_FORM
+#undef AW_FORM_TURNED
+#undef AW_FORM_PHASE
+#undef AW_FORM_STRIP
 #undef AW_FORM_VECTOR
 #undef AW_FORM_LANES

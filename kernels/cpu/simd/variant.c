@@ -106,16 +106,16 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
 #define AW_REAL double
 #define AW_LETTER d
 #define AW_ROUND 0x1.8p52
-#include "kernels/cpu/simd/tile.h"
 #include "kernels/cpu/simd/form_factor.h"
+#include "kernels/cpu/simd/tile.h"
 #undef AW_REAL
 #undef AW_LETTER
 #undef AW_ROUND
 #define AW_REAL float
 #define AW_LETTER f
 #define AW_ROUND 0x1.8p23F
-#include "kernels/cpu/simd/tile.h"
 #include "kernels/cpu/simd/form_factor.h"
+#include "kernels/cpu/simd/tile.h"
 
 static void arc_sum(const aw_arc *arc, int nt, int same, const aw_arc_slice *s, int single,
                     double sum[3][8])
@@ -264,21 +264,21 @@ static void interpolate_cells(const aw_history_view *h, const aw_retarded *f, do
 #define AW_TEXT(name) AW_TEXT_(name)
 
 extern const aw_variant AW_CAT(aw_variant_, AW_VARIANT);
-const aw_variant AW_CAT(aw_variant_, AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
-                                                    .inner = inner,
-                                                    .inner_at = inner_at,
-                                                    .interpolate_cells = interpolate_cells,
-                                                    .arc_sum = arc_sum,
-                                                    .interpolated_sum = interpolated_sum,
-                                                    .tile = tile,
-                                                    .tile_sum = tile_sum,
-                                                    .tile_rule = tile_rule,
-                                                    .look_up = aw_look_up,
-                                                    .interpolate_lines = interpolate_lines,
-                                                    .spectral_sum = aw_spectral_sum_run,
-                                                    .lattice_sum = aw_lattice_sum_run,
-                                                    .form_sum = {aw_form_sum_d, aw_form_sum_f},
-                                                    .form_row = {aw_form_row_d, aw_form_row_f},
-                                                    .form_columns = {aw_form_columns_d,
-                                                                     aw_form_columns_f},
-                                                    .form_tile = {aw_form_tile_d, aw_form_tile_f}};
+const aw_variant AW_CAT(aw_variant_,
+                        AW_VARIANT) = {.name = AW_TEXT(AW_VARIANT),
+                                       .inner = inner,
+                                       .inner_at = inner_at,
+                                       .interpolate_cells = interpolate_cells,
+                                       .arc_sum = arc_sum,
+                                       .interpolated_sum = interpolated_sum,
+                                       .tile = tile,
+                                       .tile_sum = tile_sum,
+                                       .tile_rule = tile_rule,
+                                       .look_up = aw_look_up,
+                                       .interpolate_lines = interpolate_lines,
+                                       .spectral_sum = aw_spectral_sum_run,
+                                       .lattice_sum = aw_lattice_sum_run,
+                                       .form_sum = {aw_form_sum_d, aw_form_sum_f},
+                                       .form_row = {aw_form_row_d, aw_form_row_f},
+                                       .form_columns = {aw_form_columns_d, aw_form_columns_f},
+                                       .form_tile = {aw_form_tile_d, aw_form_tile_f}};

@@ -33,145 +33,16 @@ AW_GPU_FN size_t aw_gpu_form_range(const aw_gpu_form *c, size_t part, size_t *fi
     return end < n ? end : n;
 }
 
-/* Cosine and sine of a wave at a particle. */
-#define AW_GPU_FORM_TERM(real, letter)                                                            \
-    AW_GPU_FN void aw_gpu_form_term_##letter(const aw_form_call *call, const aw_wave *k, size_t j, \
-                                             real *c, real *s)                                    \
-    {                                                                                             \
-        aw_phase_turn_##letter(                                                                   \
-            aw_wave_phase_##letter(k->hi, k->lo, call->at[0][j], call->at[1][j], call->at[2][j]), \
-            c, s);                                                                                \
-    }
-AW_GPU_FORM_TERM(float, f)
-AW_GPU_FORM_TERM(double, d)
-#undef AW_GPU_FORM_TERM
-
-/* Factors in shared memory, [particle][cosine, sine][wave], and the sums of the threads. */
-#define AW_GPU_FORM_FACTORS(real, letter)                                                \
-    typedef struct aw_gpu_form_factors_##letter {                                        \
-        real outer[AW_GPU_FORM_STEP][2][AW_GPU_FORM_TILE];                               \
-        real inner[AW_GPU_FORM_STEP][2][AW_GPU_FORM_TILE];                               \
-    } aw_gpu_form_factors_##letter;                                                      \
-                                                                                         \
-    /* The factors of particles `first` to `end` - 1; particles and waves that are not   \
-     * there have zeros. Called by all threads. */                                       \
-    AW_GPU_FN void aw_gpu_form_fill_##letter(const aw_gpu_form *g, size_t tile,          \
-                                             size_t first, size_t end,                   \
-                                             aw_gpu_form_factors_##letter *s)            \
-    {                                                                                    \
-        const aw_form_call *call = &g->call;                                             \
-        const size_t across = (call->inners + AW_GPU_FORM_TILE - 1) / AW_GPU_FORM_TILE;  \
-        AW_GPU_EACH(t)                                                                   \
-        {                                                                                \
-            for (int i = t; i < 2 * AW_GPU_FORM_STEP * AW_GPU_FORM_TILE;                 \
-                 i += AW_GPU_THREADS) {                                                  \
-                const int wave = i % AW_GPU_FORM_TILE, other = i / AW_GPU_FORM_TILE;     \
-                const int step = other % AW_GPU_FORM_STEP;                               \
-                const int is_inner = other / AW_GPU_FORM_STEP;                           \
-                const size_t j = first + (size_t)step;                                   \
-                const size_t k = (is_inner ? tile % across : tile / across) *            \
-                                     AW_GPU_FORM_TILE +                                  \
-                                 (size_t)wave;                                           \
-                real c = 0, sine = 0;                                                    \
-                if (j < end && k < (is_inner ? call->inners : call->outers)) {           \
-                    const real weight = is_inner ? (real)1 : (real)call->weight[j];      \
-                    aw_gpu_form_term_##letter(                                           \
-                        call, is_inner ? &call->inner[k] : &call->outer[k], j, &c,       \
-                        &sine);                                                          \
-                    c *= weight;                                                         \
-                    sine *= weight;                                                      \
-                }                                                                        \
-                real(*to)[AW_GPU_FORM_TILE] = is_inner ? s->inner[step] : s->outer[step]; \
-                to[0][wave] = c;                                                         \
-                to[1][wave] = sine;                                                      \
-            }                                                                            \
-        }                                                                                \
-    }                                                                                    \
-                                                                                         \
-    /* Add the products of the particles in shared memory to the sums of a thread. */    \
-    AW_GPU_FN void aw_gpu_form_multiply_##letter(const aw_gpu_form_factors_##letter *s,  \
-                                                 int t, real acc[AW_GPU_FORM_OUTER][4])  \
-    {                                                                                    \
-        const int b = t % AW_GPU_WARP, first = t / AW_GPU_WARP * AW_GPU_FORM_OUTER;      \
-        for (int j = 0; j < AW_GPU_FORM_STEP; ++j) {                                     \
-            const real c = s->inner[j][0][b], sine = s->inner[j][1][b];                  \
-            for (int a = 0; a < AW_GPU_FORM_OUTER; ++a) {                                \
-                const real e = s->outer[j][0][first + a], f = s->outer[j][1][first + a]; \
-                acc[a][0] += e * c;                                                      \
-                acc[a][1] += e * sine;                                                   \
-                acc[a][2] += f * c;                                                      \
-                acc[a][3] += f * sine;                                                   \
-            }                                                                            \
-        }                                                                                \
-    }                                                                                    \
-                                                                                         \
-    /* Add the sums of a thread to those of the part, and begin them anew. */            \
-    AW_GPU_FN void aw_gpu_form_flush_##letter(const aw_gpu_form *g, size_t tile,         \
-                                              double *sum, int t,                        \
-                                              real acc[AW_GPU_FORM_OUTER][4])            \
-    {                                                                                    \
-        const aw_form_call *call = &g->call;                                             \
-        const size_t across = (call->inners + AW_GPU_FORM_TILE - 1) / AW_GPU_FORM_TILE;  \
-        const size_t b = tile % across * AW_GPU_FORM_TILE + (size_t)(t % AW_GPU_WARP);   \
-        for (int i = 0; i < AW_GPU_FORM_OUTER; ++i) {                                    \
-            const size_t a = tile / across * AW_GPU_FORM_TILE +                          \
-                             (size_t)(t / AW_GPU_WARP * AW_GPU_FORM_OUTER + i);          \
-            if (a < call->outers && b < call->inners)                                    \
-                aw_form_pair_add(acc[i][0], acc[i][1], acc[i][2], acc[i][3],             \
-                                 &sum[4 * (a * call->inners + b)]);                      \
-            for (int k = 0; k < 4; ++k) acc[i][k] = 0;                                   \
-        }                                                                                \
-    }                                                                                    \
-                                                                                         \
-    /* A tile of a part. */                                                              \
-    AW_GPU_FN void aw_gpu_form_tile_##letter(const aw_gpu_form *g, size_t part,          \
-                                             size_t tile, double *sum,                   \
-                                             aw_gpu_form_factors_##letter *s)            \
-    {                                                                                    \
-        real acc[AW_GPU_PRIVATE][AW_GPU_FORM_OUTER][4];                                  \
-        size_t first;                                                                    \
-        const size_t end = aw_gpu_form_range(g, part, &first);                           \
-        AW_GPU_EACH(t)                                                                   \
-        {                                                                                \
-            for (int i = 0; i < AW_GPU_FORM_OUTER; ++i)                                  \
-                for (int k = 0; k < 4; ++k) acc[AW_GPU_INDEX(t)][i][k] = 0;              \
-        }                                                                                \
-        for (size_t j = first; j < end; j += AW_GPU_FORM_STEP) {                         \
-            const size_t next = j + AW_GPU_FORM_STEP;                                    \
-            aw_gpu_form_fill_##letter(g, tile, j, end, s);                               \
-            AW_GPU_BARRIER();                                                            \
-            AW_GPU_EACH(t)                                                               \
-            {                                                                            \
-                aw_gpu_form_multiply_##letter(s, t, acc[AW_GPU_INDEX(t)]);               \
-                if (next >= end || (next - first) % AW_GPU_FORM_CHUNK == 0)              \
-                    aw_gpu_form_flush_##letter(g, tile, sum, t, acc[AW_GPU_INDEX(t)]);   \
-            }                                                                            \
-            AW_GPU_BARRIER();                                                            \
-        }                                                                                \
-    }                                                                                    \
-                                                                                         \
-    /* A wave without inner waves: its thread goes through the particles of the part. */ \
-    AW_GPU_FN void aw_gpu_form_wave_##letter(const aw_gpu_form *g, size_t part,          \
-                                             size_t wave, double *sum)                   \
-    {                                                                                    \
-        size_t first;                                                                    \
-        const size_t end = aw_gpu_form_range(g, part, &first);                           \
-        real re = 0, im = 0;                                                             \
-        for (size_t j = first; j < end; ++j) {                                           \
-            const real weight = (real)g->call.weight[j];                                 \
-            real c, s;                                                                   \
-            aw_gpu_form_term_##letter(&g->call, &g->call.outer[wave], j, &c, &s);        \
-            re += weight * c;                                                            \
-            im += weight * s;                                                            \
-            if (j + 1 < end && (j + 1 - first) % AW_FORM_BLOCK != 0) continue;           \
-            sum[2 * wave] += (double)re;                                                 \
-            sum[2 * wave + 1] += (double)im;                                             \
-            re = im = 0;                                                                 \
-        }                                                                                \
-    }
-AW_GPU_FORM_FACTORS(float, f)
-AW_GPU_FORM_FACTORS(double, d)
-#undef AW_GPU_FORM_FACTORS
+#define AW_REAL float
+#define AW_LETTER f
+#include "kernels/gpu/blocks/form_tile.h"
+#undef AW_REAL
+#undef AW_LETTER
+#define AW_REAL double
+#define AW_LETTER d
+#include "kernels/gpu/blocks/form_tile.h"
+#undef AW_REAL
+#undef AW_LETTER
 
 typedef struct aw_gpu_form_pairs_shared {
     union {
