@@ -21,7 +21,8 @@ static int is_output(const struct dirent *entry)
 
 static aw_status read_file(const char *path, aw_particles **particles, char why[AW_WHY_MAX])
 {
-    const aw_beam_source source = {.path = path, .iteration = AW_ITERATION_LAST};
+    /* F does not depend on the total charge, which some files lack. */
+    const aw_beam_source source = {.path = path, .iteration = AW_ITERATION_LAST, .charge = 1.0};
     aw_beam_found found;
     return aw_beam_read(&source, particles, &found, why);
 }

@@ -7,7 +7,7 @@
 AW_BEGIN_DECLS
 
 /** Positions about the centre of charge: s along the mean momentum in the plane, x across it, y up
- *  [m]; charges [C]. All [n], owned; free with aw_bunch_free. */
+ *  [m]; charges, of which the sum is one. All [n], owned; free with aw_bunch_free. */
 typedef struct aw_bunch {
     size_t n;
     double *at[3], *charge;

@@ -131,8 +131,7 @@ static aw_waves lattice(const options *o)
 
 static void add_head(aw_text *text, const options *o, const aw_form_bunch *bunch, size_t n)
 {
-    aw_text_add(text, "# arcwake form-factor of %s\n# particles %zu, charge %.9g C\n", o->path, n,
-                bunch->charge);
+    aw_text_add(text, "# arcwake form-factor of %s\n# particles %zu\n", o->path, n);
     aw_text_add(text, "# noise %.6g: mean of |F|^2 of as many particles drawn by chance\n",
                 bunch->floor);
     aw_text_add(text, o->average ? "k[1/m],F2,noise\n"
@@ -235,8 +234,8 @@ static const char help[] =
     "                    [--fast] [--memory MIB] [--device D] [--threads N] [-o FILE]\n"
     "Writes the form factor F(k) = 1/Q sum_j q_j exp(i k.r_j) of the particles of a beam file, or\n"
     "of the last output of a run with particles, as a table (CSV), to FILE or the terminal. The\n"
-    "axes are s, along the mean momentum, x across it in the plane, and y; r counts from the centre\n"
-    "of charge. Values at the noise of so many particles are marked.\n"
+    "axes are s, along the mean momentum, x across it in the plane, and y; r counts from the\n"
+    "centre of charge. Values at the noise of so many particles are marked.\n"
     "  --k, --k-x, --k-y  N wave numbers along an axis [1/m], of a line, a plane or a volume; by\n"
     "                     default 200 along s up to 4 over the rms length\n"
     "  --average          mean of |F|^2 over all directions, for magnitudes --k: by the sum over\n"

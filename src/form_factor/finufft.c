@@ -8,6 +8,8 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+
+#undef I /* a member elsewhere */
 #include "src/form_factor/fast.h"
 
 /* The library's interface, the same in all versions from 2.0 on; its Python package brings no
@@ -65,7 +67,7 @@ static int fill(const aw_waves *w, size_t n, points *p, aw_form_bunch *bunch)
             p->x[a][j] = x;
             phase += (double)(w->from[a] + w->n[a] / 2) * x; /* a whole number of turns less */
         }
-        p->c[j] = p->charge[j] * (cos(phase) + I * sin(phase));
+        p->c[j] = p->charge[j] * (cos(phase) + _Complex_I * sin(phase));
         charge += p->charge[j];
         squares += p->charge[j] * p->charge[j];
         sum += phase;

@@ -12,7 +12,7 @@ fail() {
     exit 1
 }
 
-# Two particles of equal charge 2 um apart along z, both at gamma beta = 1000 along z: F = cos(k 1 um).
+# Two equal charges 2 um apart along z, both at gamma beta = 1000 along z: F = cos(k 1 um).
 printf '0 0 -1e-6 0 0 1000\n0 0 1e-6 0 0 1000\n' >two.txt
 # A wavelength of 4 um: a phase of a quarter turn, and F = 0, which is at the noise.
 "$arcwake" form-factor two.txt --device cpu --k 0:1570796.3267948966:4 -o two.csv 2>warning

@@ -52,7 +52,8 @@ BEGIN {
     sees["src/session"] = "src/tune " sees["src/tune"]
     sees["src/bench"] = "src/form_factor validation predictor quadrature src/tune " sees["src/tune"]
     sees["src/validate"] = "validation src/certify src/tune " sees["src/tune"]
-    sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify src/tune " sees["src/tune"]
+    sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify src/tune " \
+                      sees["src/tune"]
 }
 
 # The longest part of the path that is a folder of the architecture; else its first two words.
