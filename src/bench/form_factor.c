@@ -29,7 +29,7 @@ typedef struct form_case {
 typedef struct form_row {
     const form_case *what;
     aw_waves waves;
-    double terms, wall, processor; /* best of the repetitions [s] */
+    double terms, wall, processor; /* best of the repetitions, of all ranks [s] */
     double peak;                   /* 1e9 multiply-adds/s of a core, the largest measured */
     double memory;                 /* by which the largest resident set grew [bytes] */
 } form_row;
@@ -92,7 +92,9 @@ static aw_status time_once(const aw_bench *b, const aw_device *device, form_row 
     const double wall = aw_now();
     const clock_t processor = clock();
     AW_TRY(aw_form_factor(device, &source, &row->waves, &options, &sink, &bunch));
-    row->processor = fmin(row->processor, (double)(clock() - processor) / (double)CLOCKS_PER_SEC);
+    double spent = (double)(clock() - processor) / (double)CLOCKS_PER_SEC;
+    aw_comm_sum(&spent, 1);
+    row->processor = fmin(row->processor, spent);
     row->wall = fmin(row->wall, aw_now() - wall);
     row->peak = fmax(row->peak, 0.5 * peak.arithmetic[row->what->single]);
     row->memory = fmax(row->memory, (double)(aw_memory_peak() - memory));

@@ -6,6 +6,7 @@
 #include "kernels/gpu/blocks/clusters.h"
 #include "kernels/gpu/blocks/common_nodes.h"
 #include "kernels/gpu/blocks/cuhre.h"
+#include "kernels/gpu/blocks/form_factor.h"
 #include "kernels/gpu/blocks/lists.h"
 #include "kernels/gpu/blocks/particles.h"
 #include "kernels/gpu/blocks/peak.h"

@@ -99,6 +99,7 @@ AW_GPU_FN void AW_FORM_TILE(const aw_gpu_form *g, size_t part, size_t tile, doub
     const size_t end = aw_gpu_form_range(g, part, &first);
     AW_GPU_EACH(t)
     {
+        (void)t; /* of no use where each thread has an acc of its own */
         for (int i = 0; i < AW_GPU_FORM_OUTER; ++i)
             for (int k = 0; k < 4; ++k) acc[AW_GPU_INDEX(t)][i][k] = 0;
     }
