@@ -52,6 +52,7 @@ BEGIN {
     sees["src/session"] = "src/tune " sees["src/tune"]
     sees["src/bench"] = "validation predictor quadrature src/tune " sees["src/tune"]
     sees["src/validate"] = "validation src/spectrum src/certify src/tune " sees["src/tune"]
+    sees["src/validate/radiation"] = "src/validate " sees["src/validate"]
     sees["src/app"] = "src/bench src/validate validation src/certify src/spectrum src/tune " \
                       sees["src/tune"]
 }
