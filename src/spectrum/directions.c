@@ -25,6 +25,12 @@ void aw_directions_free(aw_directions *d)
     }
 }
 
+double aw_directions_weight(const aw_directions *d, size_t i, size_t j)
+{
+    if (d->radius > 0.0 && hypot(d->theta.at[i] - d->centre, d->psi.at[j]) > d->radius) return 0.0;
+    return d->theta.weight[i] * d->psi.weight[j];
+}
+
 /* Both halves, and cos psi. */
 static void weigh_heights(aw_angles *psi)
 {

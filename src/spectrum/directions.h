@@ -21,7 +21,12 @@ typedef struct aw_angles {
  *  cos psi of the solid angle. */
 typedef struct aw_directions {
     aw_angles theta, psi;
+    double centre, radius; /* of a round aperture about (centre, 0), which alone counts in sums over
+                            * directions [rad]; radius 0: all of them count */
 } aw_directions;
+
+/** Weight of direction (i, j) in sums over the solid angle [sr]. */
+double aw_directions_weight(const aw_directions *directions, size_t i, size_t j);
 
 /** n equal parts from a to b, each with its middle: n theta from a to b, n psi from 0 to b.
  *  @return AW_OK, AW_ERR_NOMEM. */

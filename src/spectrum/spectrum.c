@@ -477,6 +477,8 @@ aw_status aw_spectrum_end(aw_spectrum *s) { return add_tails(s, 1.0); }
 
 /* ------------------------------------------------------------------------------- results */
 
+const aw_spectrum_params *aw_spectrum_params_of(const aw_spectrum *s) { return &s->params; }
+
 double aw_spectrum_resolved(const aw_spectrum *s) { return s->resolved; }
 
 /* d2W/(domega dOmega) = k^2/(4 pi^2 c) (|I_h|^2 + tan^2 psi |I|^2)/(4 pi eps0). */
@@ -507,6 +509,6 @@ double aw_spectrum_total(const aw_spectrum *s,
     double sum = 0.0;
     for (size_t i = 0; i < s->theta; ++i)
         for (size_t j = 0; j < s->psi; ++j)
-            sum += d->theta.weight[i] * d->psi.weight[j] * of(s, i, j, wave);
+            sum += aw_directions_weight(d, i, j) * of(s, i, j, wave);
     return sum;
 }

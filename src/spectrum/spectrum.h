@@ -28,6 +28,9 @@ typedef struct aw_spectrum aw_spectrum;
 aw_status aw_spectrum_new(const aw_spectrum_params *params, aw_spectrum **out);
 void aw_spectrum_free(aw_spectrum *spectrum);
 
+/** What it was made for; borrowed. */
+const aw_spectrum_params *aw_spectrum_params_of(const aw_spectrum *spectrum);
+
 /** Add the path from the last slice to this one; the first begins behind a straight line on which
  *  the bunch came as it is.
  *  @param[in] slice  of the bunch when the reference is at S, later than the last; borrowed for the
