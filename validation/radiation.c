@@ -74,6 +74,8 @@ double aw_bound_energy(double charge, double gamma, double sigma_s, double sigma
 
 double aw_bound_rest(double charge, double gamma, double sigma_s, double d)
 {
-    const double x = square(d / (4.0 * square(gamma) * sigma_s));
-    return AW_K_COULOMB * square(charge) / (2.0 * sqrt(AW_PI) * sigma_s) * gsl_sf_expint_E1(x);
+    const double x = d / (4.0 * square(gamma) * sigma_s);
+    const double factor = AW_K_COULOMB * square(charge) / (sqrt(AW_PI) * sigma_s);
+    return factor *
+           (0.5 * gsl_sf_expint_E1(square(x)) - exp(-square(x)) + sqrt(AW_PI) * x * erfc(x));
 }

@@ -33,10 +33,14 @@ double aw_two_kicks(double gamma, double length, double k, double a);
 double aw_bound_energy(double charge, double gamma, double sigma_s, double sigma_x);
 
 /** Energy that the field of a bunch behind a bend has still to take from it, at a distance d behind
- *  the exit that is far for the bend but not for the field (docs/theory.md has the force there):
- *  (1/4 pi eps0) Q^2/(2 sqrt(pi) sigma) E_1((d/(4 gamma^2 sigma))^2) [J].
- *  The mean force on a line bunch is -2 (Q/4 pi eps0) <lambda(s - d/2 gamma^2)>/d: those further
- *  behind than d/(2 gamma^2) are seen as they left the bend. */
+ *  the exit that is far for the bend but not for the field [J]:
+ *  (1/4 pi eps0) Q^2/(sqrt(pi) sigma) [E_1(x^2)/2 - exp(-x^2) + sqrt(pi) x erfc(x)],
+ *  x = d/(4 gamma^2 sigma).
+ *  A particle is seen from ahead as it moved on the straight line only from nearer than
+ *  u = d/(2 gamma^2); from further behind it lacks its push (1/4 pi eps0)/(gamma z)^2. So the mean
+ *  force is -(Q/4 pi eps0 gamma^2) int_u^inf L(z) dz/z^2, L(z) = exp(-z^2/4 sigma^2)/(2 sqrt(pi)
+ *  sigma), for u << sigma -2 (Q/4 pi eps0) L(0)/d as in aw_exit_force, and this is its integral
+ *  from d on. Relative corrections: (6 sigma R^2)^(1/3)/(2 d). */
 double aw_bound_rest(double charge, double gamma, double sigma_s, double d);
 
 AW_END_DECLS
