@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Closed forms of the radiation in the far field, and of the energy of the field that a bunch
- * carries along. Energies per frequency are int d2W/(domega dOmega) over omega > 0. A function whose
- * quadrature fails returns NaN (validation/integral.h). */
+ * carries along. Energies per frequency are those of omega > 0. A function whose quadrature fails
+ * returns NaN (validation/integral.h). */
 #ifndef AW_VALIDATION_RADIATION_H
 #define AW_VALIDATION_RADIATION_H
 #include "src/base/status.h"
@@ -27,9 +27,9 @@ double aw_coherent_power(double charge, double R, double sigma);
  *  edge radiation R. A. Bosch, Nucl. Instrum. Methods A 431 (1999) 320. */
 double aw_two_kicks(double gamma, double length, double k, double a);
 
-/** Energy of the field of a Gaussian sheet in straight uniform motion [J]:
- *  U = (1/2 eps0) int d3k/(2 pi)^3 |rho|^2 [k_t^2 (1 + beta^2) + k_s^2/gamma^4]/(k_t^2 + k_s^2/gamma^2)^2,
- *  k_t^2 = k_x^2 + k_y^2: of its fields E and B in k-space. The integral over k_y is done by hand. */
+/** Energy of the field of a Gaussian sheet in straight uniform motion [J], of E and B in k-space:
+ *  U = (1/2 eps0) int d3k/(2 pi)^3 |rho|^2 [K^2 (1 + beta^2) + k_s^2/gamma^4]/D^2,
+ *  D = K^2 + k_s^2/gamma^2, K^2 = k_x^2 + k_y^2. The integral over k_y is done by hand. */
 double aw_bound_energy(double charge, double gamma, double sigma_s, double sigma_x);
 
 /** Energy that the field of a bunch behind a bend has still to take from it, at a distance d behind

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Command-line options of `run`, `inspect`, `certify` and `spectrum`, and the input that results from them. */
+/* Command-line options of `run`, `inspect`, `certify` and `spectrum`, and the input they make. */
 #ifndef AW_APP_OPTIONS_H
 #define AW_APP_OPTIONS_H
 #include "src/input/config.h"

@@ -55,6 +55,7 @@ BEGIN {
     sees["src/validate/radiation"] = "src/validate " sees["src/validate"]
     sees["src/app"] = "src/bench src/validate validation src/certify src/spectrum src/tune " \
                       sees["src/tune"]
+    sees["src/app/spectrum"] = "src/app " sees["src/app"]
 }
 
 # The longest part of the path that is a folder of the architecture; else its first two words.

@@ -51,7 +51,7 @@ static int near_bend(const aw_simulation *sim)
            aw_orbit_at(orbit, sim->S_ref).kappa != 0.0;
 }
 
-/* Move the bunch to the end: its slices to the spectrum, and the work of the field at the places. */
+/* Move the bunch to the end: its slices to the spectrum, the field's work at the places. */
 static aw_status follow(path *p)
 {
     aw_simulation *sim = p->sim;

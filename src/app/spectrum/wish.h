@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What `arcwake spectrum` is asked for: frequencies, directions, an aperture, a band. */
-#ifndef AW_APP_SPECTRUM_OPTIONS_H
-#define AW_APP_SPECTRUM_OPTIONS_H
+#ifndef AW_APP_SPECTRUM_WISH_H
+#define AW_APP_SPECTRUM_WISH_H
 #include "src/app/options.h"
 #include "src/plan/plan.h"
 #include "src/spectrum/directions.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/app/spectrum_options.h"
+#include "src/app/spectrum/wish.h"
 
 #include <math.h>
 #include <stdlib.h>
