@@ -83,10 +83,11 @@ static aw_status add_panels(edges *e, const aw_grading *g, double a, double b, i
     aw_status status = AW_OK;
     const double end = both ? 0.5 * (a + b) : b;
     const size_t first = e->n;
-    double width = g->finest;
-    for (double at = a + width; at < end - 0.25 * width; at += width) {
+    double width = g->finest, at = a + width;
+    while (at < end - 0.25 * width) {
         AW_TRY(add_edge(e, at));
         width = fmin(2.0 * width, g->widest);
+        at += width;
     }
     const size_t last = e->n;
     AW_TRY(add_edge(e, end));
@@ -109,6 +110,8 @@ static aw_status straights(const aw_orbit_view *orbit, double same, edges *out)
     aw_status status = AW_OK;
     for (int i = 0; i < orbit->n; ++i)
         if (orbit->piece[i].kappa == 0.0) AW_TRY(add_edge(out, orbit->piece[i].theta));
+    if (out->n == 0) AW_TRY(add_edge(out, orbit->piece[0].theta)); /* a circle */
+    if (!out->at) goto done;                                       /* never: it has one */
     qsort(out->at, out->n, sizeof *out->at, compare);
     size_t n = 0;
     for (size_t i = 0; i < out->n; ++i)
@@ -140,7 +143,6 @@ aw_status aw_directions_graded(const aw_orbit_view *orbit, const aw_grading *g, 
     edges line = {0}, theta = {0}, psi = {0};
     *out = (aw_directions){0};
     AW_TRY(straights(orbit, g->finest, &line));
-    if (line.n == 0) AW_TRY(add_edge(&line, orbit->piece[0].theta));
     AW_TRY(add_panels(&theta, g, 0.0, g->margin, 0));
     for (size_t i = 0, n = theta.n; i < n / 2; ++i) { /* from the far end to the first straight */
         const double swap = theta.at[i];

@@ -49,7 +49,8 @@ static aw_status axis_new(int n, axis *out)
     out->m = 2 * n > 2 * KERNEL ? 2 * n : 2 * KERNEL;
     out->weight = aw_alloc((size_t)n, sizeof *out->weight);
     if (!out->weight) return AW_ERR_NOMEM;
-    for (int i = 0; i < n; ++i) out->weight[i] = 1.0 / kernel_transform(i - n / 2, out->m);
+    const int middle = n / 2; /* where the FFT has its origin */
+    for (int i = 0; i < n; ++i) out->weight[i] = 1.0 / kernel_transform(i - middle, out->m);
     return AW_OK;
 }
 
@@ -124,6 +125,13 @@ static double deposited(double phase)
     return c * c * c * (1.0 + w + 13.0 / 15.0 * w * w);
 }
 
+/* From the centre of n nodes, (n - 1)/2, to the node at the origin of the FFT [cells]. */
+static double from_centre(int n)
+{
+    const int middle = n / 2;
+    return middle - 0.5 * (n - 1);
+}
+
 void aw_transform_at(const aw_transform *t, double k_u, double k_w, double out[AW_TRANSFORMED][2])
 {
     const double ps = k_u * t->hs, px = k_w * t->hx;
@@ -142,9 +150,7 @@ void aw_transform_at(const aw_transform *t, double k_u, double k_w, double out[A
             }
         }
     }
-    /* node i is (i - (n - 1)/2) h from the centre */
-    const double shift =
-        ps * (t->s.n / 2 - 0.5 * (t->s.n - 1)) + px * (t->x.n / 2 - 0.5 * (t->x.n - 1));
+    const double shift = ps * from_centre(t->s.n) + px * from_centre(t->x.n);
     const double scale = t->hs * t->hx / (deposited(ps) * deposited(px));
     const double re = scale * cos(shift), im = -scale * sin(shift);
     for (int c = 0; c < AW_TRANSFORMED; ++c) {
