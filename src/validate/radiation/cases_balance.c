@@ -161,7 +161,7 @@ static aw_status rigid(aw_validation *v)
     double bound, density;
     AW_TRY(rigid_config(v, &config));
     AW_TRY(stage_open(config, &grading, 1e-3 / RIGID_SIGMA, 4.0 / RIGID_SIGMA, &s));
-    add_bend(&at, 0.0, bend, 30, bend + RIGID_BEHIND, 40);
+    add_bend(&at, 0.0, bend, 24, bend + RIGID_BEHIND, 28);
     path p = {.sim = s.sim,
               .spectrum = s.spectrum,
               .places = &at,
