@@ -189,7 +189,7 @@ done:
 const aw_case aw_case_balance_rigid = {
     .name = "balance-rigid",
     .claim = "what a rigid bunch loses in and behind a bend is radiated into the far field",
-    .seconds = 20,
+    .seconds = 40,
     .run = rigid,
 };
 
