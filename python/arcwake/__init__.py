@@ -27,6 +27,7 @@ _PLACES = {
     "Field": "field", "Grid": "field", "PlaneKicks": "planes",
     "at_one_time": "one_time", "at_one_place": "one_time",
     "run": "_run", "evaluate": "_evaluate", "find_program": "_program",
+    "spectrum": "_spectrum", "Spectrum": "_spectrum",
     "Result": "result", "Particles": "particles", "Mesh": "mesh",
     "Simulation": "simulation", "Beam": "simulation", "Force": "simulation",
 }

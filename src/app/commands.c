@@ -9,6 +9,7 @@
     COMMAND(run)          \
     COMMAND(inspect)      \
     COMMAND(certify)      \
+    COMMAND(spectrum)     \
     COMMAND(validate)     \
     COMMAND(bench)        \
     COMMAND(tune)         \

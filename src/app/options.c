@@ -24,7 +24,12 @@ enum {
     O_JOBS,
     O_MAX_TIME,
     O_NO_TIMING,
-    O_STOP_AFTER
+    O_STOP_AFTER,
+    O_FREQUENCIES,
+    O_THETA,
+    O_PSI,
+    O_APERTURE,
+    O_BAND
 };
 
 static const struct option known[] = {{"output", required_argument, NULL, 'o'},
@@ -41,6 +46,11 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"max-time", required_argument, NULL, O_MAX_TIME},
                                       {"no-timing", no_argument, NULL, O_NO_TIMING},
                                       {"stop-after", required_argument, NULL, O_STOP_AFTER},
+                                      {"frequencies", required_argument, NULL, O_FREQUENCIES},
+                                      {"theta", required_argument, NULL, O_THETA},
+                                      {"psi", required_argument, NULL, O_PSI},
+                                      {"aperture", required_argument, NULL, O_APERTURE},
+                                      {"band", required_argument, NULL, O_BAND},
                                       {NULL, 0, NULL, 0}};
 
 static aw_status add_set(aw_options *o, const char *text)
@@ -84,11 +94,11 @@ static aw_status check_command(const char *command, int option)
     static const struct {
         int option;
         const char *name, *commands;
-    } own[] = {{O_JOBS, "jobs", "certify"},
-               {O_MAX_TIME, "max-time", "certify run"},
-               {O_NO_TIMING, "no-timing", "inspect"},
-               {O_STOP_AFTER, "stop-after", "run"},
-               {O_RESTART, "restart", "run"}};
+    } own[] = {{O_JOBS, "jobs", "certify"},           {O_MAX_TIME, "max-time", "certify run"},
+               {O_NO_TIMING, "no-timing", "inspect"}, {O_STOP_AFTER, "stop-after", "run"},
+               {O_RESTART, "restart", "run"},         {O_FREQUENCIES, "frequencies", "spectrum"},
+               {O_THETA, "theta", "spectrum"},        {O_PSI, "psi", "spectrum"},
+               {O_APERTURE, "aperture", "spectrum"},  {O_BAND, "band", "spectrum"}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i)
         if (own[i].option == option && !strstr(own[i].commands, command))
             return aw_error(AW_ERR_ARG, "%s: option --%s is not known (see: arcwake help %s)",
@@ -112,6 +122,11 @@ static aw_status apply(aw_options *o, int option, const char *value)
     case O_JOBS: return aw_option_number("--jobs", value, 1, 64, &o->jobs);
     case O_MAX_TIME: return aw_option_duration("--max-time", value, &o->max_time);
     case O_STOP_AFTER: return aw_option_duration("--stop-after", value, &o->stop_after);
+    case O_FREQUENCIES: o->frequencies = value; return AW_OK;
+    case O_THETA: o->theta = value; return AW_OK;
+    case O_PSI: o->psi = value; return AW_OK;
+    case O_APERTURE: o->aperture = value; return AW_OK;
+    case O_BAND: o->band = value; return AW_OK;
     case O_RESTART:
         o->restart = 1;
         o->restart_file = value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Command-line options of `run`, `inspect` and `certify`, and the input that results from them. */
+/* Command-line options of `run`, `inspect`, `certify` and `spectrum`, and the input they make. */
 #ifndef AW_APP_OPTIONS_H
 #define AW_APP_OPTIONS_H
 #include "src/input/config.h"
@@ -23,6 +23,8 @@ typedef struct aw_options {
     double stop_after;        /* [s]; 0: not given */
     int restart;              /* 1: go on from a checkpoint, */
     const char *restart_file; /* from this one; NULL: from the newest of the output directory */
+    /* Of `spectrum`, as given; NULL: not given */
+    const char *frequencies, *theta, *psi, *aperture, *band;
 } aw_options;
 
 /** Read the options.

@@ -132,7 +132,7 @@ static hid_t dataset_list(aw_h5 *h5, const char *name, int rank, const hsize_t *
         fail(h5, "describe the dataset", name);
         return list;
     }
-    hsize_t chunk[2], rows = CHUNK_ITEMS;
+    hsize_t chunk[3], rows = CHUNK_ITEMS;
     for (int i = rank - 1; i >= 0; --i) {
         chunk[i] = dims[i] < rows ? dims[i] : rows;
         rows = rows / chunk[i] > 0 ? rows / chunk[i] : 1;

@@ -33,7 +33,7 @@ aw_status aw_h5_finish(aw_h5 *h5, void **image, size_t *size);
 
 hid_t aw_h5_group(aw_h5 *h5, hid_t parent, const char *name);
 
-/** Little-endian float64 or uint64 dataset of `rank` 1 or 2, in chunks with a Fletcher32 checksum.
+/** Little-endian float64 or uint64 dataset of `rank` 1 to 3, in chunks with a Fletcher32 checksum.
  *  @param[in] dims  all > 0   @param[in] data  in C order */
 hid_t aw_h5_doubles(aw_h5 *h5, hid_t parent, const char *name, int rank, const hsize_t *dims,
                     const double *data);

@@ -41,6 +41,7 @@ BEGIN {
     sees["src/pals"] = "pic src/yaml " device
     sees["src/input"] = "src/pals src/beam pic src/io src/yaml " device
     sees["src/output"] = "src/io src/archive kernels/math src/base"
+    sees["src/spectrum"] = "src/output src/io kernels/math src/base"
     sees["validation"] = "quadrature/rules src/base"
     sees["src/plan"] = "src/input src/beam src/yaml src/solvers pic kernels/cpu kernels/multi " \
                        device
@@ -51,9 +52,11 @@ BEGIN {
     sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
     sees["src/session"] = "src/tune " sees["src/tune"]
     sees["src/bench"] = "src/form_factor validation predictor quadrature src/tune " sees["src/tune"]
-    sees["src/validate"] = "validation src/certify src/tune " sees["src/tune"]
-    sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify src/tune " \
-                      sees["src/tune"]
+    sees["src/validate"] = "validation src/spectrum src/certify src/tune " sees["src/tune"]
+    sees["src/validate/radiation"] = "src/validate " sees["src/validate"]
+    sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify " \
+                      "src/spectrum src/tune " sees["src/tune"]
+    sees["src/app/spectrum"] = "src/app " sees["src/app"]
 }
 
 # The longest part of the path that is a folder of the architecture; else its first two words.

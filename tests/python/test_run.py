@@ -324,5 +324,31 @@ class Bar(unittest.TestCase):
         self.assertEqual(text.getvalue(), "")
 
 
+
+class Radiation(unittest.TestCase):
+    """arcwake.spectrum; tests/app/spectrum.sh has the rest."""
+
+    def test_files_of_a_spectrum_agree(self):
+        """The table is the sum over the directions, and the summary its integral."""
+        found = arcwake.spectrum(case("radiation", step_m=0.2), set={"motion": "rigid"},
+                                 frequencies=(0.4, 0.8, 5), theta=(-120.0, -80.0, 4),
+                                 psi=(20.0, 3), band=(0.4, 0.8))
+        table, at = found.table, found.directions
+        self.assertEqual(at["coherent"].shape, (5, 3, 4))
+        np.testing.assert_allclose(at["frequency"], table["frequency_Hz"], rtol=1e-8)
+        # both halves, of equal parts
+        part = 2.0 * np.cos(at["psi"]) * 0.02 / 3 * 0.04 / 4
+        total = np.einsum("kji,j->k", at["coherent"], part)
+        np.testing.assert_allclose(total, table["coherent_J_s"], rtol=1e-8)  # nine digits
+        middle = 0.5 * (table["coherent_J_s"][1:] + table["coherent_J_s"][:-1])
+        energy = np.sum(2.0 * np.pi * np.diff(table["frequency_Hz"]) * middle)
+        self.assertTrue(np.isclose(energy, found.summary["band_energy_J"], rtol=1e-7))
+
+    def test_wrong_options_are_the_programs_errors(self):
+        """The program's line, without files."""
+        with self.assertRaisesRegex(arcwake.ArcwakeError, "belong together"):
+            arcwake.spectrum(case("no radiation"), theta=(0.0, 1.0, 2))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the cases of the radiation have in common. */
+#ifndef AW_VALIDATE_RADIATION_RADIATE_H
+#define AW_VALIDATE_RADIATION_RADIATE_H
+#include "src/spectrum/spectrum.h"
+#include "src/validate/cases.h"
+
+AW_BEGIN_DECLS
+
+/** Add the slices of a simulation, from the one just deposited to the end of the lattice, with the
+ *  straights before and behind; nothing is solved. @return as the calls that it makes */
+aw_status aw_case_radiate(aw_simulation *simulation, aw_spectrum *spectrum);
+
+/** Coherent energy of a spectrum, over all its frequencies, which are at equal ratios, and its
+ *  directions [J]; below the lowest the energy per frequency is taken as constant. */
+double aw_case_energy(const aw_spectrum *spectrum);
+
+/** Energy of the field of the bunch of a slice in straight uniform motion, as in
+ *  validation/radiation.h but with the slice's own waves [J], and its part L(0) of chance that two
+ *  of its particles are at the same place along the motion, per length [1/m].
+ *  @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_case_bound(const aw_simulation *simulation, double *energy, double *density);
+
+AW_END_DECLS
+#endif
