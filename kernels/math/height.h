@@ -171,13 +171,13 @@ AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circ
 
 /* The sum over images is tapered about this many before N, over a width of this many: images from N
  * on have less than 1e-5 of their charge, and what the taper adds to the sum of a smooth
- * alternating series is exp(-(pi width)^2/4), 1e-9. */
-#define AW_TAPER_BEFORE 8.6
-#define AW_TAPER_WIDTH 2.9
+ * alternating series is exp(-(pi width)^2/4), 7e-7. */
+#define AW_TAPER_BEFORE 7.2
+#define AW_TAPER_WIDTH 2.4
 /* N is so many beyond the last image up to which the series is not smooth, which has 1 - 0.0015 of
  * its charge; and N at least, and at most. */
-#define AW_IMAGES_BEYOND 15.0
-#define AW_IMAGES_LEAST 24
+#define AW_IMAGES_BEYOND 12.0
+#define AW_IMAGES_LEAST 16
 #define AW_IMAGES_MOST 400
 
 /** N of a bunch at S. The series is not smooth where a change of curvature is seen in an image:
