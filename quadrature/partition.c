@@ -15,7 +15,7 @@
 #define AW_LONG_RATIO 8.0   /* the same beyond the width of a box that is longer than wide */
 #define AW_NEAR_CELLS 4.0   /* largest step there [cells] */
 #define AW_SWEEP_CELLS 1.0  /* cells through which the circle may sweep within a step */
-#define AW_IMAGES_CELLS 8.0 /* the same of images, of which many sweep one after the other */
+#define AW_IMAGES_CELLS 4.0 /* the same for images, each a small part of what is seen */
 #define AW_GROWTH 0.25      /* largest step over r' elsewhere */
 #define AW_MISS_MARGIN 1.1  /* factor on the box when regions that miss it are left out */
 
