@@ -135,10 +135,6 @@ enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
 #define AW_FINE_TABLES 4.0
 #define AW_FINEST_TABLES 1.0
 
-/* Number of nodes of a far zone in free space. Between plates there are up to ten times as many, at
- * which different images are seen: errors of the tables then add up in squares. */
-#define AW_PLATES_NODES 64.0
-
 /* ---- spikes and caps (projection.c, zone.c) */
 
 /* Single panels are examined if the far zone's error is this many times too large, or from this

@@ -228,15 +228,11 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_panels_drop_unseen(&z->panels, problem->history, corner);
     rules->nodes = z->panels.n;
     if (z->panels.n == 0) return AW_OK;
-    /* Between plates a point sees the beam in images at many nodes, with alternating signs. */
-    const double nodes = (double)z->panels.n;
-    const double each =
-        problem->history->gap > 0.0 ? sqrt(fmax(nodes, AW_PLATES_NODES) * AW_PLATES_NODES) : nodes;
     aw_common_rule rule = {.node = z->panels.node,
                            .nodes = z->panels.n,
                            .columns = problem->columns,
                            .moves_as = far ? &problem->centre : NULL, /* no tables near */
-                           .table_error = tables * problem->tolerance / each,
+                           .table_error = tables * problem->tolerance / (double)z->panels.n,
                            .I = z->sum,
                            .check = z->check,
                            .check_rates = z->check_rates};
