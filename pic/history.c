@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/math/height.h"
 #include "pic/deposit.h"
 #include "src/archive/hash.h"
 #include "src/base/comm.h"
@@ -170,18 +171,29 @@ void aw_history_archive(aw_history *h, aw_archive *archive)
 /* Where all images have the same radius to this part of a cell they cancel, and the sum is cut. */
 #define AW_PLATES_SAME 0.01
 
-/* Distance r' beyond which sources are neglected [m]. */
-static double cut_of(const aw_history *h)
+/* Images at which their sum is cut now. */
+static int images_of(const aw_history *h, const aw_orbit_view *orbit)
 {
     const aw_slice *now = &h->slice[0];
-    const double Y = h->params.gap * h->params.images;
+    if (!(h->params.gap > 0.0) || h->n == 0) return h->params.images;
+    const double size = hypot(h->params.ns * now->hs, h->params.nx * now->hx);
+    const int needed = aw_images_of(orbit, now->S, h->params.gap, size);
+    return needed < h->params.images ? needed : h->params.images;
+}
+
+/* Distance r' beyond which sources are neglected [m]. */
+static double cut_of(const aw_history *h, int images)
+{
+    const aw_slice *now = &h->slice[0];
+    const double Y = h->params.gap * images;
     if (!(Y > 0.0) || h->n == 0) return h->params.upstream_cut;
     return fmin(h->params.upstream_cut, 0.5 * Y * Y / (AW_PLATES_SAME * fmin(now->hs, now->hx)));
 }
 
 const aw_history_view *aw_history_look(aw_history *h, const aw_orbit_view *orbit)
 {
-    double g = h->params.gamma;
+    const double g = h->params.gamma;
+    const int images = images_of(h, orbit);
     h->view = (aw_history_view){.orbit = *orbit,
                                 .slice = h->slice,
                                 .n = (int)h->n,
@@ -191,8 +203,8 @@ const aw_history_view *aw_history_look(aw_history *h, const aw_orbit_view *orbit
                                 .upstream = h->n == h->pushed,
                                 .cdt = h->params.cdt,
                                 .beta = sqrt((1.0 - 1.0 / g) * (1.0 + 1.0 / g)),
-                                .r_cut = cut_of(h),
+                                .r_cut = cut_of(h, images),
                                 .gap = h->params.gap,
-                                .images = h->params.images};
+                                .images = images};
     return &h->view;
 }

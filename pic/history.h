@@ -15,7 +15,7 @@ typedef struct aw_history_params {
     double cdt;          /* c times the first step [m] */
     double gamma;        /* of the beam before the start */
     double gap;          /* between plates; 0: none [m] */
-    int images;          /* of the bunch in them, above and below */
+    int images;          /* of the bunch in them, above and below, at most */
     double upstream_cut; /* distance r' beyond which the upstream is ignored [m] */
     size_t slices;       /* capacity, >= 4 */
 } aw_history_params;

@@ -19,6 +19,9 @@
 /* Fraction of the beam's box; a circle that sweeps through less of it is nearly at rest. */
 #define AW_STILL 0.01
 
+/* Part of the sweep of images that does not count: each has a small share of the charge seen. */
+#define AW_IMAGES_SPARED 0.4
+
 /* Largest number of times that a panel is halved: 1e-6 m out of a kilometre. */
 enum { AW_HALVINGS = 30 };
 
@@ -40,7 +43,8 @@ static double lead(const aw_history_view *h, const aw_field_point *centre, doubl
     const double more = fabs(to.lead - from.lead) + images,
                  y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
-    *part = more / (2.0 * to.extent) + straighter / (2.0 * to.chord);
+    const double gained = more - AW_IMAGES_SPARED * images;
+    *part = gained / (2.0 * to.extent) + straighter / (2.0 * to.chord);
     return more;
 }
 

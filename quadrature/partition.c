@@ -10,13 +10,14 @@
  * where the integrand is smooth. Near the point a deposited beam varies from cell to cell, and a
  * rule that spans several cells mistakes noise for convergence (observed: 15 to 90 times the
  * tolerance in phi). */
-#define AW_FIRST_CELLS 0.5 /* smallest step [cells] */
-#define AW_NEAR_RATIO 16.0 /* r' over the step while the circle is smaller than the box */
-#define AW_LONG_RATIO 8.0  /* the same beyond the width of a box that is longer than wide */
-#define AW_NEAR_CELLS 4.0  /* largest step there [cells] */
-#define AW_SWEEP_CELLS 1.0 /* cells through which the circle may sweep within a step */
-#define AW_GROWTH 0.25     /* largest step over r' elsewhere */
-#define AW_MISS_MARGIN 1.1 /* factor on the box when regions that miss it are left out */
+#define AW_FIRST_CELLS 0.5  /* smallest step [cells] */
+#define AW_NEAR_RATIO 16.0  /* r' over the step while the circle is smaller than the box */
+#define AW_LONG_RATIO 8.0   /* the same beyond the width of a box that is longer than wide */
+#define AW_NEAR_CELLS 4.0   /* largest step there [cells] */
+#define AW_SWEEP_CELLS 1.0  /* cells through which the circle may sweep within a step */
+#define AW_IMAGES_CELLS 4.0 /* the same for images, each a small part of what is seen */
+#define AW_GROWTH 0.25      /* largest step over r' elsewhere */
+#define AW_MISS_MARGIN 1.1  /* factor on the box when regions that miss it are left out */
 
 aw_status aw_partition_new(aw_partition **out)
 {
@@ -121,7 +122,9 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_po
 double aw_images_sweep(const aw_history_view *h, const aw_view_geometry *sight, double from,
                        double to)
 {
-    const double most = fmin(aw_images_lag(h, from), sight->lead + sight->reach);
+    const aw_slice *now = &h->slice[0];
+    const double half = 0.5 * hypot(h->ns * now->hs, h->nx * now->hx); /* of the points' grid */
+    const double most = fmin(aw_images_lag(h, from), sight->lead + sight->reach + half);
     return fmax(0.0, most) * (to - from) / from;
 }
 
@@ -164,7 +167,8 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
         const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
-        const double swept = there.lead - here + aw_images_sweep(h, &there, r, r + step);
+        const double images = aw_images_sweep(h, &there, r, r + step);
+        const double swept = there.lead - here + images / AW_IMAGES_CELLS;
         if (!(swept > AW_SWEEP_CELLS * there.cell)) break;
         step *= 0.5;
     }

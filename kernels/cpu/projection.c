@@ -146,6 +146,12 @@ static double offsets_error(const entry *raw, int n, int per_cell, const aw_scal
     return largest;
 }
 
+/* Entries from the beginning of a direction to that of the next. */
+static size_t direction_size(const aw_projection *p)
+{
+    return (size_t)(p->n > p->read ? p->n : p->read);
+}
+
 /* Write the Chebyshev coefficients of the `order` + 1 directions raw[order + 1][n] into the table,
  * up to p->order. The error is estimated from the last two coefficients, as a projection is often
  * even or odd in the direction, and every other coefficient small.
@@ -156,6 +162,7 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
 {
     double largest = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
     const int stored = p->order;
+    const size_t size_of = direction_size(p);
     *last = 0.0;
     for (int m = 0; m <= order; ++m)
         for (int k = 0; k <= order; ++k) {
@@ -163,12 +170,12 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
             const double outer = (m == 0 || m == order ? 0.5 : 1.0);
             factor[m][k] = 2.0 / order * ends * outer * cos(AW_PI * m * (order - k) / order);
         }
-    for (int i = 0; i < p->n; ++i)
+    for (int i = 0; i < p->read; ++i)
         for (int m = 0; m <= order; ++m) {
             entry c = {0.0};
             for (int k = 0; k <= order; ++k)
                 for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
-                    c[j] += factor[m][k] * raw[k * p->n + i][j];
+                    c[j] += factor[m][k] * raw[(size_t)k * size_of + (size_t)i][j];
             float *out =
                 table + ((size_t)i * (size_t)(stored + 1) + (size_t)m) * AW_PROJECTION_WIDTH;
             for (int j = 0; m <= stored && j < AW_PROJECTION_WIDTH; ++j) out[j] = (float)c[j];
@@ -188,14 +195,17 @@ static int costs_too_much(const making *m, int directions)
 {
     const aw_projection *p = &m->t->at;
     const double arcs = p->beam / p->h * directions; /* those of other offsets are empty */
-    return 2.0 * arcs * m->wide > p->seen * (double)m->cpu->points;
+    double seen = p->seen;
+    if (p->high > p->low) /* each circle meets the beam at some of the points */
+        seen = aw_circles_count(m->circles) * p->beam / (p->beam + p->high - p->low);
+    return 2.0 * arcs * m->wide > seen * (double)m->cpu->points;
 }
 
 /* Grow the memory for all directions of a table, and a scratch direction. @return NULL: no
  * memory */
 static entry *raw_grow(aw_cpu_table *t)
 {
-    const size_t entries = (AW_PROJECTION_ORDER + 2) * (size_t)t->at.n;
+    const size_t entries = (AW_PROJECTION_ORDER + 2) * direction_size(&t->at);
     if (aw_grow((void **)&t->raw, &t->raw_capacity, entries, sizeof(entry)) != AW_OK) return NULL;
     return (entry *)t->raw;
 }
@@ -210,47 +220,55 @@ static void lagrange(double t, double w[6])
     }
 }
 
+/* Add one circle's part of the mean, of one direction.
+ * @param[in] shift  entries by which it has a smaller offset than the largest circle */
+static void average_one(const making *m, const entry *raw, double shift, int circle, entry *out)
+{
+    const aw_projection *p = &m->t->at;
+    const aw_circles *circles = m->circles;
+    /* The beam fills a larger angle of a smaller circle. */
+    const double wider = m->f->radius / aw_circle_radius(m->f, circles, circle);
+    const double rated = m->node->rate / m->node->weight; /* of rates, over that of values */
+    const double weight = wider * aw_circle_weight(circles, circle);
+    const double growth = wider * rated * aw_circle_growth(circles, circle);
+    const int whole = (int)ceil(shift);
+    /* The beam ends AW_PROJECTION_MARGIN cells before the ends of what is known. */
+    const int begin = whole > -2 ? whole + 2 : 0, last = p->n + whole - 3;
+    double w[6];
+    lagrange(whole - shift, w);
+    for (int i = begin; i < p->read && i < last; ++i) {
+        entry one = {0.0};
+        for (int k = 0; k < 6; ++k)
+            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
+                one[j] += w[k] * raw[i - whole + k - 2][j];
+        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += weight * one[j];
+        for (unsigned j = 0; j < AW_PSI; ++j) out[i][AW_DPHI + j] += growth * one[AW_PHI + j];
+    }
+}
+
 /* Mean over the circles of all heights, of one direction: at the offset q of the largest circle, a
  * smaller one has the offset q less the difference of their radii. */
 static void average(const making *m, const entry *raw, entry *out)
 {
-    const aw_circles *circles = m->circles;
-    const double rated = m->node->rate / m->node->weight; /* of rates, over that of values */
-    const int n = m->t->at.n;
-    memset(out, 0, (size_t)n * sizeof *out);
-    for (int c = 0; c < aw_circles_count(circles); ++c) {
-        const double radius = aw_circle_radius(m->f, circles, c);
-        const double weight = aw_circle_weight(circles, c);
-        const double growth = aw_circle_growth(circles, c);
-        const double shift = (m->f->radius - radius) / m->t->at.h;
-        const int whole = (int)ceil(shift);
-        double w[6];
-        lagrange(whole - shift, w);
-        for (int i = 0; i < n; ++i) {
-            entry one = {0.0};
-            for (int k = 0; k < 6; ++k) {
-                const int from = i - whole + k - 2;
-                for (int j = 0; from >= 0 && from < n && j < AW_PROJECTION_WIDTH; ++j)
-                    one[j] += w[k] * raw[from][j];
-            }
-            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += weight * one[j];
-            for (unsigned j = 0; j < AW_PSI; ++j)
-                out[i][AW_DPHI + j] += rated * growth * one[AW_PHI + j];
-        }
+    const aw_projection *p = &m->t->at;
+    memset(out, 0, (size_t)p->read * sizeof *out);
+    for (int c = 0; c < aw_circles_count(m->circles); ++c) {
+        const double lag = m->f->radius - aw_circle_radius(m->f, m->circles, c);
+        average_one(m, raw, lag / p->h - p->skip, c, out);
     }
 }
 
 /* Filter a complete direction if the kinks of the splines disturb, and average it over heights. */
 static void finish(const making *m, entry *raw, entry *scratch)
 {
-    const size_t bytes = (size_t)m->t->at.n * sizeof *raw;
+    const aw_projection *p = &m->t->at;
     if (kinks_matter(m)) {
-        smooth((const entry *)raw, m->t->at.n, m->per_cell / 2, scratch);
-        memcpy(raw, scratch, bytes);
+        smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
+        memcpy(raw, scratch, (size_t)p->n * sizeof *raw);
     }
     if (m->f->height2 > 0.0 || m->f->gap > 0.0) {
         average(m, (const entry *)raw, scratch);
-        memcpy(raw, scratch, bytes);
+        memcpy(raw, scratch, (size_t)p->read * sizeof *raw);
     }
 }
 
@@ -302,13 +320,13 @@ static double difference(const making *m, const entry *a, const entry *b)
 static int one_direction(const making *m, entry *raw)
 {
     aw_projection *p = &m->t->at;
-    const size_t n = (size_t)p->n;
+    const size_t n = direction_size(p);
     project(m, 2, 2, 0, m->per_cell, raw + 2 * n);
     const double error = difference(m, (const entry *)raw, (const entry *)(raw + 2 * n));
     if (!(error <= AW_DIRECTION_SHARE * m->common->table_error)) return 0;
     finish(m, raw, raw + n);
     p->order = 0;
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < (size_t)p->read; ++i)
         for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
             m->t->value[i * AW_PROJECTION_WIDTH + (size_t)j] = (float)raw[i][j];
     return 1;
@@ -320,7 +338,7 @@ static int choose_directions(const making *m, entry *raw)
 {
     aw_cpu_table *t = m->t;
     aw_projection *p = &t->at;
-    const size_t n = (size_t)p->n;
+    const size_t n = direction_size(p);
     entry *scratch = raw + (AW_PROJECTION_ORDER + 1) * n;
     for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
         double last;
@@ -390,7 +408,11 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
     see_corners(&f, corner, &circles);
     m.circles = &circles;
     if (!choose_offsets(&m)) return 0;
-    return t->at.n == 0 || choose_directions(&m, (entry *)t->raw);
+    if (t->at.n == 0) return 1;
+    if (!choose_directions(&m, (entry *)t->raw)) return 0;
+    t->at.first += t->at.skip * t->at.h;
+    t->at.n = t->at.read;
+    return 1;
 }
 
 void aw_cpu_table_free(aw_cpu_table *t)

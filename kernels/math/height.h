@@ -169,14 +169,33 @@ AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circ
     aw_circles_see(f, near, far, c);
 }
 
-/* The sum over images is tapered about this part of N, over a width of this part: images from N on
- * have less than 1e-5 of their charge, and what the taper adds to the sum of a smooth alternating
- * series is exp(-(pi width N)^2/4), 1e-9 for N = 24. */
-#define AW_TAPER_AT 0.64
-#define AW_TAPER_WIDTH 0.12
-/* N, at least, and at most. */
-#define AW_IMAGES_LEAST 24
+/* The sum over images is tapered about this many before N, over a width of this many: images from N
+ * on have less than 1e-5 of their charge, and what the taper adds to the sum of a smooth
+ * alternating series is exp(-(pi width)^2/4), 7e-7. */
+#define AW_TAPER_BEFORE 7.2
+#define AW_TAPER_WIDTH 2.4
+/* N is so many beyond the last image up to which the series is not smooth, which has 1 - 0.0015 of
+ * its charge; and N at least, and at most. */
+#define AW_IMAGES_BEYOND 12.0
+#define AW_IMAGES_LEAST 16
 #define AW_IMAGES_MOST 400
+
+/** N of a bunch at S. The series is not smooth where a change of curvature is seen in an image:
+ *  that is the height at which a source there is seen at S by the bunch.
+ *  @param[in] size  of the bunch [m]
+ *  @return at most AW_IMAGES_MOST + 1 */
+AW_FN int aw_images_of(const aw_orbit_view *orbit, double S, double gap, double size)
+{
+    const aw_orbit_point now = aw_orbit_at(orbit, S);
+    double height2 = 0.0;
+    for (int i = 1; i < orbit->n && orbit->piece[i].S < S; ++i) {
+        const aw_orbit_piece *edge = &orbit->piece[i];
+        const double D = S - edge->S + size, dz = now.z - edge->z, dx = now.x - edge->x;
+        height2 = fmax(height2, D * D - dz * dz - dx * dx);
+    }
+    const double images = ceil(sqrt(height2) / gap) + AW_IMAGES_BEYOND;
+    return (int)fmin(fmax(images, AW_IMAGES_LEAST), AW_IMAGES_MOST + 1);
+}
 
 /** Number of all circles. */
 AW_FN int aw_circles_count(const aw_circles *c) { return c->n + c->images * aw_image_circles(c); }
@@ -186,7 +205,7 @@ AW_FN double aw_circle_weight(const aw_circles *c, int i)
 {
     if (i < c->n) return c->weight[i];
     const int each = aw_image_circles(c), image = c->first + (i - c->n) / each;
-    const double taper = erfc((image - AW_TAPER_AT * c->most) / (AW_TAPER_WIDTH * c->most));
+    const double taper = erfc((image - (c->most - AW_TAPER_BEFORE)) / AW_TAPER_WIDTH);
     return (image % 2 ? -taper : taper) / each; /* 1/2 of erfc, and two images */
 }
 

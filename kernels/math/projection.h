@@ -8,6 +8,7 @@
  * offsets: the mean over them is taken of the table. */
 #ifndef AW_KERNELS_MATH_PROJECTION_H
 #define AW_KERNELS_MATH_PROJECTION_H
+#include <limits.h>
 #include <math.h>
 
 #include "kernels/math/height.h"
@@ -32,16 +33,19 @@
  *  table: entry (i, m) belongs to the offset first + i h and to the m-th Chebyshev polynomial in
  *  (sine of the angle to the middle direction)/sine. */
 typedef struct aw_projection {
-    double r, z, x;  /* radius, and lab position of the centre [m] */
-    double cz, cx;   /* unit vector of the middle direction, from the centre to the points */
-    double sine;     /* largest sine of an angle between the middle direction and a point's, > 0 */
-    double beam;     /* extent of the offsets at which one circle meets it [m] */
-    double from, to; /* range of offsets q at which a point's circle may meet the beam's box, those
-                      * of all its circles included [m] */
-    double seen;     /* approximate fraction of the points whose circle meets it */
-    double first, h; /* first offset and spacing of the table [m] */
-    int n;           /* offsets; 0: no circle meets the beam */
-    int order;       /* highest degree of the polynomials */
+    double r, z, x;   /* radius, and lab position of the centre [m] */
+    double cz, cx;    /* unit vector of the middle direction, from the centre to the points */
+    double sine;      /* largest sine of an angle between the middle direction and a point's, > 0 */
+    double beam;      /* extent of the offsets at which one circle meets it [m] */
+    double from, to;  /* range of offsets q at which a point's circle may meet the beam's box, those
+                      * of all its circles included, but for images [m] */
+    double low, high; /* range of the points' offsets if they see images; else low = high [m] */
+    double seen;      /* approximate fraction of the points whose circle meets it */
+    double first, h;  /* first offset and spacing of the table [m] */
+    int n;            /* offsets; 0: no circle meets the beam */
+    int skip, read; /* the points are within so many of them, from number `skip` on; between plates
+                      * that may be beyond the n at which the beam is: images' circles lag */
+    int order;      /* highest degree of the polynomials */
 } aw_projection;
 
 /** View of the beam from a rectangle of points, given by its corners (aw_grid_corners) in any
@@ -80,14 +84,18 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     p->from = fmax(f->radius - furthest - lag, -along);
     p->to = fmin(f->radius - nearest, along + 0.5 * across * across / (nearest - along) + lag);
     p->beam = p->to - p->from;
+    p->low = p->high = 0.0;
+    p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
     /* Between plates some image's circle may meet the beam wherever a point is. */
     const double box = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
     if (aw_images_seen(f, nearest - box, furthest + box)) {
-        p->beam = 2.0 * along + 0.5 * across * across / (nearest - along) + lag;
-        p->from = fmin(f->radius - furthest - lag, -along);
-        p->to = fmax(f->radius - nearest, p->beam - along);
+        p->from = -along;
+        p->to = along + 0.5 * across * across / (nearest - along) + lag;
+        p->beam = p->to - p->from;
+        p->low = f->radius - furthest;
+        p->high = f->radius - nearest;
+        p->seen = 1.0;
     }
-    p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
     p->n = p->order = 0;
     return 1;
 }
@@ -113,8 +121,15 @@ AW_FN int aw_projection_offsets(const aw_retarded *f, int per_cell, aw_projectio
     const double cells = ceil((p->to - p->from) / cell) + 2.0 * AW_PROJECTION_MARGIN;
     const double n = cells * per_cell + 1.0;
     if (!(n <= AW_PROJECTION_OFFSETS)) return 0;
-    p->n = (int)n;
+    p->n = p->read = (int)n;
+    p->skip = 0;
     p->first = p->from - AW_PROJECTION_MARGIN * cell;
+    if (!(p->high > p->low)) return 1;
+    const double skip = floor((p->low - p->first) / p->h) - AW_PROJECTION_MARGIN;
+    const double read = ceil((p->high - p->low) / p->h) + 2.0 * AW_PROJECTION_MARGIN + 2.0;
+    if (!(fabs(skip) < INT_MAX && read <= AW_PROJECTION_OFFSETS)) return 0;
+    p->skip = (int)skip;
+    p->read = (int)read;
     return 1;
 }
 

@@ -150,24 +150,19 @@ done:
  * few enough to be neglected. */
 #define AW_PLATES_REACH 3.0
 
-/* Images of the bunch between plates, at most AW_IMAGES_MOST + 1: twice as many as are seen from
- * inside a bend that they are in themselves, which are those up to the height d^2/(12^(1/2) R) at
- * the distance d behind its entrance. Sums over them may not be tapered earlier. */
+/* Length of a grid, in rms of the bunch. */
+#define AW_PLATES_SIZE 10.0
+
+/* Images of the bunch between plates where they are most, at the end. */
 static int images_between(const aw_config *config)
 {
     const aw_lattice *lattice = config->lattice;
-    double height = 0.0;
-    if (!(config->plates_gap > 0.0)) return 0;
-    for (size_t i = 0; i < lattice->n; ++i) {
-        const aw_element *e = &lattice->element[i];
-        if (e->kind == AW_BEND) height = fmax(height, e->length * fabs(e->angle) / sqrt(12.0));
-    }
-    const double wanted = ceil(2.0 * height / config->plates_gap);
-    return (int)fmin(fmax(wanted, AW_IMAGES_LEAST), AW_IMAGES_MOST + 1);
+    const double size = AW_PLATES_SIZE * hypot(config->beam.sigma_s, config->beam.sigma_x);
+    return aw_images_of(&lattice->orbit, lattice->length, config->plates_gap, size);
 }
 
 /* Plates that touch the bunch, that need too many images, or that have no part in the forces. */
-static aw_status check_plates(const aw_config *config, const aw_plan *plan)
+static aw_status check_plates(const aw_config *config)
 {
     const char *const key = "numerics.plates_gap_m";
     const double gap = config->plates_gap;
@@ -186,11 +181,12 @@ static aw_status check_plates(const aw_config *config, const aw_plan *plan)
                                "the bunch, up to %.3g m high (rms), reaches the plates with %g rms "
                                "(expected a gap of at least %.3g m)",
                                rms, AW_PLATES_REACH, 2.0 * AW_PLATES_REACH * rms);
-    if (plan->images > AW_IMAGES_MOST)
-        return aw_config_error(config, AW_ERR_INPUT, key,
-                               "needs more than %d images in the longest bend (expected a larger "
-                               "gap)",
-                               AW_IMAGES_MOST);
+    if (images_between(config) > AW_IMAGES_MOST)
+        return aw_config_error(
+            config, AW_ERR_INPUT, key,
+            "needs more than %d images at the end of the lattice (expected a larger "
+            "gap)",
+            AW_IMAGES_MOST);
     return AW_OK;
 }
 
@@ -207,7 +203,6 @@ aw_status aw_plan_make(const aw_config *config, aw_plan *plan)
         plan->overtaking = aw_overtaking_length(beam->sigma_s, kappa);
         plan->derbenev = beam->sigma_x / cbrt(beam->sigma_s * beam->sigma_s / kappa);
     }
-    plan->images = images_between(config);
     find_shortest(config, plan);
     plan->cells_s = 0.5 * (config->grid[0] - 4) / beam->cutoff_sigma;
     plan->cells_x = 0.5 * (config->grid[1] - 4) / beam->cutoff_sigma;
@@ -346,7 +341,7 @@ aw_status aw_plan_check(const aw_config *config, const aw_plan *plan)
     aw_status bunch = check_size(config, plan);
     if (bunch == AW_OK) bunch = check_upstream(config, plan); /* depends on the size */
     if (bunch == AW_OK) bunch = check_line(config);
-    if (bunch == AW_OK) bunch = check_plates(config, plan);
+    if (bunch == AW_OK) bunch = check_plates(config);
     return bunch ? bunch : particles ? particles : history;
 }
 

@@ -26,7 +26,6 @@ typedef struct aw_plan {
     double shortest_step, longest_step; /* [m] */
     double beta;                        /* of the beam's mean energy */
     double upstream_cut; /* retarded distance r' at which the upstream is cut off [m] */
-    int images;          /* between plates, above and below the bunch */
     double overtaking;   /* (24 sigma_s R^2)^(1/3) of the sharpest bend [m]; 0 without bends */
     double radius;       /* of the sharpest bend [m]; 0 without bends */
     aw_plan_bend shortest;

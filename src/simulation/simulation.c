@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/math/height.h"
 #include "kernels/math/integrand.h"
 #include "pic/distribution.h"
 #include "pic/push.h"
@@ -87,7 +88,7 @@ static aw_status new_field(aw_simulation *sim)
                                                      .cdt = aw_simulation_cdt(sim),
                                                      .gamma = config->beam.gamma,
                                                      .gap = config->plates_gap,
-                                                     .images = sim->plan.images,
+                                                     .images = AW_IMAGES_MOST,
                                                      .upstream_cut = sim->plan.upstream_cut,
                                                      .slices = aw_plan_slices(config, &sim->plan)},
                                          .tolerance = config->tolerance,

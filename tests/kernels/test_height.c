@@ -181,9 +181,28 @@ static void light_circles_have_fewer_nodes(void **state)
     assert_true(aw_circle_density(&c, 0, 0.2) == 0.1);
 }
 
+/* Behind an entrance images are seen from inside the bend up to the height d^2/(12^(1/2) R), at d:
+ * (d^2 - chord^2)^(1/2), to the order (d/R)^2/40. */
+static void images_reach_as_far_as_edges_are_seen(void **state)
+{
+    const double R = 25.0, d = 3.0, gap = 1e-3;
+    const aw_orbit_piece piece[] = {{.S = 0.0}, {.S = 1.0, .z = 1.0, .kappa = 1.0 / R}};
+    const aw_orbit_view orbit = {piece, 2};
+    (void)state;
+    assert_int_equal(aw_images_of(&orbit, 1.0, gap, 0.0), AW_IMAGES_LEAST);
+    const double reached = aw_images_of(&orbit, 1.0 + d, gap, 0.0) - AW_IMAGES_BEYOND;
+    const double height = d * d / (sqrt(12.0) * R);
+    assert_close(reached * gap, height, gap, d * d / (R * R) / 40.0); /* a whole number of images */
+    assert_int_equal(aw_images_of(&orbit, 1.0 + d, 0.1 * gap, 0.0), AW_IMAGES_MOST + 1);
+    /* What lies ahead is not seen, and a bunch of the size L sees edges in images further away. */
+    assert_int_equal(aw_images_of(&orbit, 0.5, gap, 0.0), AW_IMAGES_LEAST);
+    assert_true(aw_images_of(&orbit, 1.0 + d, gap, 1e-3) - AW_IMAGES_BEYOND > reached);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_reach_as_far_as_edges_are_seen),
         cmocka_unit_test(a_sheet_has_one_circle_as_it_is),
         cmocka_unit_test(nothing_is_seen_at_no_distance),
         cmocka_unit_test(circles_have_the_moments_of_the_density),

@@ -22,7 +22,9 @@ static void check_errors(const aw_problem *problem, const double *got)
     aw_free(want);
 }
 
-static void check(const char *strategy, const char *kind, double height, double S)
+/* A bunch of that height at S, between plates if there is a gap. */
+static void check_between(const char *strategy, const char *kind, double height, double S,
+                          double gap)
 {
     const aw_device_params on = {.inner_density = 1.0};
     bench_params params = bench_lcls();
@@ -31,6 +33,7 @@ static void check(const char *strategy, const char *kind, double height, double 
     bench b;
     params.quiet = 1;
     params.height2 = height * height;
+    params.gap = gap;
     bench_open(&b, &params);
     bench_run(&b, S);
     double *got = bench_array(b.points * AW_RESULTS);
@@ -42,6 +45,11 @@ static void check(const char *strategy, const char *kind, double height, double 
     aw_device_close(&device);
     aw_free(got);
     bench_close(&b);
+}
+
+static void check(const char *strategy, const char *kind, double height, double S)
+{
+    check_between(strategy, kind, height, S, 0.0);
 }
 
 /* 5 um are less than a cell, 50 um as much as the bunch is wide. */
@@ -98,12 +106,20 @@ static void images_agree(void **state)
     }
 }
 
+/* Tables serve all images, also where their circles are smaller than the largest. */
+static void tables_serve_images(void **state)
+{
+    (void)state;
+    check_between("projection", "cpu", 0.0, 0.1, 20e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strategies_agree),
         cmocka_unit_test(the_emulated_gpu_agrees),
         cmocka_unit_test(images_agree),
+        cmocka_unit_test(tables_serve_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
