@@ -98,14 +98,15 @@ typedef struct transport {
 } transport;
 
 /* Particles that stay in the region are moved by the kernel, the others one at a time. So are those
- * that radiate, which the kernel does not do. */
+ * that radiate in a dipole, which the kernel does not do. */
 static void transport_block(const transport *t, aw_particles *p, size_t i, size_t n,
                             aw_particles_lost *lost)
 {
     const aw_fields_view fields = aw_lattice_fields(t->lattice, p->ct + t->cdt);
     aw_simd_field region;
     uint64_t left = ~(uint64_t)0 >> (64 - n);
-    if (!p->radiation.isr && common_region(t->lattice, p->element + i, n, &region))
+    if (common_region(t->lattice, p->element + i, n, &region) &&
+        (!p->radiation.isr || region.field->kind == AW_REGION_DRIFT))
         left = t->kernels->transport(p, i, n, &region, t->cdt);
     for (size_t l = i; left; ++l, left >>= 1) {
         if (!(left & 1)) continue;

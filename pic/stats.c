@@ -109,6 +109,7 @@ aw_status aw_beam_stats_of(const aw_particles *p, const aw_orbit_view *orbit, do
     s.sigma_x = sqrt(fmax(xx, 0.0));
     s.emittance = emittance(xx, ax, aa);
     s.emittance_free = emittance(xx - dx * dx * inv, ax - dx * da * inv, aa - da * da * inv);
+    s.energy = AW_ME_EV * gamma * (1.0 + m.mean[AW_BEAM_DELTA] / n);
     s.energy_mean = AW_ME_EV * m.mean[AW_BEAM_CHANGE] / n;
     s.energy_rms = AW_ME_EV * sqrt(fmax(covariance(&m, n, AW_BEAM_CHANGE, AW_BEAM_CHANGE), 0.0));
     const double taken = m.radiated[0] / n;

@@ -14,6 +14,7 @@ typedef struct aw_beam_stats {
     double sigma_s, sigma_x;        /* rms [m] */
     double emittance;               /* geometric, sqrt(<xx><x'x'> - <xx'>^2) [m rad] */
     double emittance_free;          /* after subtraction of the part linear in delta [m rad] */
+    double energy;                  /* mean total energy [eV] */
     double energy_mean, energy_rms; /* change since the start without that by cavities, incoherent
                                     * radiation and wakes, and its rms about the mean [eV] */
     double isr_mean, isr_rms; /* taken by incoherent radiation, and its rms about the mean [eV];

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Make DIR/report.html, a self-contained page with tables and pictures of a run, and forces.png.
 
-usage: report.py DIR [--line LINE]   (output directories of `arcwake run`)
+usage: report.py DIR [--line LINE] [--sheet SHEET] [--free FREE]
+(output directories of `arcwake run`)
 
-With --line the run in LINE, of the same case with `forces: line`, is drawn dashed beside it.
+With --line the run in LINE, of the same case with `forces: line`, is drawn dashed beside it. SHEET
+and FREE are runs of the same case without height and without plates: the energy budget shows what
+these changed.
 
 Reads DIR/monitor.csv, DIR/resolved.yaml, DIR/diag/arcwake_*.h5 and DIR/certificate.*; each may be
 missing, but not both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in
@@ -28,9 +31,13 @@ def main(arguments):
     parser.add_argument("directory", metavar="DIR", type=Path, help="output directory of a run")
     parser.add_argument("--line", metavar="LINE", type=Path,
                         help="output directory of a run with forces: line")
+    parser.add_argument("--sheet", metavar="SHEET", type=Path,
+                        help="output directory of the same run of a bunch without height")
+    parser.add_argument("--free", metavar="FREE", type=Path,
+                        help="output directory of the same run without plates")
     given = parser.parse_args(arguments)
     try:
-        page.write(given.directory, given.line)
+        page.write(given.directory, given.line, given.sheet, given.free)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 4

@@ -136,10 +136,11 @@ class Simulation:
 
     source: path of a run file, or a dict with its keys; relative paths of a dict begin at the
     working directory. set: keys and their values over those of the source, {"beam.charge_C": 2e-9}.
-    beam: particles at the start in place of the section `beam` but its start_m: a Beam, a
-    ParticleGroup of openPMD-beamphysics, or a dict of arrays x, px, y, py, z, pz, t, weight, id, in
-    its units (m, eV/c, s, C); particles whose `status` is not 1 are left out. They are drifted to
-    one time, and the mean of z is put at the start; that of a Beam stays. threads: None: OpenMP's.
+    beam: particles at the start in place of the section `beam` but its start_m, isr and seed, and
+    its height where they have no y: a Beam, a ParticleGroup of openPMD-beamphysics, or a dict of
+    arrays x, px, y, py, z, pz, t, weight, id, in its units (m, eV/c, s, C); particles whose
+    `status` is not 1 are left out. They are drifted to one time, and the mean of z is put at the
+    start; that of a Beam stays. threads: None: OpenMP's.
 
     A new simulation is at step 0. `monitor`, `force` and `grid` are of the present step and
     complete it if need be. Nothing is written but by save(). Calls release Python's lock; those

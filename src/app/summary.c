@@ -277,6 +277,29 @@ int aw_summary_forces(const aw_simulation *sim, char *text, size_t size)
     return aw_orbit_at(&sim->config->lattice->orbit, sim->S_ref).kappa != 0.0 ? 2 : 1;
 }
 
+/* What incoherent radiation, wakes and cavities did to the mean energy, and whether the parts add
+ * up to its change. */
+static void print_budget(const aw_simulation *sim, const aw_beam_stats *now)
+{
+    const double change = now->energy - sim->energy_start;
+    const double cavities = aw_simulation_cavity_gain(sim, now);
+    double sum = now->energy_mean - sim->wake_loss;
+    int parts = 0;
+    if (isfinite(now->isr_mean)) {
+        aw_info("incoherent radiation: mean loss %.5g keV, rms %.5g keV", 1e-3 * now->isr_mean,
+                1e-3 * now->isr_rms);
+        sum -= now->isr_mean;
+        ++parts;
+    }
+    if (sim->wakes) aw_info("wakes: mean loss %.5g keV", 1e-3 * sim->wake_loss);
+    if (isfinite(cavities)) aw_info("cavities: mean gain %.5g keV", 1e-3 * cavities);
+    if (isfinite(cavities)) sum += cavities;
+    parts += sim->wakes || isfinite(cavities);
+    if (parts)
+        aw_info("mean energy: changed by %.6g keV, to which these parts add up within %.1g eV",
+                1e-3 * change, fabs(sum - change));
+}
+
 void aw_summary_print(const aw_simulation *sim)
 {
     const aw_config *config = sim->config;
@@ -293,8 +316,5 @@ void aw_summary_print(const aw_simulation *sim)
         aw_info("energy change: mean %.5g keV (dE/E %.4g %%), rms %.5g keV (%.4g %%)",
                 1e-3 * now.energy_mean, 100.0 * now.energy_mean / energy, 1e-3 * now.energy_rms,
                 100.0 * now.energy_rms / energy);
-    if (isfinite(now.isr_mean))
-        aw_info("incoherent radiation: mean loss %.5g keV, rms %.5g keV", 1e-3 * now.isr_mean,
-                1e-3 * now.isr_rms);
-    if (sim->wakes) aw_info("wakes: mean loss %.5g keV", 1e-3 * sim->wake_loss);
+    print_budget(sim, &now);
 }

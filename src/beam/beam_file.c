@@ -111,6 +111,29 @@ void aw_beam_moments(const aw_particles *p, aw_beam_params *beam)
     beam->cutoff_sigma = fmax(far_s / beam->sigma_s, far_x / beam->sigma_x);
 }
 
+void aw_beam_height(const aw_particles *p, aw_beam_params *beam)
+{
+    double mean[2] = {0.0}, yy = 0.0, ya = 0.0, aa = 0.0;
+    beam->sigma_y = beam->emittance_y = beam->beta_y = beam->alpha_y = 0.0;
+    if (!p->y) return;
+    for (size_t i = 0; i < p->n; ++i) {
+        const double w = aw_particles_weight(p, i) / (double)p->n;
+        mean[0] += w * p->y[i];
+        mean[1] += w * p->py[i] / p->p0[i];
+    }
+    for (size_t i = 0; i < p->n; ++i) {
+        const double w = aw_particles_weight(p, i) / (double)p->n;
+        const double y = p->y[i] - mean[0], a = p->py[i] / p->p0[i] - mean[1];
+        yy += w * y * y;
+        ya += w * y * a;
+        aa += w * a * a;
+    }
+    if (!(yy > 0.0)) return;
+    beam->emittance_y = fmax(sqrt(fmax(yy * aa - ya * ya, 0.0)), yy / AW_BETA_MOST);
+    beam->beta_y = yy / beam->emittance_y;
+    beam->alpha_y = (0.0 - ya) / beam->emittance_y; /* no -0 */
+}
+
 /* Charge, and the mean square of its noise by Poisson's law, in each bin. */
 static void fill_bins(const aw_particles *p, double sigma, double charge[NOISE_BINS],
                       double square[NOISE_BINS])

@@ -10,6 +10,8 @@ AW_BEGIN_DECLS
 /* The last iteration of a file; all of them, as bunches of one beam. */
 #define AW_ITERATION_LAST (-1)
 #define AW_ITERATION_ALL (-2)
+/* Largest Twiss beta of a run file [m]. */
+#define AW_BETA_MOST 1e6
 
 /** Which particles to take. */
 typedef struct aw_beam_source {
@@ -40,6 +42,11 @@ aw_status aw_beam_read(const aw_beam_source *source, aw_particles **out, aw_beam
  *  gamma, rms sizes, Twiss parameters, chirp, and the spread that is left; cutoff_sigma is where
  *  the outermost particle lies. The other members are not changed. */
 void aw_beam_moments(const aw_particles *particles, aw_beam_params *beam);
+
+/** The height from the same moments of y and its slope, which linear optics carry: emittance_y,
+ *  beta_y and alpha_y, or none where the particles have no heights. Correlated to rounding, they
+ *  get the emittance of the largest beta that a run file may have, AW_BETA_MOST. */
+void aw_beam_height(const aw_particles *particles, aw_beam_params *beam);
 
 /** The noise of the line density in bins of a twentieth of the rms length, over that of as many
  *  particles drawn by chance with the same weights (mean squares): about 1 for these, far less for

@@ -177,6 +177,24 @@ static void check_sizes(aw_input_errors *errors, const aw_yaml_node *node,
                           k ? "width" : "length", size[k], AW_SIZE_MIN, AW_SIZE_MAX);
 }
 
+/* The height of the particles, unless the input gives another one. */
+static void take_height(aw_input_errors *errors, const aw_yaml_node *node, const aw_yaml_node *root,
+                        aw_config *config)
+{
+    aw_beam_params *beam = &config->beam;
+    config->beam_height = node_of(root, "beam.sigma_y_m") || node_of(root, "beam.emittance_y_m");
+    if (config->beam_height) return;
+    aw_beam_height(config->beam_at, beam);
+    const double rms = sqrt(beam->emittance_y * beam->beta_y);
+    if (rms < AW_SIZE_MIN)
+        beam->emittance_y = 0.0; /* no computation tells it from a sheet */
+    else if (!(rms <= AW_SIZE_MAX))
+        aw_yaml_error(errors, node,
+                      "the rms height of its particles is %.3g m (expected at most %g m, or "
+                      "beam.sigma_y_m in its place)",
+                      rms, AW_SIZE_MAX);
+}
+
 /* Take the particles that are given, or read those of the file. @return AW_ERR_INPUT: `why` */
 static aw_status take_particles(const aw_particles *given, const char *text, aw_config *config,
                                 aw_beam_found *found, char why[AW_WHY_MAX])
@@ -241,6 +259,7 @@ aw_status aw_beam_source_read(aw_input_errors *errors, const aw_yaml_node *root,
     aw_beam_moments(config->beam_at, &config->beam);
     config->beam.quiet = aw_beam_noise(config->beam_at, &config->beam) < QUIET_NOISE;
     check_sizes(errors, node, &config->beam);
+    take_height(errors, node, root, config);
     if (config->upstream == AW_UPSTREAM_STEADY)
         aw_yaml_error(errors, node,
                       "particles of a file start in a straight (expected "

@@ -183,9 +183,12 @@ static void check_line(reader *r)
                   wanted);
 }
 
-/* In rigid motion every particle keeps its energy. */
-static void check_radiation(reader *r)
+/* Electrons that move radiate, unless the input says otherwise; in the lattice's fields alone they
+ * do what it says. In rigid motion every particle keeps its energy. */
+static void read_radiation(reader *r)
 {
+    if (!node_of(r, "beam.isr") && r->config->motion == AW_MOTION_SELF_CONSISTENT)
+        r->config->isr = AW_ISR_FULL;
     if (r->config->isr && r->config->motion == AW_MOTION_RIGID)
         aw_yaml_error(&r->errors, node_of(r, "beam.isr"),
                       "has no meaning with motion: rigid, which keeps all energies (expected off)");
@@ -410,10 +413,10 @@ static void compare_energies(const reader *r)
 
 static aw_status read_beam(reader *r)
 {
+    read_height(r);
     if (!node_of(r, "beam.file")) {
         read_energy(r);
         read_width(r);
-        read_height(r);
         const aw_status status = aw_beam_shape_read(&r->errors, r->root, r->config);
         if (status) return status;
         return aw_beam_source_absent(&r->errors, r->root);
@@ -424,15 +427,17 @@ static aw_status read_beam(reader *r)
 }
 
 /* Put the particles that are given in the place of the section `beam`, but for the keys that
- * concern any particles; the seed is one of them where they radiate. */
+ * concern any particles: those of the height where they have none of their own. */
 static aw_status set_given_beam(reader *r)
 {
     static const char set[] = "beam={file: \"" AW_BEAM_GIVEN "\"}";
     const char *const one = set;
     const aw_yaml_node *beam = aw_yaml_get(aw_yaml_root(r->doc), "beam");
-    static const char *const keys[] = {"start_m", "isr", "seed"};
-    const size_t n = aw_yaml_get(beam, "isr") ? 3 : 1;
-    aw_yaml_node *kept[3];
+    static const char *const keys[] = {"start_m",       "isr",      "seed",   "sigma_y_m",
+                                       "emittance_y_m", "beta_y_m", "alpha_y"};
+    enum { KEPT = sizeof keys / sizeof keys[0] };
+    const size_t n = r->source->beam && r->source->beam->y ? 3 : KEPT;
+    aw_yaml_node *kept[KEPT];
     for (size_t i = 0; i < n; ++i) kept[i] = (aw_yaml_node *)aw_yaml_get(beam, keys[i]);
     if (!r->source->beam || aw_yaml_root(r->doc)->kind != AW_YAML_MAP) return AW_OK;
     aw_yaml **doc = &r->set[r->source->n_set];
@@ -467,7 +472,7 @@ static aw_status read_all(reader *r)
     read_grid(r);
     read_accuracy(r);
     check_line(r);
-    check_radiation(r);
+    read_radiation(r);
     status = read_title(r);
     if (!status) status = lattice_path(r);
     if (!status) status = read_machine(r);

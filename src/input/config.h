@@ -46,6 +46,7 @@ typedef struct aw_config {
     aw_isr isr;          /* incoherent radiation of the particles, which also uses beam.seed */
     double start_m;      /* arc length at which the beam starts: lattice->begin */
     int beam_scaled;     /* 1: beam.charge_C is given, too */
+    int beam_height;     /* 1: its height is given, too; 0: it is that of the particles */
     size_t beam_alive;   /* particles of the file, without those that it marks as lost */
     char *profile;       /* path of the table of the current, absolute; NULL: none */
     double *table_s, *table_current; /* that table, owned (beam.table_n) */
@@ -110,7 +111,7 @@ typedef struct aw_config_source {
     const char *const *set; /* [n_set] */
     size_t n_set;
     const aw_particles *beam; /* NULL; else the particles, in place of all keys of `beam` but
-                               * start_m */
+                               * start_m, isr, seed and, where they have no y, the height */
 } aw_config_source;
 
 /** The same from any source. */

@@ -378,6 +378,7 @@ static int is_refused(const aw_field *field, const aw_config *config)
     if (!config->beam_file) return of_file || aw_beam_shape_unused(field->key, &config->beam);
     if (strcmp(field->key, "beam.charge_C") == 0) return !config->beam_scaled;
     if (strcmp(field->key, "beam.seed") == 0) return config->beam_wanted == 0 && !config->isr;
+    if (aw_field_is_height(field)) return !config->beam_height;
     return !of_file;
 }
 

@@ -10,6 +10,7 @@
 #include "pic/distribution.h"
 #include "src/base/strategies.h"
 #include "src/base/units.h"
+#include "src/beam/beam_file.h"
 #include "src/input/beam_check.h"
 
 _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof(int) &&
@@ -23,7 +24,7 @@ _Static_assert(sizeof(aw_motion) == sizeof(int) && sizeof(aw_upstream) == sizeof
 /* rms sizes from a nanometre, a few attoseconds, to a kilometre. */
 #define SIZE AW_SIZE_MIN, AW_SIZE_MAX, 0, NULL
 /* Twiss beta, and emittances that go with it and SIZE. */
-#define BETA 1e-6, 1e6, 0, NULL
+#define BETA 1e-6, AW_BETA_MOST, 0, NULL
 #define EMITTANCE 1e-24, 1.0, 0, NULL
 #define ALPHA -1e6, 1e6, 0, NULL
 /* Below 1e-12 the tolerance drowns in the rounding of sums. */
@@ -91,6 +92,7 @@ static const aw_field table[] = {
      "the relative rms spread, from 0 to 1, e.g. 1.0e-4"},
     {"beam.chirp_per_m", AW_FIELD_NUMBER, AT(beam.chirp), "0.0", CHIRP,
      "d(delta)/ds in 1/m, e.g. -36.0"},
+    /* full in self-consistent runs (read_radiation) */
     {"beam.isr", AW_FIELD_CHOICE, AT(isr), "off", WORDS("off|mean|full"), "off, mean or full"},
     {"motion", AW_FIELD_CHOICE, AT(motion), "self-consistent",
      WORDS("self-consistent|rigid|external"), "self-consistent, rigid or external"},
@@ -192,15 +194,22 @@ const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *fiel
 
 int aw_field_from_file(const aw_yaml_node *root, const aw_field *field)
 {
-    static const char *const also[] = {"beam.file", "beam.iteration", "beam.resample",
-                                       "beam.start_m", "beam.isr"};
+    static const char *const also[] = {"beam.file",    "beam.iteration", "beam.resample",
+                                       "beam.start_m", "beam.isr",       "beam.seed"};
     if (strncmp(field->key, "beam.", strlen("beam.")) != 0) return 0;
     if (!aw_field_node(root, aw_field_find("beam.file"))) return 0;
     for (size_t i = 0; i < sizeof also / sizeof also[0]; ++i)
         if (strcmp(field->key, also[i]) == 0) return 0;
-    return strcmp(field->key, "beam.seed") != 0 ||
-           (!aw_field_node(root, aw_field_find("beam.resample")) &&
-            !aw_field_node(root, aw_field_find("beam.isr")));
+    return !aw_field_is_height(field);
+}
+
+int aw_field_is_height(const aw_field *field)
+{
+    static const char *const keys[] = {"beam.sigma_y_m", "beam.emittance_y_m", "beam.beta_y_m",
+                                       "beam.alpha_y"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i)
+        if (strcmp(field->key, keys[i]) == 0) return 1;
+    return 0;
 }
 
 static int in_range(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,

@@ -48,6 +48,9 @@ const aw_yaml_node *aw_field_node(const aw_yaml_node *root, const aw_field *fiel
 /** Whether the beam is in a file, which holds what this key of the section `beam` says. */
 int aw_field_from_file(const aw_yaml_node *root, const aw_field *field);
 
+/** Whether a key says how high the bunch is. */
+int aw_field_is_height(const aw_field *field);
+
 /** Number within the field's range (also of a special key).
  *  @return 1 and *out, or 0 with the problem noted. */
 int aw_field_number(aw_input_errors *errors, const aw_field *field, const aw_yaml_node *node,

@@ -37,8 +37,9 @@ const char *aw_part_name(aw_part part);
  *  - F_s_eff_mean: of the effective force, over the deposited bunch; none of the line model
  *  - isr_loss_mean: taken by incoherent radiation since the start; isr_rms: about that mean
  *  - sigma_y: the rms height of the field's sources, 0 of a sheet; none of the line model
-
- *  - wake_loss_mean: taken by the wakes of the machine since the start */
+ *  - wake_loss_mean: taken by the wakes of the machine since the start
+ *  - energy_mean: of the particles, as it is; cavity_gain_mean: what cavities gave since the start
+ */
 #define AW_MONITOR_COLUMNS(X)                                       \
     X(time, "time_s")                                               \
     X(s_ref, "s_ref_m")                                             \
@@ -65,7 +66,9 @@ const char *aw_part_name(aw_part part);
     X(isr_loss_mean, "isr_loss_mean_eV")                            \
     X(isr_rms, "isr_rms_eV")                                        \
     X(sigma_y, "sigma_y_m")                                         \
-    X(wake_loss_mean, "wake_loss_mean_eV")
+    X(wake_loss_mean, "wake_loss_mean_eV")                          \
+    X(energy_mean, "energy_mean_eV")                                \
+    X(cavity_gain_mean, "cavity_gain_mean_eV")
 
 #define AW_MONITOR_MEMBER_(member, name) double member;
 

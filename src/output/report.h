@@ -6,13 +6,19 @@
 
 AW_BEGIN_DECLS
 
+/** Runs of the same case that differ in one thing; NULL: none. */
+typedef struct aw_report_beside {
+    const char *line;  /* forces: line */
+    const char *sheet; /* a bunch without height */
+    const char *free;  /* without plates */
+} aw_report_beside;
+
 /** Make `directory`/report.html from the output of a run, and wait until it is done.
  *  The script and Python are found as by aw_python_script.
- *  @param[in] line  output directory of a run of the same case with `forces: line`, which is drawn
- *                   beside the run; NULL: none
+ *  @param[in] beside  output directories of other runs of the same case, which are compared with it
  *  @return AW_OK, AW_ERR_IO (one line: the script, Python or a package is missing, or what is wrong
  *          with the directory). */
-aw_status aw_report_run(const char *directory, const char *line);
+aw_status aw_report_run(const char *directory, const aw_report_beside *beside);
 
 /** Like aw_report_run, for the end of a run, whose results do not depend on it: a failure is only a
  *  warning. @return 1: report.html was made; 0: it was not. */

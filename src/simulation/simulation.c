@@ -100,6 +100,7 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
                             aw_simulation **out)
 {
     aw_status status = AW_OK;
+    aw_beam_stats start;
     aw_simulation *sim = aw_alloc(1, sizeof *sim);
     *out = NULL;
     if (!sim) return aw_error(AW_ERR_NOMEM, "out of memory");
@@ -117,6 +118,9 @@ aw_status aw_simulation_new(const aw_config *config, const char *variant, int di
     AW_TRY(aw_device_open(config->line ? "cpu" : config->device, &device, &sim->device));
     AW_TRY(new_field(sim));
     AW_TRY(place_beam(sim, distributed));
+    AW_TRY(aw_beam_stats_of(sim->particles, &config->lattice->orbit, sim->S_ref, config->beam.gamma,
+                            &start));
+    sim->energy_start = start.energy;
     AW_TRY(allocate_arrays(sim));
     AW_TRY(aw_gather_new(config->grid[0], config->grid[1], &sim->gather));
     if (config->line) AW_TRY(aw_line_new(config->grid[0], sim->particles->n, &sim->line));
@@ -376,6 +380,17 @@ aw_status aw_simulation_stats(const aw_simulation *sim, aw_beam_stats *out)
                             sim->config->beam.gamma, out);
 }
 
+double aw_simulation_cavity_gain(const aw_simulation *sim, const aw_beam_stats *now)
+{
+    const aw_lattice *lattice = sim->config->lattice;
+    int cavities = 0;
+    for (size_t i = 0; i < lattice->n; ++i)
+        cavities |= lattice->element[i].kind == AW_CAVITY && lattice->element[i].rf.voltage != 0.0;
+    if (!cavities || sim->config->motion == AW_MOTION_RIGID) return NAN;
+    const double radiated = sim->config->isr ? now->isr_mean : 0.0;
+    return now->energy - sim->energy_start - now->energy_mean + radiated + sim->wake_loss;
+}
+
 aw_status aw_simulation_particles(aw_simulation *sim, const aw_particles **out)
 {
     aw_status status = AW_OK;
@@ -406,6 +421,8 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->isr_loss_mean = stats.isr_mean;
     row->isr_rms = stats.isr_rms;
     if (sim->wakes) row->wake_loss_mean = sim->wake_loss;
+    row->energy_mean = stats.energy;
+    row->cavity_gain_mean = aw_simulation_cavity_gain(sim, &stats);
     row->sigma_s = stats.sigma_s;
     row->sigma_x = stats.sigma_x;
     if (!sim->line) row->sigma_y = sqrt(sim->field.height2);

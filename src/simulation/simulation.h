@@ -31,6 +31,7 @@ typedef struct aw_simulation {
     aw_wake_bunch *wakes; /* where wakes act (wake_kicks.h); else NULL */
     long wakes_step;      /* step of the particles that it has deposited, */
     double wake_loss;     /* mean energy that they have taken so far [eV] */
+    double energy_start;  /* mean total energy of the particles at the start [eV] */
     aw_gather *gather;
     aw_gather_stats
         force_stats;        /* self-force over the particles, along design tangent and normal */
@@ -106,6 +107,11 @@ int aw_simulation_is_last(const aw_simulation *simulation);
  *  [m]. */
 double aw_simulation_ct(const aw_simulation *simulation);
 double aw_simulation_cdt(const aw_simulation *simulation);
+
+/** Mean energy that cavities have given the particles since the start [eV]; NaN: there are none, or
+ *  the motion is rigid. It is what remains of the change of the mean energy, so that the parts of
+ *  the budget add up to that change where cavities act; without them their sum is a check. */
+double aw_simulation_cavity_gain(const aw_simulation *sim, const aw_beam_stats *now);
 
 /** Statistics of the beam at the current step. @return as aw_beam_stats_of */
 aw_status aw_simulation_stats(const aw_simulation *simulation, aw_beam_stats *out);

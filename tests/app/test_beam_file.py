@@ -60,8 +60,10 @@ def program(name, beam, *arguments, text=RUN):
                           text=True)
 
 
-def run(name, beam, *arguments, **more):
-    done = program(name, beam, *arguments, **more)
+def run(name, beam, *arguments, height=False, **more):
+    """A run; of a sheet, which takes less time, unless the height matters."""
+    sheet = () if height else ("--set", "beam.sigma_y_m=0.0")
+    done = program(name, beam, *arguments, *sheet, **more)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -423,7 +425,7 @@ class BeamFile(unittest.TestCase):
     def test_heights_follow_the_vertical_optics(self):
         p = bunch()
         write_plain("high.h5", p)
-        run("high", "beam: {file: high.h5}\n", "--set", "motion=external")
+        run("high", "beam: {file: high.h5}\n", "--set", "motion=external", height=True)
         first, last = particles("high"), particles("high", last_step("high"))
         left = monitor("high", "s_ref_m")[-1] - 0.5
         k, a = 2.0, 0.2
@@ -435,6 +437,39 @@ class BeamFile(unittest.TestCase):
         slope = first["py"] / momentum
         self.near(last["y"], m[0, 0] * first["y"] + m[0, 1] * slope, 1e-16)
         self.near(last["py"] / momentum, m[1, 0] * first["y"] + m[1, 1] * slope, 1e-16)
+        for p, i in ((first, 0), (last, -1)):  # the field has the height of the particles
+            w = p["charge"] / p["charge"].sum()
+            rms = np.sqrt(w @ (p["y"] - w @ p["y"]) ** 2)
+            self.assertAlmostEqual(monitor("high", "sigma_y_m")[i] / rms, 1.0, places=12)
+
+    def test_the_height_is_that_of_the_particles_or_of_the_input(self):
+        def height(p, more=""):
+            """The line of `inspect`, also of the input as it prints it."""
+            write_plain("tall.h5", p)
+            (DIRECTORY / "tall.yaml").write_text(f"beam: {{file: tall.h5{more}}}\n" + RUN,
+                                                 encoding="utf-8")
+            lines = []
+            for name in ("tall.yaml", "again.yaml"):
+                done = subprocess.run([ARCWAKE, "inspect", "--no-timing", name], cwd=DIRECTORY,
+                                      check=False, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                text = done.stdout
+                (DIRECTORY / "again.yaml").write_text(text[:text.index("\nlattice  ") + 1],
+                                                      encoding="utf-8")
+                lines.append([line for line in text.splitlines() if line.startswith("height")])
+            self.assertEqual(lines[0], lines[1])
+            return " ".join(lines[0])
+
+        p = bunch()
+        flat = {**p, "y": 0.0 * p["y"], "py": 0.0 * p["y"]}
+        self.assertEqual(height(flat), "")
+        self.assertEqual(height(p, ", sigma_y_m: 0.0"), "")
+        self.assertIn("30 um rms everywhere", height(flat, ", sigma_y_m: 3.0e-5"))
+        self.assertIn("30 um rms at the start (emittance 0.1 nm, beta 9 m",
+                      height(p, ", emittance_y_m: 1.0e-10, beta_y_m: 9.0"))
+        w = p["charge"] / p["charge"].sum()
+        rms = 1e6 * np.sqrt(w @ (p["y"] - w @ p["y"]) ** 2)
+        self.assertIn(f"{rms:.4g} um rms at the start", height(p))
 
     def test_a_run_goes_on_from_the_particles_of_another(self):
         write_plain("way.h5", bunch())
@@ -548,7 +583,10 @@ class BeamFile(unittest.TestCase):
         self.refused("file: good.h5, gamma: 1.0e3", "beam.gamma", "beam.file")
         self.refused("file: good.h5, start_m: -1.0", "beam.start_m")
         self.refused("file: good.h5, resample: 0", "beam.resample")
-        self.refused("file: good.h5, seed: 3", "beam.seed", "beam.file")
+        self.refused("file: good.h5, sigma_y_m: 1.0e-10", "beam.sigma_y_m", "below 1e-09")
+        self.refused("file: good.h5, alpha_y: 1.0", "beam.alpha_y", "emittance_y_m")
+        self.refused("file: good.h5, sigma_y_m: 1.0e-5, emittance_y_m: 1.0e-10, beta_y_m: 1.0",
+                     "emittance_y_m", "one of the two")
         self.refused("file: good.h5, start_m: 0.6", "beam.start_m", "less than 0.6 m")
         self.refused("file: good.h5, start_m: 0.25", "q: the beam starts within it", "0.3 m on",
                      line=10)

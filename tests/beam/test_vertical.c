@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Linear vertical optics against closed forms: gradients, thin ones, and edges, of part of a
- * lattice, too. */
+ * lattice, too; and the height of particles under them. */
 #include "src/beam/vertical.h"
 
 #include <math.h>
 
+#include "src/beam/beam_file.h"
 #include "tests/assert_close.h"
 #include "tests/pic_beam/machine.h"
 
@@ -152,6 +153,55 @@ static void cavities_and_radiation_leave_heights(void **state)
     aw_particles_free(p);
 }
 
+/* Moments of the particles at the start, carried by the optics, are those of the particles that the
+ * optics move; also of particles in a plane y' = k y, or without slopes, whose emittance is 0. */
+static void the_height_is_the_rms_of_moved_particles(void **state)
+{
+    enum { N = 200 };
+    const aw_element e[] = {drift_of(0.2), bend_of(0.5, 0.2, 0.1, -0.05), drift_of(0.4)};
+    aw_lattice *lat = machine_of(e, 3, 1000.0, AW_UPSTREAM_DRIFT);
+    (void)state;
+    for (int kind = 0; kind < 3; ++kind) {
+        aw_particles *p = NULL;
+        aw_beam_params beam = {.sigma_y = 1.0};
+        assert_ok(aw_particles_new(N, 1e-12, &p));
+        assert_ok(aw_particles_extend(p, AW_WITH_HEIGHT | AW_WITH_WEIGHT));
+        for (int i = 0; i < N; ++i) {
+            p->y[i] = 1e-4 * sin(1.0 + i) + 2e-4;
+            const double slope[] = {1e-5 * cos(3.0 * i), -0.3 * p->y[i], 0.0};
+            p->p0[i] = 1000.0 * (1.0 + 1e-3 * sin(7.0 * i));
+            p->py[i] = p->p0[i] * slope[kind];
+            p->weight[i] = i % 2 ? 0.5 : 1.5;
+        }
+        aw_beam_height(p, &beam);
+        for (int k = 0; k <= 7; ++k) {
+            const double S = 0.17 * k;
+            double m[4], y[N], py, mean = 0.0, square = 0.0;
+            aw_vertical_map(lat, S, m);
+            for (size_t i = 0; i < N; ++i) {
+                aw_vertical_move(m, p, i, &y[i], &py);
+                mean += p->weight[i] * y[i] / N;
+            }
+            for (int i = 0; i < N; ++i) square += p->weight[i] * (y[i] - mean) * (y[i] - mean) / N;
+            /* beta of at most 1e6 m: of the square, (1 m/1e6 m)^2 */
+            assert_close(aw_vertical_size2(lat, &beam, S), square, 1e-11, 0.0);
+        }
+        aw_particles_free(p);
+    }
+    aw_lattice_free(lat);
+}
+
+static void particles_in_the_plane_have_no_height(void **state)
+{
+    aw_particles *p = NULL;
+    aw_beam_params beam = {.sigma_y = 1.0, .emittance_y = 1.0};
+    (void)state;
+    assert_ok(aw_particles_new(3, 1e-12, &p));
+    aw_beam_height(p, &beam);
+    assert_true(beam.sigma_y == 0.0 && beam.emittance_y == 0.0);
+    aw_particles_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +209,8 @@ int main(void)
         cmocka_unit_test(the_map_begins_where_the_bunch_does),
         cmocka_unit_test(the_height_follows_the_optics),
         cmocka_unit_test(cavities_and_radiation_leave_heights),
+        cmocka_unit_test(the_height_is_the_rms_of_moved_particles),
+        cmocka_unit_test(particles_in_the_plane_have_no_height),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

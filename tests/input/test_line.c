@@ -78,10 +78,13 @@ static void accuracy_tells_what_is_given(void **state)
                 "from 1.0e-4 to 0.1, e.g. 0.01)");
 }
 
-/* Incoherent radiation: its words, and no part in rigid motion, which that of the file is. */
+/* Incoherent radiation: its words, its default in each motion, and no part in rigid motion, which
+ * that of the file is. */
 static void radiation_is_off_mean_or_full(void **state)
 {
     static const char *const full[] = {"beam.isr=full", "motion=external"};
+    static const char *const motion[] = {"motion=external", "motion=self-consistent"};
+    static const char *const off[] = {"beam.isr=off", "motion=self-consistent"};
     aw_config *c = NULL;
     (void)state;
     refused_run("  seed: 7", "  isr: maybe",
@@ -92,6 +95,14 @@ static void radiation_is_off_mean_or_full(void **state)
                 "energies (expected off)");
     assert_int_equal(message_count(), 1);
     c = read_silently(good_run);
+    assert_int_equal(c->isr, AW_ISR_OFF);
+    aw_config_free(c);
+    for (int i = 0; i < 2; ++i) {
+        assert_ok(read_run(&motion[i], 1, &c));
+        assert_int_equal(c->isr, i ? AW_ISR_FULL : AW_ISR_OFF);
+        aw_config_free(c);
+    }
+    assert_ok(read_run(off, 2, &c));
     assert_int_equal(c->isr, AW_ISR_OFF);
     aw_config_free(c);
     assert_ok(read_run(full, 2, &c));

@@ -236,7 +236,7 @@ static void fake_python(fixture *f, const char *script)
 static char *report_message(fixture *f, aw_status want)
 {
     scratch_stderr_begin(f->dir);
-    aw_status got = aw_report_run(f->dir, NULL);
+    aw_status got = aw_report_run(f->dir, &(aw_report_beside){NULL});
     char *text = scratch_stderr_end();
     assert_int_equal(got, want);
     const char *end = strchr(text, '\n');

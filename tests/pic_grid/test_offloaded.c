@@ -217,6 +217,7 @@ static void compare_step(const stage *got, const stage *want)
     assert_close(got->stats.sigma_x, want->stats.sigma_x, 1e-10, 0.0);
     assert_close(got->stats.emittance, want->stats.emittance, 1e-9, 0.0);
     assert_close(got->stats.emittance_free, want->stats.emittance_free, 1e-8, 0.0);
+    assert_close(got->stats.energy, want->stats.energy, 0.0, 1e-3);
     assert_close(got->stats.energy_mean, want->stats.energy_mean, 0.0, 1e-3);
     assert_close(got->stats.energy_rms, want->stats.energy_rms, 0.0, 1e-3);
     if (!want->particles->radiated) return;

@@ -283,11 +283,11 @@ def steady_forces(s, line_charge, kappa):
 
 
 def energy_change(monitor):
-    """Change of the mean energy since the start, along S [eV]: by the self-field, less what
-    incoherent radiation and wakes took."""
-    return (np.nan_to_num(monitor["energy_change_mean_eV"])
+    """Change of the mean energy since the start, along S [eV]."""
+    change = (np.nan_to_num(monitor["energy_change_mean_eV"])
             - np.nan_to_num(monitor.get("isr_loss_mean_eV", 0.0))
             - np.nan_to_num(monitor.get("wake_loss_mean_eV", 0.0)))
+    return change + np.nan_to_num(monitor.get("cavity_gain_mean_eV", 0.0))
 
 
 def normalised(monitor, gamma):

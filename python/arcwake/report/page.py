@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 import numpy as np  # noqa: E402 (after the choice of the back end)
 from matplotlib import pyplot as plt  # noqa: E402
 
-from . import Problem, beam, pictures, read  # noqa: E402
+from . import Problem, beam, budget, pictures, read  # noqa: E402
 from .pictures import prefix  # noqa: E402
 
 PAGE = """<!doctype html>
@@ -136,15 +136,9 @@ def bunch_rows(run):
         share = ""
         if run.gamma > 1.0 and math.isfinite(mean):
             share = f"{100.0 * mean / (run.gamma * beam.REST_EV):.4f} %"
-        rows.append(("Energy change, mean", "", in_words(mean, "eV"), share))
-        rows.append(("Energy change, rms about the mean", "", in_words(rms, "eV"), ""))
-    if np.isfinite(monitor.get("isr_loss_mean_eV", [math.nan])[-1]):
-        for name, column in (("mean", "isr_loss_mean_eV"), ("rms about the mean", "isr_rms_eV")):
-            rows.append((f"Loss by incoherent radiation, {name}", "",
-                         in_words(float(monitor[column][-1]), "eV"), ""))
-    if np.isfinite(monitor.get("wake_loss_mean_eV", [math.nan])[-1]):
-        rows.append(("Loss by wakes, mean", "",
-                     in_words(float(monitor["wake_loss_mean_eV"][-1]), "eV"), ""))
+        rows.append(("Energy change by the self-field, mean", "", in_words(mean, "eV"), share))
+        rows.append(("Energy change by the self-field, rms about the mean", "",
+                     in_words(rms, "eV"), ""))
     return rows
 
 
@@ -278,6 +272,48 @@ def bunch_table(run, line=None):
                       [(*row, other.get(row[0], "")) for row in rows])
 
 
+def budget_sections(run, sheet=None, free=None):
+    """What each effect did to the mean energy; beside the runs without height and plates."""
+    parts = budget.parts(run, sheet, free) if run.monitor else []
+    if len(parts) < 2:  # the table of the bunch has it
+        return []
+    rows = [(part.name, in_words(part.change, "eV"),
+             in_words(part.bar, "eV") if math.isfinite(part.bar) else "",
+             in_words(part.rms, "eV") if math.isfinite(part.rms) else "",
+             f"{100.0 * part.change / (run.gamma * beam.REST_EV):.3g} %" if run.gamma > 1.0 else "")
+            for part in parts]
+    text = ("Change of the mean energy of the bunch by each effect, from the start to the last "
+            "step.")
+    if any(part.kind == "part" for part in parts):
+        text += (" Pale blue: the two parts of the self-field's. The effective force is what is "
+                 "left when the potential energy is counted with the particle, the field carried "
+                 "along is that energy.")
+    if sheet or free:
+        text += (" Green: the self-field's, less that of the run without height, or without "
+                 "plates; it is in the self-field's already.")
+    if any(math.isfinite(part.bar) for part in parts):
+        text += " Lines: error bars for 95 % of arcwake certify."
+    return ["<h2>Energy budget</h2>", as_figure(pictures.draw_budget(parts), text, "narrow"),
+            as_columns(("", "mean", "± U (95 %)", "rms about it", "of the energy"), rows),
+            *balance_words(run, parts)]
+
+
+def balance_words(run, parts):
+    """Whether the parts account for the change of the mean energy."""
+    found = budget.balance(run, parts)
+    if found is None:
+        return []
+    words = (f"The mean energy of the particles changed by {in_words(found.change, 'eV')}; the "
+             f"parts add up to it within {in_words(abs(found.rest), 'eV')}.")
+    taken = parts[0].change
+    if parts[0].name == "self-field" and math.isfinite(found.force) and taken:
+        words += (f" The mean self-force, summed over S by the trapezium rule, is "
+                  f"{in_words(found.force, 'eV')}, "
+                  f"{100.0 * abs(found.force / taken - 1.0):.2g} % from what the self-field did to "
+                  "the particles.")
+    return [f"<p>{html.escape(words)}</p>"]
+
+
 def monitor_sections(run, line=None):
     """Sections made of monitor.csv: before the pictures of the bunch, and behind them."""
     monitor = run.monitor
@@ -349,16 +385,18 @@ def about(run):
     return " · ".join(words)
 
 
-def make_page(directory, line_directory=None):
+def make_page(directory, line_directory=None, sheet_directory=None, free_directory=None):
     """The HTML text of the page."""
     run, line = read.read_run(directory), None
     if line_directory:
         line = read.read_line_run(line_directory, [mesh.frame.s_ref for mesh in run.meshes])
+    sheet = budget.read_sheet(sheet_directory, run) if sheet_directory else None
+    free = budget.read_free(free_directory, run) if free_directory else None
     title = run.values.pop("title", "") or "A run of arcwake"
     beside = line if line and line.monitor else None
     before, along, computation = monitor_sections(run, beside) if run.monitor else ([], [], [])
-    body = (before + certificate_sections(run) + bunch_sections(run) + along
-            + force_sections(run, directory, line) + computation)
+    body = (before + budget_sections(run, sheet, free) + certificate_sections(run)
+            + bunch_sections(run) + along + force_sections(run, directory, line) + computation)
     if run.lattice_note:
         body.append(f"<p>{html.escape(run.lattice_note[:1].upper() + run.lattice_note[1:])}</p>")
     if run.elements:
@@ -384,14 +422,15 @@ def replace(path, data):
         raise Problem(f"{path}: cannot be written: {problem.strerror}") from problem
 
 
-def write(directory, line=None):
+def write(directory, line=None, sheet=None, free=None):
     """Write DIR/report.html, and DIR/forces.png if there are forces.
 
-    `line` is the directory of a run with the line model, to be drawn beside it.
+    `line`, `sheet` and `free` are directories of runs of the same case: with the line model, to be
+    drawn beside it; without height and without plates, for the energy budget.
     """
-    for given in (directory, line):
+    for given in (directory, line, sheet, free):
         if given is not None and not given.is_dir():
             raise Problem(f"{given}: no such directory")
     with plt.rc_context(pictures.STYLE):
-        page = make_page(directory, line)
+        page = make_page(directory, line, sheet, free)
     replace(directory / "report.html", page.encode())

@@ -423,6 +423,27 @@ def draw_panel(axis, s, panel, line=None):
         ratio.set_ylabel("over its start")
 
 
+def draw_budget(parts):
+    """Draw the parts of the change of the mean energy, in a colour for each kind."""
+    colours = {"": BLUE, "part": "#99c7e0", "difference": "#8fd0b8", "sum": GREY}
+    figure, axis = plt.subplots(figsize=(7.2, 0.9 + 0.36 * len(parts)))
+    factor, unit = prefix(largest_of([part.change for part in parts]), "eV")
+    rows = np.arange(len(parts))[::-1]
+    change = np.array([part.change for part in parts]) * factor
+    bars = axis.barh(rows, change, height=0.65, color=[colours[part.kind] for part in parts])
+    axis.bar_label(bars, labels=[f"{value:.3g}" for value in change], padding=4)
+    barred = np.isfinite([part.bar for part in parts])
+    axis.errorbar(change[barred], rows[barred],
+                  xerr=[part.bar * factor for part in parts if math.isfinite(part.bar)],
+                  linestyle="", color="#404040", linewidth=1.0, capsize=2.5)
+    axis.axvline(0.0, color="#404040", linewidth=0.8)
+    axis.set_yticks(rows, [part.name for part in parts])
+    axis.set(xlabel=f"change of the mean energy since the start [{unit}]")
+    axis.margins(x=0.14)
+    axis.grid(axis="y", visible=False)
+    return figure
+
+
 def draw_time(monitor):
     """Draw the wall-clock time of each part of a step, summed over the steps."""
     seconds = {part: float(np.nansum(monitor[f"seconds_{part}"])) for part in read.PARTS}
