@@ -16,7 +16,7 @@ source tools/setup.sh
 
 all=${1-}
 slow='adapters_kick|cuda|backwards|simulation_(force_error|schedule)'
-slow+='|solvers_(devices|forecast|height|refusals|tuning)'
+slow+='|form_factor_debye.(manycore|emulated)|solvers_(devices|forecast|height|refusals|tuning)'
 slow+='|solvers_(clusters|projection)\.avx512|\.(baseline|avx2)$'
 
 aw_setup_clang() {

@@ -24,7 +24,7 @@ typedef struct aw_wave {
 /** A reduced phase: a number of quarter turns, of which only the last two bits count, and the rest
  *  of -0.5 .. 0.5 of a quarter turn. */
 typedef struct aw_phase {
-    int64_t quarters;
+    uint64_t quarters;
     double rest;
 } aw_phase;
 
@@ -50,10 +50,10 @@ AW_FN aw_phase aw_wave_phase_f(const double hi[3], const double lo[3], double x,
 }
 
 /* The whole number next to a product, whose last bits go to *quarters. */
-AW_FN double aw_phase_whole(double k, double x, int64_t *quarters)
+AW_FN double aw_phase_whole(double k, double x, uint64_t *quarters)
 {
     const double shifted = k * x + AW_FORM_WHOLE;
-    int64_t bits;
+    uint64_t bits;
     memcpy(&bits, &shifted, sizeof bits);
     *quarters += bits;
     return shifted - AW_FORM_WHOLE;
@@ -63,7 +63,7 @@ AW_FN double aw_phase_whole(double k, double x, int64_t *quarters)
  *  rounded only after their whole number is subtracted. */
 AW_FN aw_phase aw_wave_phase_d(const double hi[3], const double lo[3], double x, double y, double z)
 {
-    int64_t quarters = 0;
+    uint64_t quarters = 0;
     const double a = fma(hi[0], x, -aw_phase_whole(hi[0], x, &quarters));
     const double b = fma(hi[1], y, -aw_phase_whole(hi[1], y, &quarters));
     const double c = fma(hi[2], z, -aw_phase_whole(hi[2], z, &quarters));

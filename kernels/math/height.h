@@ -7,13 +7,13 @@
  *
  *     F(D) = int_-D^D dY P(Y) f(radius = sqrt(D^2 - Y^2), delay = D),
  *
- * with f the integral over one circle in the plane. There is no singularity at |Y| = D: with
- * Y = D sin(a) the integrand is smooth.
+ * with f the integral over one circle in the plane. There is no singularity at |Y| = D, where the
+ * radius is 0.
  *
  * Few circles do at large distances, where all radii are D - Y^2/2D to within a part of a cell:
  * Gauss-Hermite rules of one to five of them. Near the bunch the nodes are those of a
- * Gauss-Legendre rule in the square root of a, because the potential of a thin sheet has a kink at
- * Y = 0, and that of a line a logarithm. What few circles miss at one r' nearly cancels in the
+ * Gauss-Legendre rule in the square root of |Y|, because the potential of a thin sheet has a kink
+ * at Y = 0, and that of a line a logarithm. What few circles miss at one r' nearly cancels in the
  * integral over r', as each circle passes all of the beam. */
 #ifndef AW_KERNELS_MATH_HEIGHT_H
 #define AW_KERNELS_MATH_HEIGHT_H
@@ -21,7 +21,7 @@
 #include "src/base/units.h"
 
 /* Circles of one delay, at most. For potentials that go with ln(Y^2 + w^2), w 0.01 to 1 rms of Y,
- * the rule is right to 1e-3 of a unit. */
+ * the rule is right to 3e-3 of a unit. */
 #define AW_CIRCLES 8
 /* Largest height, in rms of Y: 7e-6 of a Gaussian lie beyond. */
 #define AW_HEIGHT_REACH 4.5
@@ -119,13 +119,12 @@ AW_FN aw_circles aw_circles_at(const aw_retarded *f)
         for (int i = 0; i < few; ++i) aw_circle_put(f, rms * rule[i], rule[few + i], &c);
         return c;
     }
-    const double reach = AW_HEIGHT_REACH * rms;
-    const double most = D > reach ? asin(reach / D) : 0.5 * AW_PI;
+    const double most = fmin(D, AW_HEIGHT_REACH * rms);
     const double *rule = aw_height_legendre();
     for (int i = 0; i < AW_CIRCLES; ++i) {
-        const double u = rule[i], a = most * u * u, Y = D * sin(a), x = Y / rms;
+        const double u = rule[i], Y = most * u * u, x = Y / rms;
         const double density = 2.0 / sqrt(2.0 * AW_PI) / rms * exp(-0.5 * x * x);
-        aw_circle_put(f, Y, density * D * cos(a) * most * 2.0 * u * rule[AW_CIRCLES + i], &c);
+        aw_circle_put(f, Y, density * most * 2.0 * u * rule[AW_CIRCLES + i], &c);
     }
     return c;
 }
