@@ -94,11 +94,18 @@ static aw_status check_command(const char *command, int option)
     static const struct {
         int option;
         const char *name, *commands;
-    } own[] = {{O_JOBS, "jobs", "certify"},           {O_MAX_TIME, "max-time", "certify run"},
-               {O_NO_TIMING, "no-timing", "inspect"}, {O_STOP_AFTER, "stop-after", "run"},
-               {O_RESTART, "restart", "run"},         {O_FREQUENCIES, "frequencies", "spectrum"},
-               {O_THETA, "theta", "spectrum"},        {O_PSI, "psi", "spectrum"},
-               {O_APERTURE, "aperture", "spectrum"},  {O_BAND, "band", "spectrum"}};
+    } own[] = {{O_JOBS, "jobs", "certify"},
+               {O_MAX_TIME, "max-time", "certify run"},
+               {O_NO_TIMING, "no-timing", "inspect"},
+               {O_STOP_AFTER, "stop-after", "run"},
+               {O_RESTART, "restart", "run"},
+               {O_FREQUENCIES, "frequencies", "spectrum"},
+               {O_THETA, "theta", "spectrum"},
+               {O_PSI, "psi", "spectrum"},
+               {O_APERTURE, "aperture", "spectrum"},
+               {O_BAND, "band", "spectrum"},
+               {O_FORCE, "force", "run inspect certify"},
+               {O_SOLVE, "solve-every", "run inspect certify"}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i)
         if (own[i].option == option && !strstr(own[i].commands, command))
             return aw_error(AW_ERR_ARG, "%s: option --%s is not known (see: arcwake help %s)",

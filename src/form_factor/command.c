@@ -231,7 +231,8 @@ done:
 static const char help[] =
     "arcwake form-factor BEAM|DIR [--k FROM:TO:N] [--k-x FROM:TO:N] [--k-y FROM:TO:N]\n"
     "                    [--average pairs|directions] [--precision double|single]\n"
-    "                    [--fast] [--memory MIB] [--device D] [--threads N] [-o FILE]\n"
+    "                    [--fast] [--memory MIB] [--device D] [--threads N]\n"
+    "                    [-o FILE | --output FILE]\n"
     "Writes the form factor F(k) = 1/Q sum_j q_j exp(i k.r_j) of the particles of a beam file, or\n"
     "of the last output of a run with particles, as a table (CSV), to FILE or the terminal. The\n"
     "axes are s, along the mean momentum, x across it in the plane, and y; r counts from the\n"

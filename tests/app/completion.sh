@@ -37,14 +37,14 @@ convert_options() {
         cut -d '"' -f 2
 }
 
-commands=$(sed -n 's/^ *COMMAND(\([a-z]*\)).*/\1/p' "$sources/src/app/commands.c")
+commands=$(sed -n 's/^ *COMMAND(\([a-z_]*\)).*/\1/p' "$sources/src/app/commands.c" | tr _ -)
 [[ $(wc -l <<<"$commands") -ge 9 ]] || complain "commands of the table: $commands"
 same "commands" "$(offered '')" "$commands"$'\n--version\n--help'
 same "commands of help" "$(offered help '')" "$commands"
 
 # Every option of any table, tried at every command, with a mistake behind it: so nothing runs.
-tables=("$sources"/src/app/*.c "$sources"/src/bench/*.c "$sources"/src/tune/*.c
-    "$sources"/src/validate/*.c)
+tables=("$sources"/src/app/*.c "$sources"/src/bench/*.c "$sources"/src/form_factor/*.c
+    "$sources"/src/tune/*.c "$sources"/src/validate/*.c)
 options=$(grep -h -o -E '\{"[a-z-]+", *([0-2]|[a-z]+_argument),' "${tables[@]}" | cut -d '"' -f 2)
 options+=$'\n'$(grep -h -o -E 'strcmp\([^,]*, "--[a-z-]+"\)' "$sources/src/app/report.c" |
     sed 's/.*"--\(.*\)".*/\1/')

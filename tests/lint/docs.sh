@@ -98,12 +98,13 @@ done <"$scratch/documents"
 # those of bench, which only developers need.
 manual=docs/arcwake.1
 if [ -f "$manual" ]; then
-    sed -n 's/^ *COMMAND(\([a-z]*\)).*/\1/p' src/app/commands.c >"$scratch/marked"
+    sed -n 's/^ *COMMAND(\([a-z_]*\)).*/\1/p' src/app/commands.c | tr _ - >"$scratch/marked"
     while read -r command; do
         grep -q "^\.It Cm $command\$" "$manual" || complain "$manual: lacks the command $command"
     done <"$scratch/marked"
-    cat src/app/options.c src/tune/tune.c src/validate/validate.c 2>/dev/null |
-        grep -o -E '\{"[a-z-]+", *[a-z]+_argument' | cut -d '"' -f 2 | sort -u >"$scratch/marked"
+    cat src/app/options.c src/form_factor/command.c src/tune/tune.c src/validate/validate.c \
+        2>/dev/null | grep -o -E '\{"[a-z-]+", *([0-2]|[a-z]+_argument)' | cut -d '"' -f 2 |
+        sort -u >"$scratch/marked"
     while read -r option; do
         grep -q -E "F(l|l o Ar dir , Fl) -$option( |\$)" "$manual" ||
             complain "$manual: lacks the option --$option"
