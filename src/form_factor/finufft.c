@@ -65,7 +65,8 @@ static int fill(const aw_waves *w, size_t n, points *p, aw_form_bunch *bunch)
             for (int k = 0; k < 3; ++k) x += w->step[a][k] * p->at[k][j];
             x = remainder(x, 2.0 * AW_PI);
             p->x[a][j] = x;
-            phase += (double)(w->from[a] + w->n[a] / 2) * x; /* a whole number of turns less */
+            const size_t middle = w->from[a] + w->n[a] / 2;
+            phase += (double)middle * x; /* a whole number of turns less */
         }
         p->c[j] = p->charge[j] * (cos(phase) + _Complex_I * sin(phase));
         charge += p->charge[j];
