@@ -180,8 +180,7 @@ done:
 const aw_case aw_case_height_bend = {
     .name = "height-bend",
     .claim = "forces of a three-dimensional bunch in the steady state of the LCLS bend",
-    .seconds = 40,
-    .full = 1,
+    .seconds = 10,
     .run = bend,
 };
 
@@ -373,7 +372,6 @@ done:
 const aw_case aw_case_plates_entrance = {
     .name = "plates-entrance",
     .claim = "the force in the entrance of the LCLS bend between parallel plates",
-    .seconds = 60,
-    .full = 1,
+    .seconds = 15,
     .run = plates_entrance,
 };

@@ -159,11 +159,13 @@ static void few_circles_do_at_a_distance(void **state)
 }
 
 /* A sheet keeps its nodes in angle. A circle never has more than a sheet would, at least one per
- * cell, and heavier ones not fewer; a rule that relies on many radii has half as many. */
+ * cell, and heavier ones not fewer; a rule that relies on many radii has half as many, and near the
+ * bunch less than one per cell. */
 static void light_circles_have_fewer_nodes(void **state)
 {
     const aw_circles sheet = {.n = 1, .weight = {1.0}};
     const aw_circles c = {.n = 4, .weight = {0.1, 0.3, 0.6, 1.0}};
+    const aw_circles near = {.n = AW_CIRCLES, .weight = {0.1, 0.3, 0.6}};
     (void)state;
     for (int whole = 1; whole <= 8; ++whole) {
         const double density = whole;
@@ -178,7 +180,10 @@ static void light_circles_have_fewer_nodes(void **state)
         assert_true(before == density && aw_circle_density(&c, 4, density) == density);
     }
     assert_true(aw_circle_density(&sheet, 0, 0.2) == 0.2);
-    assert_true(aw_circle_density(&c, 0, 0.2) == 0.1);
+    assert_true(aw_circle_density(&c, 0, 0.2) == 0.2);   /* none has less than one per cell .. */
+    assert_true(aw_circle_density(&c, 2, 0.25) == 0.25); /* .. for having a height */
+    assert_true(aw_circle_density(&c, 2, 0.75) == 0.375);
+    assert_true(aw_circle_density(&near, 2, 0.25) == 0.125); /* many radii */
 }
 
 /* Behind an entrance images are seen from inside the bend up to the height d^2/(12^(1/2) R), at d:
