@@ -176,8 +176,8 @@ static int images_of(const aw_history *h, const aw_orbit_view *orbit)
 {
     const aw_slice *now = &h->slice[0];
     if (!(h->params.gap > 0.0) || h->n == 0) return h->params.images;
-    const double size = hypot(h->params.ns * now->hs, h->params.nx * now->hx);
-    const int needed = aw_images_of(orbit, now->S, h->params.gap, size);
+    const double size[2] = {h->params.ns * now->hs, h->params.nx * now->hx};
+    const int needed = aw_images_of(orbit, now->S, h->params.gap, size, now->tilt);
     return needed < h->params.images ? needed : h->params.images;
 }
 

@@ -31,21 +31,26 @@ void aw_panels_free(aw_panels *panels)
     memset(panels, 0, sizeof *panels);
 }
 
-/* Distance by which the circle about the centre gains on the beam from r' = a to b [m].
- * @param[out] part  fraction of the beam through which the circle sweeps: of the box along the line
- *                   of sight, plus of the box's chord beside it, by the straightening of the arc */
-static double lead(const aw_history_view *h, const aw_field_point *centre, double a, double b,
-                   double *part)
+/* How circles about the centre move over the beam in a panel. */
+typedef struct sweep {
+    double part; /* of the beam: of the box along the line of sight, plus of the box's chord beside
+                  * it, by the straightening of the arc, and by circles of images where they touch
+                  * its long side */
+    double gain; /* by which the circle gains on the beam [m] */
+} sweep;
+
+static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, double a, double b)
 {
     const aw_view_geometry from = aw_view_geometry_at(h, centre, a),
                            to = aw_view_geometry_at(h, centre, b);
-    const double images = a > 0.0 ? aw_images_sweep(h, &to, a, b) : 0.0;
-    const double more = fabs(to.lead - from.lead) + images,
-                 y = fmin(AW_BENT * to.across, AW_ASIDE * a);
+    int tangent = 0;
+    const double images = a > 0.0 ? aw_images_sweep(h, a, b, &tangent) : 0.0;
+    const double gain = fabs(to.lead - from.lead), y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
-    const double gained = more - AW_IMAGES_SPARED * images;
-    *part = gained / (2.0 * to.extent) + straighter / (2.0 * to.chord);
-    return more;
+    const double counted = (1.0 - AW_IMAGES_SPARED) * images;
+    return (sweep){.part = gain / (2.0 * to.extent) + straighter / (2.0 * to.chord) +
+                           counted / (2.0 * (tangent ? to.chord : to.extent)),
+                   .gain = gain};
 }
 
 /* The cell of ln r' that contains r. */
@@ -111,7 +116,7 @@ static void null_weights(const gsl_integration_glfixed_table *rule, int order, c
     }
 }
 
-static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
+static aw_status add_panel(aw_panels *panels, double a, double b, const sweep *swept,
                            const aw_panels_options *options,
                            const gsl_integration_glfixed_table *rule)
 {
@@ -124,7 +129,8 @@ static aw_status add_panel(aw_panels *panels, double a, double b, double swept,
     for (int i = 0; i < options->order; ++i) {
         aw_common_node *node = &panels->node[panels->n++];
         node->density = options->density;
-        node->step = swept / options->order;
+        node->step = swept->gain / options->order;
+        node->stretch = a > 0.0 ? log(b / a) / options->order : 0.0;
         /* Nodes in ln r', except in a panel that begins at 0. */
         if (a > 0.0) {
             gsl_integration_glfixed_point(log(a), log(b), (size_t)i, &node->r, &node->weight, rule);
@@ -173,25 +179,24 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         double b = fmin(fmin(fmax(options->ratio * a, a + options->first), edge), spaced);
         /* Two panels of equal ratio rather than a short remainder. */
         if (b < edge && a > 0.0 && b * sqrt(options->ratio) > edge) b = sqrt(a * edge);
-        double part, swept = lead(history, centre, a, b, &part);
+        sweep swept = sweep_of(history, centre, a, b);
         const double longer = fmin(fmin(options->still * a, edge), spaced);
         if (longer > b && longer < edge) { /* a panel up to an edge gains nothing */
-            double longer_part, longer_swept = lead(history, centre, a, longer, &longer_part);
-            if (longer_part <= AW_STILL) {
+            const sweep longer_swept = sweep_of(history, centre, a, longer);
+            if (longer_swept.part <= AW_STILL) {
                 b = longer;
                 swept = longer_swept;
-                part = longer_part;
             }
         }
-        for (int i = 0; i < AW_HALVINGS && a > 0.0 && part > options->sweep; ++i) {
+        for (int i = 0; i < AW_HALVINGS && a > 0.0 && swept.part > options->sweep; ++i) {
             b = sqrt(a * b);
-            swept = lead(history, centre, a, b, &part);
+            swept = sweep_of(history, centre, a, b);
         }
         if (options->caps && a > 0.0) {
             const double end = capped(options->caps, a, b);
-            if (end < b) swept = lead(history, centre, a, b = end, &part);
+            if (end < b) swept = sweep_of(history, centre, a, b = end);
         }
-        AW_TRY(add_panel(panels, a, b, swept, options, rule));
+        AW_TRY(add_panel(panels, a, b, &swept, options, rule));
         a = b;
     }
 done:

@@ -119,13 +119,34 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *h, const aw_field_po
     return sight;
 }
 
-double aw_images_sweep(const aw_history_view *h, const aw_view_geometry *sight, double from,
-                       double to)
+/* The points' grid as seen from the beam. */
+static aw_span grid_span(const aw_history_view *h, const aw_retarded *f)
 {
-    const aw_slice *now = &h->slice[0];
-    const double half = 0.5 * hypot(h->ns * now->hs, h->nx * now->hx); /* of the points' grid */
-    const double most = fmin(aw_images_lag(h, from), sight->lead + sight->reach + half);
-    return fmax(0.0, most) * (to - from) / from;
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    const double half_s = 0.5 * h->ns * h->slice[0].hs, half_x = 0.5 * h->nx * h->slice[0].hx;
+    aw_span span = aw_span_of_none();
+    for (int i = 0; i < 4; ++i) {
+        const double u = i % 2 ? half_s : -half_s, w = i / 2 ? half_x : -half_x;
+        aw_span_add(f, now.z + u * now.cg - w * now.sg, now.x + u * now.sg + w * now.cg, &span);
+    }
+    return span;
+}
+
+double aw_images_sweep(const aw_history_view *h, double from, double to, int *tangent)
+{
+    double near, far;
+    *tangent = 0;
+    if (!(h->gap > 0.0)) return 0.0;
+    const aw_retarded f = aw_retarded_at(h, to);
+    const aw_span span = grid_span(h, &f);
+    aw_span_distances(&f, &span, &near, &far);
+    const double most = fmin(aw_images_lag(h, from), to - near);
+    const double first = fmax(h->gap - sqrt(f.height2), 0.0); /* height of the nearest image */
+    if (!(most > to - aw_source_radius(to, first))) return 0.0;
+    const int along = f.half_s > f.half_x; /* the long side */
+    const double *beside = along ? span.u : span.w;
+    *tangent = fmax(beside[0], -beside[1]) < fmax(f.half_s, f.half_x);
+    return most * (to - from) / from;
 }
 
 double aw_images_lag(const aw_history_view *h, double r)
@@ -167,7 +188,8 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
         const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
-        const double images = aw_images_sweep(h, &there, r, r + step);
+        int tangent;
+        const double images = aw_images_sweep(h, r, r + step, &tangent);
         const double swept = there.lead - here + images / AW_IMAGES_CELLS;
         if (!(swept > AW_SWEEP_CELLS * there.cell)) break;
         step *= 0.5;

@@ -37,10 +37,11 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *history, const aw_fi
                                      double r);
 
 /** By how much circles of images that meet the beam sweep through it from one r' to another, beyond
- *  the others [m]: an image at Y has the radius r' - Y^2/2r', with Y^2/2r' at most the lead and the
- *  size of the beam. */
-double aw_images_sweep(const aw_history_view *history, const aw_view_geometry *sight, double from,
-                       double to);
+ *  the others [m]: an image at Y has the radius r' - Y^2/2r', with Y^2/2r' at most what the circle
+ *  of any point of the grid leads over the nearest part of the beam.
+ *  @param[out] tangent  whether circles touch the long side of the beam's box, which they then
+ *  cross all at once; not NULL */
+double aw_images_sweep(const aw_history_view *history, double from, double to, int *tangent);
 
 /** By how much the circle of the outermost image is less than r' [m]. */
 double aw_images_lag(const aw_history_view *history, double r);

@@ -78,9 +78,9 @@ static void cluster_node(const aw_cpu_state *cpu, const aw_cluster *c, double r,
 {
     const aw_retarded f = aw_retarded_at(&cpu->history, r);
     aw_circles circles = aw_circles_at(&f);
-    double near = HUGE_VAL, far = 0.0;
-    for (size_t i = 0; i < c->tiles; ++i) aw_tile_distances(&f, &workspace->tile[i], &near, &far);
-    aw_circles_see(&f, near, far, &circles);
+    aw_span span = aw_span_of_none();
+    for (size_t i = 0; i < c->tiles; ++i) aw_tile_span_add(&f, &workspace->tile[i], &span);
+    aw_circles_see_span(&f, &span, &circles);
     for (size_t i = 0; i < c->tiles; ++i) memset(workspace->f[i][k], 0, sizeof workspace->f[i][k]);
     for (int i = 0; i < aw_circles_count(&circles); ++i) {
         const cluster_circle at = {&f, &circles, i, k};

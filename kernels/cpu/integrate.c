@@ -111,12 +111,12 @@ static int evaluate_node(const aw_cpu_state *cpu, const direct_nodes *nodes, int
     const aw_history_view *h = &cpu->line_cache[cpu->tiles.along].view;
     const aw_common_node *q = nodes->node[b];
     aw_circles circles = nodes->circles[b];
-    double near = HUGE_VAL, far = 0.0;
+    aw_span span = aw_span_of_none();
     aw_tile_options options = {
         .single = 1, .rates = q->rate != 0.0, .batch = cpu->tuning.cluster_batch};
     int met = 0;
-    aw_tile_distances(&nodes->f[b], tile, &near, &far);
-    aw_circles_see(&nodes->f[b], near, far, &circles);
+    aw_tile_span_add(&nodes->f[b], tile, &span);
+    aw_circles_see_span(&nodes->f[b], &span, &circles);
     for (int c = 0; c < aw_circles_count(&circles); ++c) {
         const aw_retarded f = aw_circle_of(&nodes->f[b], &circles, c);
         const aw_retarded_beam beam = {.history = h, .f = &f, .lines = &nodes->lines[b]};

@@ -56,10 +56,27 @@ static void smooth(const entry *raw, int n, int s, entry *out)
                         16.0;
 }
 
-/* Whether the kinks of the splines must be filtered out. Their contribution has the period of a
- * cell, and cancels as the circle moves through the cells; but common nodes about a cell apart
- * would sample it always at the same phase. */
-static int kinks_matter(const making *m) { return m->node->step > 0.5 * m->per_cell * m->t->at.h; }
+/* Whether the kinks of the splines must be filtered out of what the circle with the radius r' - lag
+ * sees. Their contribution has the period of a cell, and cancels as the circle moves through the
+ * cells; but common nodes about a cell apart would sample it always at the same phase. A circle at
+ * rest must not be filtered: its kinks stay, and without them phi was 3e-4 too low in the entrance
+ * of the LCLS bend between plates. */
+static int kinks_matter(const making *m, double lag)
+{
+    const double step = m->node->step + lag * m->node->stretch; /* its lag goes with 1/r' */
+    return step > 0.5 * m->per_cell * m->t->at.h;
+}
+
+static double lag_of(const making *m, int circle)
+{
+    return m->f->radius - aw_circle_radius(m->f, m->circles, circle);
+}
+
+/* Whether they matter for any of the circles. */
+static int kinks_matter_for_any(const making *m)
+{
+    return kinks_matter(m, lag_of(m, aw_circles_count(m->circles) - 1));
+}
 
 /* Fill a tile: lanes from offset `at` on, one cell apart, in direction k of `order` + 1. */
 static void take_lanes(const making *m, int k, int order, int at, int offset[AW_TILE],
@@ -201,11 +218,11 @@ static int costs_too_much(const making *m, int directions)
     return 2.0 * arcs * m->wide > seen * (double)m->cpu->points;
 }
 
-/* Grow the memory for all directions of a table, and a scratch direction. @return NULL: no
+/* Grow the memory for all directions of a table, and two of scratch. @return NULL: no
  * memory */
 static entry *raw_grow(aw_cpu_table *t)
 {
-    const size_t entries = (AW_PROJECTION_ORDER + 2) * direction_size(&t->at);
+    const size_t entries = (AW_PROJECTION_ORDER + 3) * direction_size(&t->at);
     if (aw_grow((void **)&t->raw, &t->raw_capacity, entries, sizeof(entry)) != AW_OK) return NULL;
     return (entry *)t->raw;
 }
@@ -247,28 +264,30 @@ static void average_one(const making *m, const entry *raw, double shift, int cir
 }
 
 /* Mean over the circles of all heights, of one direction: at the offset q of the largest circle, a
- * smaller one has the offset q less the difference of their radii. */
-static void average(const making *m, const entry *raw, entry *out)
+ * smaller one has the offset q less the difference of their radii.
+ * @param[in] smoothed  the same direction without kinks */
+static void average(const making *m, const entry *raw, const entry *smoothed, entry *out)
 {
     const aw_projection *p = &m->t->at;
     memset(out, 0, (size_t)p->read * sizeof *out);
     for (int c = 0; c < aw_circles_count(m->circles); ++c) {
-        const double lag = m->f->radius - aw_circle_radius(m->f, m->circles, c);
-        average_one(m, raw, lag / p->h - p->skip, c, out);
+        const double lag = lag_of(m, c);
+        average_one(m, kinks_matter(m, lag) ? smoothed : raw, lag / p->h - p->skip, c, out);
     }
 }
 
-/* Filter a complete direction if the kinks of the splines disturb, and average it over heights. */
+/* Filter a complete direction where the kinks of the splines disturb, and average it over heights.
+ * @param[out] scratch  two directions */
 static void finish(const making *m, entry *raw, entry *scratch)
 {
     const aw_projection *p = &m->t->at;
-    if (kinks_matter(m)) {
-        smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
-        memcpy(raw, scratch, (size_t)p->n * sizeof *raw);
-    }
-    if (m->f->height2 > 0.0 || m->f->gap > 0.0) {
-        average(m, (const entry *)raw, scratch);
+    entry *smoothed = scratch + direction_size(p);
+    if (kinks_matter_for_any(m)) smooth((const entry *)raw, p->n, m->per_cell / 2, smoothed);
+    if (m->f->height2 > 0.0 || m->circles->images > 0) {
+        average(m, (const entry *)raw, (const entry *)smoothed, scratch);
         memcpy(raw, scratch, (size_t)p->read * sizeof *raw);
+    } else if (kinks_matter(m, 0.0)) {
+        memcpy(raw, smoothed, (size_t)p->n * sizeof *raw);
     }
 }
 
@@ -290,12 +309,12 @@ static int choose_offsets(making *m)
         for (int i = known; i-- > 1;) memcpy(raw[2 * i], raw[i], sizeof *raw);
         project(m, 1, 2, known > 0, known > 0 ? 2 : 1, raw);
         known = p->n;
-        if (kinks_matter(m)) {
-            if (m->per_cell == 1) continue; /* no offsets half a cell away to filter with */
+        /* At one offset per cell there is none half a cell away to filter with. */
+        if (m->per_cell == 1 && kinks_matter_for_any(m)) continue;
+        if (kinks_matter(m, 0.0))
             smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
-        } else {
+        else
             scratch = raw;
-        }
         const double error = offsets_error((const entry *)scratch, p->n, m->per_cell, m->scales);
         if (error <= m->common->table_error) return 1;
     }
@@ -371,14 +390,6 @@ static int choose_directions(const making *m, entry *raw)
     return 0;
 }
 
-/* Choose the window of images for all points within the corners. */
-static void see_corners(const aw_retarded *f, const aw_field_point corner[4], aw_circles *circles)
-{
-    double near = HUGE_VAL, far = 0.0;
-    for (int i = 0; i < 4; ++i) aw_distances_from(f, corner[i].z, corner[i].x, &near, &far);
-    aw_circles_see(f, near, far, circles);
-}
-
 int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
                       const aw_common_node *node, const aw_scales *scales,
                       aw_cpu_workspace *workspace, aw_cpu_table *t)
@@ -405,7 +416,8 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
     aw_cpu_interpolate_all_lines(cpu->variant, m.cache, &f, node->rate != 0.0,
                                  &workspace->cluster.lines, &lines);
     aw_circles circles = aw_circles_at(&f);
-    see_corners(&f, corner, &circles);
+    const aw_span span = aw_projection_span(&f, corner);
+    aw_circles_see_span(&f, &span, &circles);
     m.circles = &circles;
     if (!choose_offsets(&m)) return 0;
     if (t->at.n == 0) return 1;

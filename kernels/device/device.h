@@ -86,6 +86,7 @@ typedef struct aw_common_node {
     double check_rate; /* of f_in(r) in the check of the rates [m] */
     double density;    /* factor on the device's density of inner nodes (aw_arc_rate) */
     double step;       /* distance by which the circle gains on the beam from node to node [m] */
+    double stretch;    /* distance from node to node over r' */
 } aw_common_node;
 
 /** A rule on common nodes. All pointers are borrowed. */

@@ -420,7 +420,7 @@ AW_FN void aw_convolution_ring(const aw_history_view *h, const aw_convolution *p
     const double away = sqrt(arc.u * arc.u + arc.w * arc.w);
     const double along = (d->ns + 1) * plan->lattice.hs, across = (d->nx + 1) * plan->lattice.hx;
     const double reach = sqrt(along * along + across * across);
-    aw_circles_see(&f, away - reach, away + reach, &circles);
+    aw_circles_see(&f, fmax(away - reach, 0.0), away + reach, &circles);
     for (int i = 0; i < aw_circles_count(&circles); ++i)
         aw_convolution_circle(plan, ring, &circles, i, &f, d);
 }

@@ -139,7 +139,6 @@ AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circ
     const double D = f->delay;
     c->first = c->images = 0;
     if (!(f->gap > 0.0)) return;
-    near = fmax(near, 0.0);
     const double low = aw_source_radius(D, far) - c->rms; /* its inverse is the same function */
     const double high = aw_source_radius(D, near) + c->rms;
     const int first = (int)ceil(fmax(low / f->gap, 1.0)),
@@ -149,23 +148,56 @@ AW_FN void aw_circles_see(const aw_retarded *f, double near, double far, aw_circ
     c->images = last - first + 1;
 }
 
-/** Extend near .. far to the distances from the point (z, x) to the beam's nearest and furthest
- *  parts [m]. */
-AW_FN void aw_distances_from(const aw_retarded *f, double z, double x, double *near, double *far)
+/** A rectangle that holds some points, along and across the beam at a retarded time, from the
+ *  beam's centre on [m]. */
+typedef struct aw_span {
+    double u[2], w[2];
+} aw_span;
+
+AW_FN aw_span aw_span_of_none(void)
 {
-    const double dz = z - f->z, dx = x - f->x, d = sqrt(dz * dz + dx * dx);
-    const double reach = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
-    *near = fmin(*near, d - reach);
-    *far = fmax(*far, d + reach);
+    const aw_span none = {{HUGE_VAL, -HUGE_VAL}, {HUGE_VAL, -HUGE_VAL}};
+    return none;
+}
+
+/** Extend the rectangle by the point (z, x). */
+AW_FN void aw_span_add(const aw_retarded *f, double z, double x, aw_span *span)
+{
+    const double dz = z - f->z, dx = x - f->x;
+    const double u = dz * f->cg + dx * f->sg, w = -dz * f->sg + dx * f->cg;
+    span->u[0] = fmin(span->u[0], u);
+    span->u[1] = fmax(span->u[1], u);
+    span->w[0] = fmin(span->w[0], w);
+    span->w[1] = fmax(span->w[1], w);
+}
+
+/** Smallest and largest distance from the rectangle to the beam's box [m]. A tilted beam is much
+ *  longer than what of it lies in the direction to the points. */
+AW_FN void aw_span_distances(const aw_retarded *f, const aw_span *span, double *near, double *far)
+{
+    const double near_u = fmax(0.0, fmax(span->u[0], -span->u[1]) - f->half_s);
+    const double near_w = fmax(0.0, fmax(span->w[0], -span->w[1]) - f->half_x);
+    const double far_u = fmax(-span->u[0], span->u[1]) + f->half_s;
+    const double far_w = fmax(-span->w[0], span->w[1]) + f->half_x;
+    *near = sqrt(near_u * near_u + near_w * near_w);
+    *far = sqrt(far_u * far_u + far_w * far_w);
+}
+
+/** Choose the window of images for the points of a rectangle. */
+AW_FN void aw_circles_see_span(const aw_retarded *f, const aw_span *span, aw_circles *c)
+{
+    double near, far;
+    aw_span_distances(f, span, &near, &far);
+    aw_circles_see(f, near, far, c);
 }
 
 /** Choose the window of images for one point. */
 AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circles *c)
 {
-    double near = HUGE_VAL, far = 0.0;
+    aw_span span = aw_span_of_none();
     if (!(f->gap > 0.0)) return; /* aw_circles_at has left no window */
-    aw_distances_from(f, z, x, &near, &far);
-    aw_circles_see(f, near, far, c);
+    aw_span_add(f, z, x, &span);
+    aw_circles_see_span(f, &span, c);
 }
 
 /* The sum over images is tapered about this many before N, over a width of this many: images from N
@@ -181,16 +213,23 @@ AW_FN void aw_circles_see_from(const aw_retarded *f, double z, double x, aw_circ
 
 /** N of a bunch at S. The series is not smooth where a change of curvature is seen in an image:
  *  that is the height at which a source there is seen at S by the bunch.
- *  @param[in] size  of the bunch [m]
+ *  @param[in] size   of the bunch along and across an axis [m]
+ *  @param[in] angle  from the design tangent at S to that axis [rad]
  *  @return at most AW_IMAGES_MOST + 1 */
-AW_FN int aw_images_of(const aw_orbit_view *orbit, double S, double gap, double size)
+AW_FN int aw_images_of(const aw_orbit_view *orbit, double S, double gap, const double size[2],
+                       double angle)
 {
     const aw_orbit_point now = aw_orbit_at(orbit, S);
+    const double cz = cos(now.theta + angle), cx = sin(now.theta + angle);
     double height2 = 0.0;
     for (int i = 1; i < orbit->n && orbit->piece[i].S < S; ++i) {
         const aw_orbit_piece *edge = &orbit->piece[i];
-        const double D = S - edge->S + size, dz = now.z - edge->z, dx = now.x - edge->x;
-        height2 = fmax(height2, D * D - dz * dz - dx * dx);
+        const double dz = now.z - edge->z, dx = now.x - edge->x, d2 = dz * dz + dx * dx;
+        /* A tilted bunch is much longer than what of it lies in the direction to the edge. */
+        const double along = fabs(dz * cz + dx * cx) * size[0],
+                     across = fabs(dx * cz - dz * cx) * size[1];
+        const double D = S - edge->S + (d2 > 0.0 ? (along + across) / sqrt(d2) : 0.0);
+        height2 = fmax(height2, D * D - d2);
     }
     const double images = ceil(sqrt(height2) / gap) + AW_IMAGES_BEYOND;
     return (int)fmin(fmax(images, AW_IMAGES_LEAST), AW_IMAGES_MOST + 1);

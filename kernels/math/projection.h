@@ -48,6 +48,14 @@ typedef struct aw_projection {
     int order;      /* highest degree of the polynomials */
 } aw_projection;
 
+/** The rectangle of all points within the corners. */
+AW_FN aw_span aw_projection_span(const aw_retarded *f, const aw_field_point corner[4])
+{
+    aw_span span = aw_span_of_none();
+    for (int i = 0; i < 4; ++i) aw_span_add(f, corner[i].z, corner[i].x, &span);
+    return span;
+}
+
 /** View of the beam from a rectangle of points, given by its corners (aw_grid_corners) in any
  *  order. Fills the geometry; `n` and `order` are set to 0.
  *  @return 1 if the beam can be projected for these points: all lie outside its box, on one side,
@@ -87,8 +95,10 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     p->low = p->high = 0.0;
     p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
     /* Between plates some image's circle may meet the beam wherever a point is. */
-    const double box = sqrt(f->half_s * f->half_s + f->half_x * f->half_x);
-    if (aw_images_seen(f, nearest - box, furthest + box)) {
+    const aw_span span = aw_projection_span(f, corner);
+    double near, far;
+    aw_span_distances(f, &span, &near, &far);
+    if (aw_images_seen(f, near, far)) {
         p->from = -along;
         p->to = along + 0.5 * across * across / (nearest - along) + lag;
         p->beam = p->to - p->from;

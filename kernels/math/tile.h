@@ -178,14 +178,6 @@ AW_FN void aw_tile_circle_add_lanes(const aw_circles *circles, int c, aw_lanes l
             f_in[AW_DPHI + k][l] += growth * one[AW_PHI + k][l];
 }
 
-/** Extend near .. far to the distances from the points of a tile to the beam's nearest and furthest
- *  parts [m]. */
-AW_FN void aw_tile_distances(const aw_retarded *f, const aw_tile *tile, double *near, double *far)
-{
-    if (!(f->gap > 0.0)) return; /* nobody asks */
-    for (int l = 0; l < AW_TILE; ++l) aw_distances_from(f, tile->z[l], tile->x[l], near, far);
-}
-
 /** The same for all lanes. */
 AW_FN void aw_tile_circle_add(const aw_circles *circles, int c,
                               const double one[AW_RESULTS][AW_TILE],
@@ -193,6 +185,13 @@ AW_FN void aw_tile_circle_add(const aw_circles *circles, int c,
 {
     const aw_lanes all = {0, AW_TILE};
     aw_tile_circle_add_lanes(circles, c, all, one, f_in);
+}
+
+/** Extend a rectangle by the points of a tile. */
+AW_FN void aw_tile_span_add(const aw_retarded *f, const aw_tile *tile, aw_span *span)
+{
+    if (!(f->gap > 0.0)) return; /* nobody asks */
+    for (int l = 0; l < AW_TILE; ++l) aw_span_add(f, tile->z[l], tile->x[l], span);
 }
 
 /** Position of the tile in the frame of a retarded time. */

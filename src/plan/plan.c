@@ -157,8 +157,9 @@ done:
 static int images_between(const aw_config *config)
 {
     const aw_lattice *lattice = config->lattice;
-    const double size = AW_PLATES_SIZE * hypot(config->beam.sigma_s, config->beam.sigma_x);
-    return aw_images_of(&lattice->orbit, lattice->length, config->plates_gap, size);
+    const double size[2] = {AW_PLATES_SIZE * config->beam.sigma_s,
+                            AW_PLATES_SIZE * config->beam.sigma_x};
+    return aw_images_of(&lattice->orbit, lattice->length, config->plates_gap, size, 0.0);
 }
 
 /* Plates that touch the bunch, that need too many images, or that have no part in the forces. */

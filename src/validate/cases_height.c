@@ -306,7 +306,7 @@ done:
 const aw_case aw_case_plates = {
     .name = "plates",
     .claim = "steady state of the LCLS bend between parallel plates",
-    .seconds = 180,
+    .seconds = 15,
     .full = 1,
     .run = plates,
 };

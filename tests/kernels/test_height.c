@@ -193,15 +193,19 @@ static void images_reach_as_far_as_edges_are_seen(void **state)
     const double R = 25.0, d = 3.0, gap = 1e-3;
     const aw_orbit_piece piece[] = {{.S = 0.0}, {.S = 1.0, .z = 1.0, .kappa = 1.0 / R}};
     const aw_orbit_view orbit = {piece, 2};
+    const double point[2] = {0.0, 0.0}, bunch[2] = {1e-3, 1e-5}, upright = 0.5 * AW_PI;
     (void)state;
-    assert_int_equal(aw_images_of(&orbit, 1.0, gap, 0.0), AW_IMAGES_LEAST);
-    const double reached = aw_images_of(&orbit, 1.0 + d, gap, 0.0) - AW_IMAGES_BEYOND;
+    assert_int_equal(aw_images_of(&orbit, 1.0, gap, point, 0.0), AW_IMAGES_LEAST);
+    const double reached = aw_images_of(&orbit, 1.0 + d, gap, point, 0.0) - AW_IMAGES_BEYOND;
     const double height = d * d / (sqrt(12.0) * R);
     assert_close(reached * gap, height, gap, d * d / (R * R) / 40.0); /* a whole number of images */
-    assert_int_equal(aw_images_of(&orbit, 1.0 + d, 0.1 * gap, 0.0), AW_IMAGES_MOST + 1);
+    assert_int_equal(aw_images_of(&orbit, 1.0 + d, 0.1 * gap, point, 0.0), AW_IMAGES_MOST + 1);
     /* What lies ahead is not seen, and a bunch of the size L sees edges in images further away. */
-    assert_int_equal(aw_images_of(&orbit, 0.5, gap, 0.0), AW_IMAGES_LEAST);
-    assert_true(aw_images_of(&orbit, 1.0 + d, gap, 1e-3) - AW_IMAGES_BEYOND > reached);
+    assert_int_equal(aw_images_of(&orbit, 0.5, gap, point, 0.0), AW_IMAGES_LEAST);
+    const double seen = aw_images_of(&orbit, 1.0 + d, gap, bunch, 0.0) - AW_IMAGES_BEYOND;
+    assert_close(seen * gap, sqrt(height * height + 2.0 * d * bunch[0]), gap, 0.01);
+    /* Across the line of sight a length adds little. */
+    assert_true(aw_images_of(&orbit, 1.0 + d, gap, bunch, upright) - AW_IMAGES_BEYOND < seen);
 }
 
 int main(void)

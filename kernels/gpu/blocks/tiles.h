@@ -40,10 +40,10 @@ typedef struct aw_gpu_tiles {
 AW_GPU_CALL void aw_gpu_tiles_begin(const aw_history_view *h, aw_gpu_tiles *s, int warp)
 {
     s->f[warp] = aw_retarded_at(h, s->r[warp]);
-    double near = HUGE_VAL, far = 0.0;
+    aw_span span = aw_span_of_none();
     s->circles[warp] = aw_circles_at(&s->f[warp]);
-    aw_tile_distances(&s->f[warp], &s->tile, &near, &far);
-    aw_circles_see(&s->f[warp], near, far, &s->circles[warp]);
+    aw_tile_span_add(&s->f[warp], &s->tile, &span);
+    aw_circles_see_span(&s->f[warp], &span, &s->circles[warp]);
     s->work[warp].nodes += (uint64_t)s->tile.n;
 }
 
