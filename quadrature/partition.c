@@ -126,8 +126,9 @@ static aw_span grid_span(const aw_history_view *h, const aw_retarded *f)
     const double half_s = 0.5 * h->ns * h->slice[0].hs, half_x = 0.5 * h->nx * h->slice[0].hx;
     aw_span span = aw_span_of_none();
     for (int i = 0; i < 4; ++i) {
-        const double u = i % 2 ? half_s : -half_s, w = i / 2 ? half_x : -half_x;
-        aw_span_add(f, now.z + u * now.cg - w * now.sg, now.x + u * now.sg + w * now.cg, &span);
+        double z, x;
+        aw_frame_corner(&now, half_s, half_x, i, &z, &x);
+        aw_span_add(f, z, x, &span);
     }
     return span;
 }

@@ -235,9 +235,9 @@ AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *po
     aw_field_point corner[4];
     aw_grid_corners(point, columns, points, corner);
     for (int i = 0; i < 4; ++i) {
-        const double u = i % 2 ? half_s : -half_s, w = i / 2 ? half_x : -half_x;
-        if (!(fabs(now.z + u * now.cg - w * now.sg - corner[i].z) <= within)) return 0;
-        if (!(fabs(now.x + u * now.sg + w * now.cg - corner[i].x) <= within)) return 0;
+        double z, x;
+        aw_frame_corner(&now, half_s, half_x, i, &z, &x);
+        if (!(fabs(z - corner[i].z) <= within && fabs(x - corner[i].x) <= within)) return 0;
     }
     return 1;
 }

@@ -158,6 +158,51 @@ static void few_circles_do_at_a_distance(void **state)
     }
 }
 
+/* The nearest and the furthest part of a turned beam's box, from a rectangle of points beside it,
+ * ahead of it, at a corner, and within it: against all pairs of a lattice on both. */
+static void a_span_is_as_far_as_its_points(void **state)
+{
+    (void)state;
+    const double cases[4][4] = {/* u and w, from .. to */
+                                {-0.5, 1.5, 3.0, 4.0},
+                                {2.5, 7.0, -0.25, 0.5},
+                                {-6.0, -3.0, 1.0, 2.0},
+                                {-1.0, 0.5, -0.25, 0.125}};
+    enum { N = 24 }; /* intervals: half extents and corners are on the lattice */
+    aw_retarded f = time_at(10.0, 0.1);
+    f.z = 0.75;
+    f.x = -0.5;
+    f.cg = 0.6;
+    f.sg = 0.8;
+    f.half_s = 2.0;
+    f.half_x = 0.5;
+    for (int c = 0; c < 4; ++c) {
+        aw_span span = aw_span_of_none();
+        double near, far, least = HUGE_VAL, most = 0.0;
+        for (int i = 0; i < 4; ++i) {
+            const double u = cases[c][i % 2], w = cases[c][2 + i / 2];
+            aw_span_add(&f, f.z + u * f.cg - w * f.sg, f.x + u * f.sg + w * f.cg, &span);
+        }
+        aw_span_distances(&f, &span, &near, &far);
+        for (int k = 0; k <= N; ++k)
+            for (int m = 0; m <= N; ++m)
+                for (int i = 0; i <= N; ++i)
+                    for (int j = 0; j <= N; ++j) {
+                        const double *q = cases[c];
+                        const double u = q[0] + (q[1] - q[0]) * k / N;
+                        const double w = q[2] + (q[3] - q[2]) * m / N;
+                        const double d = hypot(u - f.half_s * (2.0 * i / N - 1.0),
+                                               w - f.half_x * (2.0 * j / N - 1.0));
+                        least = fmin(least, d);
+                        most = fmax(most, d);
+                    }
+        assert_close(far, most, 1e-12, 0.0);
+        /* Nodes of both lattices are within half a spacing of each other: 2.25/24 and 0.5/24. */
+        assert_true(near <= least + 1e-12);
+        assert_close(near, least, 0.0, 0.12);
+    }
+}
+
 /* A sheet keeps its nodes in angle. A circle never has more than a sheet would, at least one per
  * cell, and heavier ones not fewer; a rule that relies on many radii has half as many, and near the
  * bunch less than one per cell. */
@@ -217,6 +262,7 @@ int main(void)
         cmocka_unit_test(circles_have_the_moments_of_the_density),
         cmocka_unit_test(far_rules_have_all_their_moments),
         cmocka_unit_test(few_circles_do_at_a_distance),
+        cmocka_unit_test(a_span_is_as_far_as_its_points),
         cmocka_unit_test(light_circles_have_fewer_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
