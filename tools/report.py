@@ -9,9 +9,9 @@ With --line the run in LINE, of the same case with `forces: line`, is drawn dash
 and FREE are runs of the same case without height and without plates: the energy budget shows what
 these changed.
 
-Reads DIR/monitor.csv, DIR/resolved.yaml, DIR/diag/arcwake_*.h5 and DIR/certificate.*; each may be
-missing, but not both the monitor and the meshes. Exit status 0: made; 4: the directory, a file in
-it or a Python package is missing or broken (one line on stderr).
+Reads DIR/monitor.csv, DIR/resolved.yaml, DIR/diag/arcwake_*.h5, DIR/certificate.* and
+DIR/spectrum.*; each may be missing, but not all of monitor, meshes and spectrum. Exit status 0:
+made; 4: the directory, a file in it or a Python package is missing or broken (one line on stderr).
 """
 import argparse
 import sys

@@ -198,8 +198,8 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     return f;
 }
 
-/** Lab position of corner i, 0 .. 3, of a rectangle about the centre of the grid's frame, rows along
- *  its axis: the order is that of aw_grid_corners. */
+/** Lab position of corner i, 0 .. 3, of a rectangle about the centre of the grid's frame, with rows
+ *  along its axis: the order is that of aw_grid_corners. */
 AW_FN void aw_frame_corner(const aw_retarded *f, double half_s, double half_x, int i, double *z,
                            double *x)
 {

@@ -28,6 +28,7 @@ _PLACES = {
     "at_one_time": "one_time", "at_one_place": "one_time",
     "run": "_run", "evaluate": "_evaluate", "find_program": "_program",
     "spectrum": "_spectrum", "Spectrum": "_spectrum",
+    "form_factor": "_form_factor", "FormFactor": "_form_factor",
     "Result": "result", "Particles": "particles", "Mesh": "mesh",
     "Simulation": "simulation", "Beam": "simulation", "Force": "simulation",
 }

@@ -3,6 +3,7 @@
 
 usage: test_report.py DIRECTORY   (of python.c)
 """
+import json
 import re
 import shutil
 import subprocess
@@ -21,7 +22,8 @@ except ImportError as problem:
     print(f"skipped: {problem} (tools/requirements.txt lists what is needed)")
     sys.exit(77)
 try:
-    from arcwake.report import beam, lattice, page, pictures, plain_yaml, read
+    from arcwake.report import (Problem, beam, lattice, page, pictures, plain_yaml, radiation,
+                                read)
 except ImportError as problem:
     print(f"skipped: {problem} (tools/requirements.txt)")
     sys.exit(77)
@@ -52,6 +54,7 @@ class Good(unittest.TestCase):
         for source in sources:
             self.assertTrue(source.startswith("data:image/"), source)
         self.assertNotIn("<script", self.page)
+        self.assertNotIn("Radiation", self.page)  # no files of arcwake spectrum
 
     def test_title_from_the_input_is_escaped(self):
         self.assertIn("<h1>LCLS bend &lt;sample&gt; &amp; more</h1>", self.page)
@@ -117,6 +120,150 @@ class Certified(unittest.TestCase):
             self.assertEqual((status, words.count("\n")), (4, 1), words)
             self.assertIn(name, words)
             (self.place / name).write_text(whole, encoding="utf-8")
+
+
+TERA = 1e12
+INPUT = "title: LCLS bend\nbeam:\n  charge_C: 1e-09\n"  # but for the title that of the sample
+
+
+def write_spectrum(place, n_psi=3, n_theta=4):
+    """Files as of arcwake spectrum: dW/d omega = omega up to 3 THz, not resolved beyond."""
+    frequency = np.array([1.0, 1.5, 2.0, 3.0, 5.0, 8.0]) * TERA
+    omega = 2.0 * np.pi * frequency
+    rows = ["frequency_Hz,wavelength_m,coherent_J_s,incoherent_J_s,noise_J_s,resolved\n"]
+    for i, one in enumerate(frequency):
+        parts = f"{1e-30 * omega[i]:.9g},1e-25" if i < 4 else ","
+        rows.append(f"{one:.9g},{lattice.LIGHT / one:.9g},{parts},2e-18,{int(i < 3)}\n")
+    (place / "spectrum.csv").write_text("".join(rows), encoding="utf-8")
+    (place / "spectrum.json").write_text(json.dumps(
+        {"software": "arcwake 0.1.0", "charge_C": 1e-9, "gamma": 1e4, "particles": 1000,
+         "frequency_from_Hz": 1e12, "frequency_to_Hz": 8e12, "frequency_resolved_Hz": 4e12,
+         "theta_from_rad": -1e-3, "theta_to_rad": 1e-3, "psi_to_rad": 2e-3,
+         "coherent_energy_J": 1.579e-4, "band_from_Hz": 1e12, "band_to_Hz": 5e12,
+         "band_energy_J": None}), encoding="utf-8")
+    psi, theta = 1e-3 * np.arange(n_psi), np.linspace(-1e-3, 1e-3, n_theta)
+    pattern = 1.0 + np.arange(n_psi)[:, None] + 0.1 * np.arange(n_theta)
+    coherent = 1e-30 * omega[:, None, None] * pattern
+    coherent[4:] = np.nan
+    with h5py.File(place / "spectrum.h5", "w") as file:
+        file.attrs["input"] = np.bytes_(INPUT)
+        for name, values in (("frequency", frequency), ("psi", psi), ("theta", theta),
+                             ("coherent", coherent)):
+            file[f"data/0/meshes/{name}"] = values
+    return 0.5e-30 * (omega[3] ** 2 - omega[0] ** 2) * pattern
+
+
+class Radiation(unittest.TestCase):
+    """The section made of the files of arcwake spectrum."""
+
+    def setUp(self):
+        self.place = DIRECTORY / "radiating"
+        shutil.copytree(DIRECTORY, self.place, ignore=shutil.ignore_patterns(
+            "radiating", "diag", "report*", "forces.png"))
+        self.energy = write_spectrum(self.place)
+
+    def tearDown(self):
+        shutil.rmtree(self.place)
+
+    def page(self):
+        self.assertEqual(run(self.place), (0, ""))
+        return (self.place / "report.html").read_text(encoding="utf-8")
+
+    def refused(self, words):
+        with self.assertRaises(Problem) as caught:
+            page.make_page(self.place)
+        self.assertIn(words, str(caught.exception))
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_energies_and_pictures_are_on_the_page(self):
+        text = self.page()
+        for words in ("<h2>Radiation</h2>", "157.9\u2009µJ from 1 to 3\u2009THz",
+                      "not computed in the band from 1 to 5\u2009THz", "up to 4\u2009THz",
+                      "at 1 of 4 frequencies", "per solid angle"):
+            self.assertIn(words, text)
+        self.assertNotIn("not that of this run", text)
+        (self.place / "spectrum.h5").unlink()
+        less = self.page()
+        self.assertIn("<h2>Radiation</h2>", less)
+        self.assertEqual(len(re.findall("src=", text)) - len(re.findall("src=", less)), 1)
+
+    def test_energy_by_direction(self):
+        """The trapezium rule is exact for what is linear in omega; NaN is absent, not zero."""
+        seen = radiation.read_radiation(self.place).directions
+        np.testing.assert_allclose(seen.energy, self.energy, rtol=1e-12)
+        np.testing.assert_allclose(seen.theta[[0, -1]], [-1e-3, 1e-3])
+
+    def test_what_is_known_is_drawn_with_a_line(self):
+        found = radiation.read_radiation(self.place)
+        figure = pictures.draw_spectrum(found)
+        curves = {curve.get_label(): curve for curve in figure.axes[0].get_lines()}
+        for name, count in (("coherent", 3), ("coherent, below the noise", 4), ("incoherent", 4),
+                            ("noise of the macro-particles", 6)):
+            self.assertEqual(np.isfinite(curves[name].get_ydata()).sum(), count, name)
+        np.testing.assert_allclose(curves["coherent"].get_xdata(), [1, 1.5, 2, 3, 5, 8])
+        shades = {one.get_label() for one in figure.axes[0].patches}
+        self.assertEqual(shades, {"not resolved by the grid", "band: energy not known"})
+
+    def test_directions_are_a_map_a_line_or_nothing(self):
+        for shape, lines, maps in (((3, 4), 0, 1), ((1, 4), 1, 0), ((3, 1), 1, 0)):
+            write_spectrum(self.place, *shape)
+            axis = pictures.draw_directions(radiation.read_radiation(self.place)).axes[0]
+            self.assertEqual((len(axis.get_lines()), len(axis.collections)), (lines, maps), shape)
+        write_spectrum(self.place, 1, 1)
+        self.assertIsNone(pictures.draw_directions(radiation.read_radiation(self.place)))
+        self.assertNotIn("per solid angle", self.page())
+
+    def test_the_spectrum_of_another_input_is_named(self):
+        with h5py.File(self.place / "spectrum.h5", "r+") as file:
+            file.attrs["input"] = np.bytes_(INPUT.replace("1e-09", "2e-09"))
+        self.assertIn("beam.charge_C is 2e-09 there and 1e-09 here", self.page())
+
+    def test_loss_is_that_of_a_whole_self_consistent_run(self):
+        one, found = read.read_run(self.place), radiation.read_radiation(self.place)
+        self.assertTrue(np.isnan(radiation.loss(one, found)))  # no motion in its input
+        for values in (one.values, found.directions.values):
+            values["motion"] = "self-consistent"
+        # 1.99e5 eV/m over 0.8 m, 1 nC
+        self.assertAlmostEqual(radiation.loss(one, found) / (1.99e5 * 0.8 * 1e-9), 1, 6)
+        self.assertIn("that the self-field took", page.radiation_words(one, found))
+        one.elements = found.directions.elements = [lattice.Element("d", "Drift", 0.0, 2.0)]
+        one.values["numerics.step_m"] = found.directions.values["numerics.step_m"] = "0.02"
+        self.assertTrue(np.isnan(radiation.loss(one, found)))  # ends at 0.8 m of 2 m
+
+    def test_a_spectrum_alone_has_a_page(self):
+        for name in ("monitor.csv", "resolved.yaml"):
+            (self.place / name).unlink()
+        text = self.page()
+        for words in ("<h1>LCLS bend</h1>", "arcwake 0.1.0 · 5.11\u2009GeV", "Radiation"):
+            self.assertIn(words, text)
+
+    def test_broken_ones_are_refused_in_one_line(self):
+        table = (self.place / "spectrum.csv").read_text(encoding="utf-8")
+        for name, text, words in (
+                ("spectrum.csv", table + "9e12,1,", "spectrum.csv:8: 3 cells"),
+                ("spectrum.csv", table.replace("1e-25", "much", 1), "much"),
+                ("spectrum.csv", "wavelength;power\n1;2\n", "no column frequency_Hz"),
+                ("spectrum.csv", table.splitlines()[0], "no rows"),
+                ("spectrum.csv", "", "no column"),
+                ("spectrum.csv", "\0\1", "spectrum.csv"),
+                ("spectrum.csv", table.replace("\n2e+12", "\n1e+12"), "do not rise"),
+                ("spectrum.csv", table.replace("\n2e+12", "\n2.1e+12"), "spectrum.h5"),
+                ("spectrum.json", "{", "spectrum.json"), ("spectrum.json", "[1]", "spectrum.json"),
+                ("spectrum.json", '{"gamma": 1}', "no frequency_resolved_Hz"),
+                ("spectrum.json", '{"gamma": "much"}', "much"),
+                ("spectrum.h5", "no HDF5", "spectrum.h5")):
+            whole = (self.place / name).read_bytes()
+            (self.place / name).write_text(text, encoding="utf-8")
+            self.refused(words)
+            (self.place / name).write_bytes(whole)
+        with h5py.File(self.place / "spectrum.h5", "r+") as file:
+            del file["data/0/meshes/coherent"]
+        self.refused("spectrum.h5")
+        (self.place / "spectrum.json").unlink()
+        self.refused("spectrum.json")
+        status, line = run(self.place)
+        self.assertEqual((status, line.count("\n")), (4, 1), line)
+        self.assertFalse((self.place / "report.html").exists())
 
 
 class Broken(unittest.TestCase):

@@ -350,5 +350,51 @@ class Radiation(unittest.TestCase):
             arcwake.spectrum(case("no radiation"), theta=(0.0, 1.0, 2))
 
 
+class FormFactor(unittest.TestCase):
+    """arcwake.form_factor; tests/form_factor has the sums."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.result = arcwake.run(case("form factor", step_m=0.2),
+                                 set={"motion": "external", "output.particles_every": 1})
+
+    def test_it_is_the_sum_over_the_particles(self):
+        """Of a plane of k, each value, about the centre of charge; k_x falls."""
+        found = arcwake.form_factor(self.result, k=(0.0, 3e4, 4), k_x=(2e4, -2e4, 3))
+        self.assertEqual(found.F.shape, (3, 4))
+        np.testing.assert_allclose(found.k["x"], [2e4, 0.0, -2e4])
+        np.testing.assert_allclose(found.k["s"], [0.0, 1e4, 2e4, 3e4])
+        last = self.result.beam
+        q = last.weight / np.sum(last.weight)
+        mean_z, mean_x = (np.sum(q * p) for p in (last.pz, last.px))
+        along = np.array([mean_z, mean_x]) / np.hypot(mean_z, mean_x)
+        z, x = last.z - np.sum(q * last.z), last.x - np.sum(q * last.x)
+        s, across = z * along[0] + x * along[1], -z * along[1] + x * along[0]
+        for i, k_x in enumerate(found.k["x"]):
+            for j, k_s in enumerate(found.k["s"]):
+                sign = np.exp(1j * (k_s * s + k_x * across))
+                self.assertLess(abs(np.sum(q * sign) - found.F[i, j]), 1e-8)  # nine digits
+        np.testing.assert_allclose(found.power, np.abs(found.F) ** 2, atol=1e-8)
+        self.assertEqual(found.particles, len(last))
+        self.assertTrue(np.isclose(found.floor, np.sum(q ** 2), rtol=1e-5))  # six digits
+        np.testing.assert_array_equal(found.noise, found.power <= found.floor)
+
+    def test_means_over_directions_agree(self):
+        """By pairs and by directions; no phase is left."""
+        pairs, sphere = (arcwake.form_factor(self.result.beam, k=(1e3, 2e4, 3), average=how)
+                         for how in ("pairs", "directions"))
+        self.assertIsNone(pairs.F)
+        np.testing.assert_allclose(pairs.power, sphere.power, atol=1e-8)
+
+    def test_wrong_arguments(self):
+        """Ranges are ours to refuse, the rest is the program's."""
+        with self.assertRaisesRegex(ValueError, "k_x: .*from, to, how many"):
+            arcwake.form_factor(self.result, k_x=(1.0, 2.0))
+        with self.assertRaisesRegex(arcwake.ArcwakeError, "--average"):
+            arcwake.form_factor(self.result, average="all")
+        with self.assertRaises(arcwake.ArcwakeError):
+            arcwake.form_factor(self.result.directory / "no such beam.h5")
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

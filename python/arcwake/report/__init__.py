@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of a run: reading (read, plain_yaml, lattice), physics (beam), pictures, page."""
+"""The report of a run: reading (read, plain_yaml, lattice), physics (beam, budget,
+radiation), pictures, page."""
 from ..errors import ArcwakeError
 
 

@@ -10,8 +10,6 @@ from . import Problem, read
 MEAN, FORCE, EFFECTIVE = ("energy_change_mean_eV", "F_s_mean_eV_per_m", "F_s_eff_mean_eV_per_m")
 HEIGHT = ("beam.sigma_y_m", "beam.emittance_y_m", "beam.beta_y_m", "beam.alpha_y")
 PLATES = ("numerics.plates_gap_m",)
-# keys that do not change what a run computes
-FREE = ("title", "device", "lattice", "output.")
 
 
 @dataclass
@@ -102,24 +100,17 @@ def balance(run, found):
     return Balance(change, change - total, work(run.monitor, FORCE))
 
 
-def _without(values, keys):
-    """Input that two runs are compared by."""
-    return {key: value for key, value in values.items()
-            if key not in keys and not key.startswith(FREE)}
-
-
 def _other(directory, run, keys, what):
     """The Run of a directory, of the same input as `run` but for keys that describe `what`."""
     other = read.read_run(directory)
     if other.monitor is None or run.monitor is None:
         raise Problem(f"{directory if run.monitor else 'DIR'}: no rows in monitor.csv (expected "
                       "those of two runs)")
-    mine, its = _without(run.values, keys), _without(other.values, keys)
-    for key in sorted({*mine, *its}):
-        if mine.get(key) != its.get(key):
-            raise Problem(f"{directory}: {key} is {its.get(key, 'not given')} there and "
-                          f"{mine.get(key, 'not given')} here (expected the same case, without "
-                          f"{what})")
+    key = read.differing(run.values, other.values, keys)
+    if key:
+        raise Problem(f"{directory}: {key} is {other.values.get(key, 'not given')} there and "
+                      f"{run.values.get(key, 'not given')} here (expected the same case, without "
+                      f"{what})")
     return other
 
 

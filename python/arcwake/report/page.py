@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 import numpy as np  # noqa: E402 (after the choice of the back end)
 from matplotlib import pyplot as plt  # noqa: E402
 
-from . import Problem, beam, budget, pictures, read  # noqa: E402
+from . import Problem, beam, budget, pictures, radiation, read  # noqa: E402
 from .pictures import prefix  # noqa: E402
 
 PAGE = """<!doctype html>
@@ -367,27 +367,79 @@ def certificate_sections(run):
             "run, the others are those of the last step.</p>"]
 
 
+def _range(low, high):
+    """Two frequencies in Hz, as text in THz."""
+    return f"{1e-12 * low:.4g} to {1e-12 * high:.4g}\u2009THz"
+
+
+def radiation_words(run, found):
+    """The energies that the bunch radiates, and how far they are known."""
+    held, number = found.table["frequency_Hz"][found.held], found.number
+    words = []
+    if len(held) > 1:
+        words.append(f"Coherent energy: {in_words(number('coherent_energy_J'), 'J')} from "
+                     f"{_range(held[0], held[-1])}")
+        loss = radiation.loss(run, found)
+        if math.isfinite(loss):
+            words[-1] += (f", {100.0 * number('coherent_energy_J') / loss:.3g} % of the "
+                          f"{in_words(loss, 'J')} that the self-field took from the bunch until "
+                          "the end of the run (the difference is in the field that it carries "
+                          "along, and outside this range)")
+    if found.has_band:
+        words.append(f"{in_words(number('band_energy_J'), 'J')} in the band from "
+                     f"{_range(number('band_from_Hz'), number('band_to_Hz'))}")
+    words.append("the grid resolves waves up to "
+                 f"{1e-12 * number('frequency_resolved_Hz'):.4g}\u2009THz")
+    noisy = int((found.held & ~found.clear).sum())
+    if noisy:
+        words.append(f"at {noisy} of {len(held)} frequencies the coherent part is below the noise")
+    text = "; ".join(words) + "."
+    text = text[:1].upper() + text[1:]
+    other = radiation.difference(run, found)
+    if other:
+        text += f" The spectrum is not that of this run: {other}."
+    return text
+
+
+def radiation_sections(run, found):
+    """What the bunch radiates into the far field, from the files of arcwake spectrum."""
+    if found is None:
+        return []
+    out = ["<h2>Radiation</h2>", f"<p>{html.escape(radiation_words(run, found))}</p>",
+           as_figure(pictures.draw_spectrum(found),
+                     "Energy per angular frequency, over the directions that were asked for. "
+                     "Noise: what as many macro-particles at random places would add to the "
+                     "coherent part.", "narrow")]
+    figure = pictures.draw_directions(found)
+    if figure:
+        text = ("Coherent energy per solid angle, over the frequencies that the grid resolves; "
+                "theta against the direction at the start, positive towards +x. It is the same "
+                "above and below the plane.")
+        if math.isfinite(found.number("aperture_rad")):
+            text += " Dashed: the aperture, outside which nothing counts in the spectrum."
+        out.append(as_figure(figure, text, "narrow"))
+    return out
+
+
 def about(run):
     """The line under the title."""
-    words = [run.software, run.date] if run.software else []
+    words = [word for word in (run.software, run.date) if word]
     if run.gamma > 1.0:
         words.append(f"{in_words(run.gamma * beam.REST_EV, 'eV')}")
     if run.motion:
         words.append(f"{run.motion} motion")
-    if run.monitor is not None and math.isfinite(run.length):
-        end, step = run.monitor["s_ref_m"][-1], run.values.get("numerics.step_m", "")
-        try:
-            step = float(step)
-        except ValueError:  # auto: the last one, which may be one of the shorter ones
-            step = np.ptp(run.monitor["s_ref_m"][-2:])
-        if run.length - end > 1.5 * step > 0.0:
-            words.append(f"not at the end: S = {end:.4g} m of {run.length:.4g} m")
+    if run.is_short:
+        words.append(f"not at the end: S = {run.monitor['s_ref_m'][-1]:.4g} m of "
+                     f"{run.length:.4g} m")
     return " · ".join(words)
 
 
 def make_page(directory, line_directory=None, sheet_directory=None, free_directory=None):
     """The HTML text of the page."""
-    run, line = read.read_run(directory), None
+    found = radiation.read_radiation(directory)
+    run, line = read.read_run(directory, needed=found is None), None
+    if found:
+        radiation.complete(run, found)
     if line_directory:
         line = read.read_line_run(line_directory, [mesh.frame.s_ref for mesh in run.meshes])
     sheet = budget.read_sheet(sheet_directory, run) if sheet_directory else None
@@ -396,7 +448,8 @@ def make_page(directory, line_directory=None, sheet_directory=None, free_directo
     beside = line if line and line.monitor else None
     before, along, computation = monitor_sections(run, beside) if run.monitor else ([], [], [])
     body = (before + budget_sections(run, sheet, free) + certificate_sections(run)
-            + bunch_sections(run) + along + force_sections(run, directory, line) + computation)
+            + bunch_sections(run) + along + force_sections(run, directory, line)
+            + radiation_sections(run, found) + computation)
     if run.lattice_note:
         body.append(f"<p>{html.escape(run.lattice_note[:1].upper() + run.lattice_note[1:])}</p>")
     if run.elements:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from matplotlib import colors, patches
 from matplotlib import pyplot as plt
 
 from . import beam, lattice, read
@@ -442,6 +443,94 @@ def draw_budget(parts):
     axis.margins(x=0.14)
     axis.grid(axis="y", visible=False)
     return figure
+
+
+# --------------------------------------------------------------------------------------- radiation
+
+
+def draw_spectrum(found):
+    """Energy per angular frequency against frequency; the band, and what is not resolved."""
+    table = found.table
+    frequency, coherent = 1e-12 * table["frequency_Hz"], table["coherent_J_s"]
+    figure, axis = plt.subplots(figsize=(7.2, 4.6))
+    marker = {"marker": "o", "markersize": 4} if len(frequency) == 1 else {}
+    curves = [(table["noise_J_s"], "noise of the macro-particles", GREY, 0.9, "-"),
+              (table["incoherent_J_s"], "incoherent", ORANGE, 1.4, "-"),
+              (coherent, "coherent, below the noise", BLUE, 1.0, (0, (4, 2))),
+              (np.where(found.clear, coherent, np.nan), "coherent", BLUE, 1.8, "-")]
+    if (found.clear == found.held).all():
+        del curves[2]
+    for values, label, colour, width, dashes in curves[::-1]:
+        axis.plot(frequency, np.where(values > 0.0, values, np.nan), color=colour, label=label,
+                  linewidth=width, linestyle=dashes, **marker)
+    low, high, top = frequency[0], frequency[-1], largest_of(*(curve[0] for curve in curves))
+    limit = 1e-12 * found.number("frequency_resolved_Hz")
+    if limit < high:
+        axis.axvspan(max(limit, low), high, facecolor="#f0f0f0", edgecolor="#c8c8c8", hatch="//",
+                     linewidth=0.0, zorder=0, label="not resolved by the grid")
+    if found.has_band:
+        factor, unit = prefix(found.number("band_energy_J"), "J")
+        energy = found.number("band_energy_J") * factor
+        axis.axvspan(1e-12 * found.number("band_from_Hz"), 1e-12 * found.number("band_to_Hz"),
+                     color=GREEN, alpha=0.18, linewidth=0.0, zorder=0,
+                     label=f"band: {energy:.4g} {unit}" if math.isfinite(energy) else
+                     "band: energy not known")
+    axis.set(xscale="log", yscale="log", xlabel="frequency [THz]", ylabel="$dW/d\\omega$ [J s]")
+    if high > low:
+        axis.set_xlim(low, high)
+    if top > 0.0:  # what has fallen to rounding does not set the scale
+        axis.set_ylim(max(axis.get_ylim()[0], 1e-18 * top), None)
+    # in um; the axis asks for values at 0 as well
+    wave = axis.secondary_xaxis("top", functions=2 * (
+        lambda x: 1e-6 * lattice.LIGHT / np.maximum(x, 1e-300),))
+    wave.set_xlabel("wavelength [µm]")
+    for ruled in (axis, wave):
+        ruled.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_directions(found):
+    """Coherent energy per solid angle, as a map or a line; None: there is nothing to draw."""
+    seen = found.directions
+    shown = seen.energy[seen.energy > 0.0] if seen else np.zeros(0)
+    if shown.size == 0 or seen.energy.size == 1:
+        return None
+    theta, psi = 1e3 * seen.theta, 1e3 * seen.psi
+    factor, unit = prefix(shown.max(), "J/sr")
+    words = ("$\\theta$ in the plane [mrad]", "$\\psi$ to the plane [mrad]")
+    if 1 in seen.energy.shape:
+        figure, axis = plt.subplots(figsize=(7.2, 3.6))
+        along = len(psi) == 1
+        axis.plot(theta if along else psi, seen.energy.ravel() * factor, color=BLUE)
+        axis.set(xlabel=words[0 if along else 1], ylabel=f"$dW/d\\Omega$ [{unit}]")
+        if shown.max() > LOG_ABOVE * shown.min():
+            axis.set_yscale("log")
+        return figure
+    shape = np.ptp(psi) / np.ptp(theta)
+    figure, axis = plt.subplots(figsize=(7.2, float(np.clip(0.9 + 5.4 * shape, 2.4, 5.0))))
+    # single directions at either end do not set the colours
+    low, high = np.percentile(shown, (1.0, 99.9))
+    low, high = max(low, 1e-6 * high), max(high, 1.1 * low)
+    image = axis.pcolormesh(theta, psi, np.fmax(seen.energy, 0.5 * low) * factor,
+                            norm=colors.LogNorm(low * factor, high * factor), cmap="cividis",
+                            shading="gouraud", rasterized=True)
+    if 0.2 < shape < 1.0:
+        axis.set_aspect("equal")
+    radius = 1e3 * found.number("aperture_rad")
+    if math.isfinite(radius):
+        axis.add_patch(patches.Circle((0.5 * (theta[0] + theta[-1]), 0.0), radius, fill=False,
+                                      color="white", linestyle=(0, (4, 2)), linewidth=1.2))
+    axis.grid(False)
+    axis.set(xlabel=words[0], ylabel=words[1], xlim=theta[[0, -1]], ylim=psi[[0, -1]])
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(
+        (shown.min() < low, shown.max() > high), "neither")
+    figure.colorbar(image, ax=axis, pad=0.02, fraction=0.06, extend=extend,
+                    label=f"$dW/d\\Omega$ [{unit}]")
+    return figure
+
+
+# ------------------------------------------------------------------------------------- computation
 
 
 def draw_time(monitor):

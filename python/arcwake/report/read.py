@@ -25,6 +25,8 @@ COLUMNS = ("step", "time_s", "s_ref_m", "charge_C", "energy_change_mean_eV",
            "F_x_mean_eV_per_m", "F_x_peak_eV_per_m", "evaluations", "error_estimate",
            "error_sampled", "fell_back", *(f"seconds_{part}" for part in PARTS))
 
+# keys that do not change what a run computes
+FREE = ("title", "device", "lattice", "output.")
 
 CERTIFIED = ("quantity", "value", "unit", "s_ref_m", "U", "U_grid", "U_step", "U_noise",
              "U_quadrature", "asymptotic")
@@ -60,11 +62,21 @@ class Run:
         """Arc length at the end of the lattice [m]; NaN: not known."""
         return self.elements[-1].begin + self.elements[-1].length if self.elements else math.nan
 
+    @property
+    def is_short(self):
+        """Did it stop before the end of the lattice? False: no, or not known."""
+        if self.monitor is None or not math.isfinite(self.length):
+            return False
+        s_ref = self.monitor["s_ref_m"]
+        try:
+            step = float(self.values.get("numerics.step_m", ""))
+        except ValueError:  # auto: the last one, which may be one of the shorter ones
+            step = np.ptp(s_ref[-2:])
+        return bool(self.length - s_ref[-1] > 1.5 * step > 0.0)
 
-def read_monitor(path):
-    """Columns of monitor.csv as arrays, empty cells NaN; None if there is no file or no row."""
-    if not path.exists():
-        return None
+
+def read_columns(path, needed):
+    """Columns of a table as arrays, empty cells NaN; None if it has no row."""
     rows = []
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -74,15 +86,19 @@ def read_monitor(path):
                 if len(row) != len(names):
                     raise Problem(f"{path}:{reader.line_num}: {len(row)} cells, {len(names)} "
                                   "in the header")
-                rows.append([float(cell) if cell else math.nan for cell in row])
+                rows.append(row)
+        missing = [name for name in needed if name not in names]
+        if missing:
+            raise Problem(f"{path}: no column {missing[0]}")
+        rows = [[float(cell) if cell else math.nan for cell in row] for row in rows]
     except (OSError, ValueError, csv.Error) as problem:
         raise Problem(f"{path}: cannot be read: {problem}") from problem
-    missing = [name for name in COLUMNS if name not in names]
-    if missing:
-        raise Problem(f"{path}: no column {missing[0]}")
-    if not rows:
-        return None
-    return dict(zip(names, np.array(rows).T))
+    return dict(zip(names, np.array(rows).T)) if rows else None
+
+
+def read_monitor(path):
+    """Columns of monitor.csv; None if there is no file or no row."""
+    return read_columns(path, COLUMNS) if path.exists() else None
 
 
 def read_bands(path, s_ref):
@@ -107,7 +123,7 @@ def read_bands(path, s_ref):
 def read_certificate(path):
     """The results of certificate.json: dicts with quantity, value, unit, U and its parts."""
     try:
-        results = json.loads(_read_text(path))
+        results = json.loads(read_text(path))
         for one in results:
             for key in CERTIFIED:
                 one[key] = math.nan if one[key] is None else one[key]
@@ -116,7 +132,7 @@ def read_certificate(path):
     return results
 
 
-def _text(attributes, name):
+def text_of(attributes, name):
     value = attributes.get(name, b"")
     return value.decode() if isinstance(value, bytes) else str(value)
 
@@ -191,7 +207,7 @@ def _has_particles(path):
     return with_file(path, lambda step, iteration, file: "particles/electron" in iteration)
 
 
-def _read_text(path):
+def read_text(path):
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
@@ -214,7 +230,7 @@ def read_input(text, directory):
         return values, [], ""
     try:
         if isinstance(given, str):
-            given = plain_yaml.parse(_read_text(directory / given))
+            given = plain_yaml.parse(read_text(directory / given))
         elements = lattice.elements(given)
     except (Problem, ValueError, AttributeError, IndexError) as problem:
         return values, [], f"the lattice is not drawn: {problem}"
@@ -232,17 +248,26 @@ def _read_h5(run, paths):
             path, lambda step, one, file: _bunch(step, one["particles/electron"], orbit)))
 
 
-def read_run(directory):
-    """The Run of a directory."""
+def differing(mine, its, but=()):
+    """The first key, of those that change what a run computes, with two values; None: no key."""
+    for key in sorted({*mine, *its}):
+        counts = key not in but and not key.startswith(FREE)
+        if counts and mine.get(key) != its.get(key):
+            return key
+    return None
+
+
+def read_run(directory, needed=True):
+    """The Run of a directory. `needed`: refuse one with neither monitor nor meshes."""
     run = Run(monitor=read_monitor(directory / "monitor.csv"))
     paths = sorted((directory / "diag").glob("arcwake_*.h5"))
     text = ""
     if paths:
         run.software, run.date, text = with_file(paths[-1], lambda step, one, file: (
-            " ".join(_text(file.attrs, key) for key in ("software", "softwareVersion")),
-            _text(file.attrs, "date"), _text(file.attrs, "input")))
+            " ".join(text_of(file.attrs, key) for key in ("software", "softwareVersion")),
+            text_of(file.attrs, "date"), text_of(file.attrs, "input")))
     if (directory / "resolved.yaml").exists():
-        text = _read_text(directory / "resolved.yaml")
+        text = read_text(directory / "resolved.yaml")
     run.values, run.elements, run.lattice_note = read_input(text, directory)
     _read_h5(run, paths)
     try:
@@ -255,7 +280,7 @@ def read_run(directory):
         run.bands = read_bands(directory / "certificate.csv", run.monitor["s_ref_m"])
     if (directory / "certificate.json").exists():
         run.certificate = read_certificate(directory / "certificate.json")
-    if run.monitor is None and not run.meshes:
+    if needed and run.monitor is None and not run.meshes:
         raise Problem(f"{directory}: no run to report on (neither rows in monitor.csv nor forces "
                       "in diag/arcwake_*.h5)")
     return run
