@@ -24,7 +24,7 @@
  * node, and adds up. */
 #define AW_DIRECTION_SHARE 0.05
 /* Largest number of offsets per cell of the beam's grid. */
-#define AW_PER_CELL_MAX 8
+#define AW_PER_CELL_MAX 16
 
 typedef double entry[AW_PROJECTION_WIDTH];
 
@@ -76,6 +76,15 @@ static double lag_of(const making *m, int circle)
 static int kinks_matter_for_any(const making *m)
 {
     return kinks_matter(m, lag_of(m, aw_circles_count(m->circles) - 1));
+}
+
+/* Least lag of the circles that meet the beam anywhere: far from the bunch its own circle has left
+ * it behind for all points, and only images are seen. */
+static double least_lag(const making *m)
+{
+    const aw_projection *p = &m->t->at;
+    const int images_only = p->high > p->low && !(p->low < p->to && p->high > p->from);
+    return images_only && m->circles->images > 0 ? lag_of(m, m->circles->n) : 0.0;
 }
 
 /* Fill a tile: lanes from offset `at` on, one cell apart, in direction k of `order` + 1. */
@@ -311,7 +320,7 @@ static int choose_offsets(making *m)
         known = p->n;
         /* At one offset per cell there is none half a cell away to filter with. */
         if (m->per_cell == 1 && kinks_matter_for_any(m)) continue;
-        if (kinks_matter(m, 0.0))
+        if (kinks_matter(m, least_lag(m)))
             smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
         else
             scratch = raw;
