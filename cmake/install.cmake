@@ -25,7 +25,8 @@ install(DIRECTORY tools/ DESTINATION ${AW_DATA}/tools
 install(DIRECTORY python/arcwake DESTINATION ${AW_DATA}/python
         FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 install(FILES validation/plot.py DESTINATION ${AW_DATA}/validation)
-install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY inputs/ DESTINATION ${AW_DATA}/inputs
+        FILES_MATCHING PATTERN "*.yaml" PATTERN "*.wake.txt")
 
 # What a wheel holds beside the Python files (pyproject.toml): `cmake --install build --component
 # wheel --prefix site-packages/arcwake`. A wheel has no links.
@@ -39,7 +40,7 @@ install(DIRECTORY tools/ DESTINATION share/arcwake/tools COMPONENT wheel EXCLUDE
 install(FILES validation/plot.py DESTINATION share/arcwake/validation COMPONENT wheel
         EXCLUDE_FROM_ALL)
 install(DIRECTORY inputs/ DESTINATION share/arcwake/inputs COMPONENT wheel EXCLUDE_FROM_ALL
-        FILES_MATCHING PATTERN "*.yaml")
+        FILES_MATCHING PATTERN "*.yaml" PATTERN "*.wake.txt")
 
 # Documents keep their folders, since they link to one another.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE COPYING.exception

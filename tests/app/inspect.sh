@@ -123,6 +123,7 @@ lcls_bc1 -45.5 0.05
 lcls2_bc2 -45 0.05
 xfel_bc2 -30.7 0.05
 zeuthen_chicane_500mev -25 0.05
+zeuthen_everything -25 0.05
 END
 checked=0
 for file in "$inputs"/*.yaml; do
@@ -138,7 +139,7 @@ for file in "$inputs"/*.yaml; do
         complain "$name: R56 or T566 is not that of its source: $(cat table)"
     checked=$((checked + 1))
 done
-[ "$checked" -eq 6 ] || complain "$checked inputs with a known R56, expected 6"
+[ "$checked" -eq 7 ] || complain "$checked inputs with a known R56, expected 7"
 
 # A thousand elements: bends, and no more of them than fit. Quadrupoles alone: start and end.
 cells() {

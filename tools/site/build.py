@@ -58,19 +58,12 @@ def python_classes(sources):
 
 
 def configuration(sources, site):
-    """mkdocs.yml beside the pages, without the entries whose pages are still to be written."""
+    """mkdocs.yml beside the pages, with the paths of this checkout."""
     text = (sources / "tools/site/mkdocs.yml").read_text()
     text = text.replace("paths: [python]", f"paths: ['{sources / 'python'}']")
     text = text.replace("[docstrings.py]", f"['{sources / 'tools/site/docstrings.py'}']")
-    for line in re.findall(r"^ +- [^:\n]+: \S+\.md\n", text, re.M):
-        page = line.split(": ")[1].strip()
-        if not (site / "pages" / page).exists() and page in PLANNED:
-            text = text.replace(line, "")
     (site / "mkdocs.yml").write_text(text)
     shutil.copyfile(sources / "tools/site/hooks.py", site / "hooks.py")
-
-
-PLANNED = ("docs/convert.md", "docs/library.md", "docs/python.md", "docs/adapters.md")
 
 
 def main(sources, build):
