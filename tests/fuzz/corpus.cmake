@@ -18,6 +18,7 @@ foreach(case IN LISTS cases)
     seed(1 ${name} "${text}")
   else()
     string(REGEX REPLACE "(^|\n)lattice:[^\n]*" "\\1lattice: \"100\"" text "${text}")
+    string(REGEX REPLACE "file: [^,}]*[.]wake[.]txt" "file: \"103\"" text "${text}")
     # the lattice of input.c has a magnet for 5 GeV
     string(REGEX REPLACE "gamma: 100.0" "gamma: 1.0e4" text "${text}")
     string(REGEX REPLACE "energy_eV: [^\n]*" "energy_eV: 5.0e9" text "${text}")

@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern unsigned long fuzz_accepted;
 unsigned long fuzz_accepted;
 
-/* Files in memory, at numbers that paths may name: the run file says `lattice: "100"`, which is
- * beside it. */
-enum { LATTICE = 100, RUN, TUNING, FILES_END };
+/* Files in memory, at numbers that paths may name: the run file says `lattice: "100"` or a wake's
+ * `file: "103"`, which are beside it. */
+enum { LATTICE = 100, RUN, TUNING, WAKE, FILES_END };
 #define FOLDER "/proc/self/fd/"
 #define RUN_PATH FOLDER "101"
 #define TUNING_PATH FOLDER "102"
@@ -42,11 +42,19 @@ static const char good_lattice[] =
     "    - machine: {kind: Lattice, branches: [line]}\n"
     "    - use: machine\n";
 
+static const char good_wake[] = "-1.0 0.0\n-1e-4 1e12\n0.0 1e13\n";
+
 static void require(int condition, const char *what)
 {
     if (condition) return;
     fprintf(stderr, "not so: %s\n", what);
     abort();
+}
+
+static void write_file(int file, const void *bytes, size_t size)
+{
+    require(ftruncate(file, 0) == 0 && pwrite(file, bytes, size, 0) == (ssize_t)size,
+            "a file in memory can be written");
 }
 
 static void begin(void)
@@ -60,12 +68,7 @@ static void begin(void)
         require(file >= 0 && dup2(file, number) == number, "a file in memory can be made");
         close(file);
     }
-}
-
-static void write_file(int file, const void *bytes, size_t size)
-{
-    require(ftruncate(file, 0) == 0 && pwrite(file, bytes, size, 0) == (ssize_t)size,
-            "a file in memory can be written");
+    write_file(WAKE, good_wake, sizeof good_wake - 1);
 }
 
 static void check_numbers(const aw_config *config)
