@@ -58,10 +58,7 @@ class _Case:
         if isinstance(ended.cause, TimedOut):
             raise ArcwakeError(f"{command}: took longer than timeout={self.timeout:g} s and was "
                                "ended")
-        if ended.cause:
-            raise ended.cause
-        if ended.status:
-            raise ended.error()
+        ended.raise_if_failed()
         return Result(place, warnings=ended.warnings)
 
 

@@ -90,10 +90,7 @@ def form_factor(beam, *, k=None, k_x=None, k_y=None, average=None, precision=Non
                          *(["--fast"] if fast else [])])
         for line in ended.warnings:
             warnings.warn(line, ArcwakeWarning, stacklevel=2)
-        if ended.cause:
-            raise ended.cause
-        if ended.status != 0:
-            raise ended.error()
+        ended.raise_if_failed()
         try:
             return _read(table, across, averaged=average is not None)
         except (OSError, ValueError, KeyError) as error:

@@ -88,6 +88,13 @@ class Ended:
         return ArcwakeError(self.errors or [f"the program ended with status {self.status}"],
                             exit_status=self.status, directory=directory)
 
+    def raise_if_failed(self, directory=None):
+        """Raise the cause of its end, or its errors if it has failed."""
+        if self.cause:
+            raise self.cause
+        if self.status != 0:
+            raise self.error(directory)
+
 
 class TimedOut(Exception):
     """The time limit of `execute` is over."""

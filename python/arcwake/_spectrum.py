@@ -69,8 +69,5 @@ def spectrum(source, *, set=None, directory=None, frequencies=None, theta=None, 
         ended = named(execute(["spectrum", path, "--quiet", *wanted, *_words(settings)]), path)
     for line in ended.warnings:
         warnings.warn(line, ArcwakeWarning, stacklevel=2)
-    if ended.cause:
-        raise ended.cause
-    if ended.status != 0:
-        raise ended.error(place)
+    ended.raise_if_failed(place)
     return Spectrum(place)
