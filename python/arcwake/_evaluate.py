@@ -25,7 +25,8 @@ def _neighbour(result):
     """Settings of a cheaper run beside this one."""
     values = result.input
     grid = [_nodes(int(n)) for n in values["numerics.grid"].split(",")]
-    out = {"numerics.grid": grid, "output.every": 0, "output.particles_every": 0}
+    out = {"numerics.grid": grid, "output.spectrum": "none", "output.every": 0,
+           "output.particles_every": 0}
     tolerance = 10.0 * float(values["numerics.tolerance"])
     out["numerics.tolerance"] = min(tolerance, 1.0)
     if values["numerics.step_m"] == "auto":

@@ -10,6 +10,7 @@
 #include "src/app/options.h"
 #include "src/app/restart.h"
 #include "src/app/signals.h"
+#include "src/app/spectrum/command.h"
 #include "src/app/summary.h"
 #include "src/app/version.h"
 #include "src/base/comm.h"
@@ -340,9 +341,19 @@ static void finish(run *r, double seconds)
             (double)aw_memory_peak() / 1048576.0);
     if (r->table_kind > 0) aw_info("%s", r->table);
     aw_summary_print(sim);
-    if (!r->quiet && aw_report_try(r->config->directory))
-        aw_info("report: %s/report.html, picture: %s/forces.png", r->config->directory,
-                r->config->directory);
+}
+
+/* What is made of the files of a run: its spectrum, if it was asked for, and the report. By now
+ * rank 0 is alone. */
+static aw_status make_results(const run *r)
+{
+    const char *directory = r->config->directory;
+    aw_status status = AW_OK;
+    if (r->config->spectrum) AW_TRY(aw_spectrum_of_run(directory, r->config->threads, r->quiet));
+    if (!r->quiet && aw_report_try(directory))
+        aw_info("report: %s/report.html, picture: %s/forces.png", directory, directory);
+done:
+    return status;
 }
 
 /* A worker rank: carries out the commands of rank 0 until that sends the last. */
@@ -379,6 +390,7 @@ static aw_status read_input(int argc, char **argv, aw_options *options, aw_confi
     AW_TRY(aw_plan_make(*config, plan));
     AW_TRY(aw_plan_check(*config, plan));
     AW_TRY(aw_plan_memory(*config, plan));
+    if ((*config)->spectrum) AW_TRY(aw_spectrum_check(*config, plan));
 done:
     return status;
 }
@@ -475,6 +487,10 @@ static aw_status run_command(int argc, char **argv)
     else
         aw_progress_clear(&r.progress);
     if (status == AW_OK) finish(&r, aw_now() - r.begin);
+    aw_simulation_free(r.sim); /* lets the other ranks go */
+    r.sim = NULL;
+    aw_comm_alone();
+    if (status == AW_OK) status = make_results(&r);
 done:
     status = close_output(&r, status);
     aw_checkpoint_abandon(&r.from);

@@ -33,15 +33,15 @@ hid_t aw_hdf5_object(hid_t from, const char *path)
 
 int aw_hdf5_is_group(hid_t object) { return H5Iget_type(object) == H5I_GROUP; }
 
-/* The attribute, if it has a single element. */
-static hid_t single(hid_t object, const char *name)
+/* The attribute, if it has so many elements. */
+static hid_t attribute_of(hid_t object, const char *name, size_t elements)
 {
     if (H5Aexists(object, name) <= 0) return H5I_INVALID_HID;
     const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     const hid_t space = H5Aget_space(attribute);
     const hssize_t n = H5Sget_simple_extent_npoints(space);
     if (space >= 0) H5Sclose(space);
-    if (n == 1) return attribute;
+    if (n >= 0 && (size_t)n == elements) return attribute;
     if (attribute >= 0) H5Aclose(attribute);
     return H5I_INVALID_HID;
 }
@@ -68,7 +68,7 @@ static int read_variable(hid_t attribute, hid_t type, char out[AW_HDF5_NAME])
 
 int aw_hdf5_text(hid_t object, const char *name, char out[AW_HDF5_NAME])
 {
-    const hid_t attribute = single(object, name);
+    const hid_t attribute = attribute_of(object, name, 1);
     int good = 0;
     if (attribute < 0) return 0;
     const hid_t type = H5Aget_type(attribute);
@@ -88,7 +88,12 @@ static int is_numeric(hid_t type)
 
 int aw_hdf5_number(hid_t object, const char *name, double *out)
 {
-    const hid_t attribute = single(object, name);
+    return aw_hdf5_numbers(object, name, 1, out);
+}
+
+int aw_hdf5_numbers(hid_t object, const char *name, size_t n, double *out)
+{
+    const hid_t attribute = attribute_of(object, name, n);
     if (attribute < 0) return 0;
     const hid_t type = H5Aget_type(attribute);
     const int good = is_numeric(type) && H5Aread(attribute, H5T_NATIVE_DOUBLE, out) >= 0;

@@ -33,6 +33,10 @@ int aw_hdf5_is_group(hid_t object);
 int aw_hdf5_text(hid_t object, const char *name, char out[AW_HDF5_NAME]);
 int aw_hdf5_number(hid_t object, const char *name, double *out);
 
+/** Exactly n numbers of an attribute. @return 1; 0: there is none, or it is of another size or
+ *  type */
+int aw_hdf5_numbers(hid_t object, const char *name, size_t n, double *out);
+
 /** Names of the groups in a group, in alphabetical order. */
 void aw_hdf5_groups(hid_t group, aw_hdf5_names *out);
 

@@ -232,6 +232,7 @@ static aw_status less_output(aw_neighbour *run, const aw_config *c, const aw_pla
     aw_status status = AW_OK;
     AW_TRY(add_set(run, "output.particles_every=0"));
     AW_TRY(add_set(run, "output.particles_at_m=[]"));
+    AW_TRY(add_set(run, "output.spectrum=none"));
     AW_TRY(add_set(run, "output.every=0"));
     if (c->motion != AW_MOTION_SELF_CONSISTENT) return set_solves(run, c, plan);
     AW_TRY(add_set(run, "output.at_m=[]"));

@@ -194,6 +194,18 @@ static void read_radiation(reader *r)
                       "has no meaning with motion: rigid, which keeps all energies (expected off)");
 }
 
+/* A spectrum needs the slices of all steps. */
+static void read_spectrum(reader *r)
+{
+    const aw_yaml_node *every = node_of(r, "output.every");
+    if (!r->config->spectrum) return;
+    if (every && r->config->every != 1)
+        aw_yaml_error(&r->errors, every,
+                      "a spectrum needs the mesh file of every step (expected 1, the default with "
+                      "output.spectrum: all)");
+    r->config->every = 1;
+}
+
 /* Where the lattice is a mapping there is no path; read_machine reads it. */
 static aw_status lattice_path(reader *r)
 {
@@ -473,6 +485,7 @@ static aw_status read_all(reader *r)
     read_accuracy(r);
     check_line(r);
     read_radiation(r);
+    read_spectrum(r);
     status = read_title(r);
     if (!status) status = lattice_path(r);
     if (!status) status = read_machine(r);

@@ -88,6 +88,7 @@ typedef struct aw_config {
     double *particles_at_m; /* particles also at the first step at or beyond these [m] */
     size_t particles_at_n;
     int checkpoint_every;   /* steps between checkpoints; 0: only where the run is stopped */
+    int spectrum;           /* 1: what the bunch radiates is computed at the end of a run */
     aw_lattice *lattice;    /* owned */
     struct aw_place *place; /* where each key was given, owned; NULL without a run file */
 } aw_config;

@@ -143,6 +143,8 @@ static const aw_field table[] = {
      "a whole number of steps, 0 for none"},
     {"output.particles_at_m", AW_FIELD_SPECIAL, 0, NULL, ANY,
      "a list of arc lengths in m within the lattice, e.g. [0.2, 0.5]"},
+    {"output.spectrum", AW_FIELD_CHOICE, AT(spectrum), "none", WORDS("none|all"),
+     "none, or all: of all directions"},
     {"output.checkpoint_every", AW_FIELD_INT, AT(checkpoint_every), "0", STEPS,
      "a whole number of steps, 0 for none"},
 };

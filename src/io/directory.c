@@ -59,7 +59,8 @@ static const struct {
 static int is_run_file(const char *name)
 {
     static const char *const ours[] = {"monitor.csv", "run.log",          "report.html",
-                                       "forces.png",  "certificate.json", "certificate.csv"};
+                                       "forces.png",  "spectrum.csv",     "spectrum.json",
+                                       "spectrum.h5", "certificate.json", "certificate.csv"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i)
         if (strcmp(name, ours[i]) == 0 || aw_file_is_temporary(name, ours[i])) return 1;
     return 0;

@@ -13,7 +13,7 @@
 #include "src/io/json.h"
 #include "src/io/text.h"
 
-void aw_spectrum_rows(const aw_spectrum *spectrum, const aw_spectrum_beam *beam,
+void aw_spectrum_rows(const aw_spectrum *spectrum, const aw_spectrum_beam *beam, double slices,
                       aw_spectrum_row *row)
 {
     const aw_spectrum_params *params = aw_spectrum_params_of(spectrum);
@@ -27,8 +27,9 @@ void aw_spectrum_rows(const aw_spectrum *spectrum, const aw_spectrum_beam *beam,
             .coherent = held ? coherent : (double)NAN,
             .incoherent =
                 held ? fmax(beam->charge * AW_E * single - coherent / electrons, 0.0) : (double)NAN,
-            .noise = beam->charge * beam->charge / (double)beam->particles * single};
-        row[i].resolved = held && coherent > row[i].noise;
+            .noise = beam->charge * beam->charge / (double)beam->particles * single,
+            .slices = aw_spectrum_slice_error(spectrum, i)};
+        row[i].resolved = held && coherent > row[i].noise && row[i].slices <= slices;
     }
 }
 
@@ -75,6 +76,20 @@ static aw_status save_table(const char *path, const aw_spectrum_file *file)
     return status;
 }
 
+static void add_balance(aw_json *json, const aw_balance *b)
+{
+    if (b->open) {
+        aw_json_string(json, "balance_open", b->open);
+        return;
+    }
+    aw_json_number(json, "lost_J", b->lost, 9);
+    aw_json_number(json, "missing_J", b->missing, 9);
+    aw_json_number(json, "radiated_J", b->radiated, 9);
+    aw_json_number(json, "bound_start_J", b->bound[0], 9);
+    aw_json_number(json, "bound_end_J", b->bound[1], 9);
+    aw_json_number(json, "balance_gap", aw_balance_gap(b), 9);
+}
+
 static aw_status save_summary(const char *path, const aw_spectrum_file *file)
 {
     const aw_spectrum_params *params = aw_spectrum_params_of(file->spectrum);
@@ -106,6 +121,7 @@ static aw_status save_summary(const char *path, const aw_spectrum_file *file)
         aw_json_number(&json, "band_energy_J",
                        aw_spectrum_band(file->row, n, file->band[0], file->band[1]), 9);
     }
+    add_balance(&json, file->balance);
     aw_json_end_object(&json);
     const aw_status status = aw_json_save(&json, path);
     aw_json_free(&json);

@@ -2,6 +2,7 @@
 /* What a spectrum says: a row per frequency, energies in bands, and its files. */
 #ifndef AW_SPECTRUM_RESULTS_H
 #define AW_SPECTRUM_RESULTS_H
+#include "src/spectrum/balance.h"
 #include "src/spectrum/spectrum.h"
 
 AW_BEGIN_DECLS
@@ -18,11 +19,13 @@ typedef struct aw_spectrum_row {
     double coherent;   /* NaN: the grid does not resolve such waves */
     double incoherent; /* N (1 - |F|^2) times an electron's, |F|^2 from the coherent part; or NaN */
     double noise;      /* what as many macro-particles at random would add to the coherent part */
-    int resolved;      /* 1: by the grid, and above the noise */
+    double slices;     /* estimated error of the waves between slices (aw_spectrum_slice_error) */
+    int resolved;      /* 1: by the grid and by the slices, and above the noise */
 } aw_spectrum_row;
 
-/** Fill the rows. @param[out] row  [waves] */
-void aw_spectrum_rows(const aw_spectrum *spectrum, const aw_spectrum_beam *beam,
+/** Fill the rows. @param[in] slices  largest error between slices of a row that is resolved
+ *  @param[out] row  [waves] */
+void aw_spectrum_rows(const aw_spectrum *spectrum, const aw_spectrum_beam *beam, double slices,
                       aw_spectrum_row *row);
 
 /** Coherent energy between two wave numbers [J]: piecewise linear between the rows, and the rows
@@ -35,6 +38,7 @@ typedef struct aw_spectrum_file {
     const aw_spectrum_beam *beam;
     const aw_spectrum_row *row; /* [waves] */
     const double *band;         /* NULL; else from and to [1/m] */
+    const aw_balance *balance;
     const char *software, *version, *input;
 } aw_spectrum_file;
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
@@ -18,23 +19,29 @@
 #define TURN 0.1
 /* Error of the interpolation over heights. */
 #define HEIGHT_ERROR 1e-7
-/* Slices through which the waves of a bunch run in time, as a parabola. */
-enum { SLICES = 3 };
+/* Slices through which the waves of a bunch run in time, as a parabola, and one more, by which its
+ * error is seen. */
+enum { SLICES = 3, KEPT };
+/* Wave numbers, of the upper half of those that a slice resolves, at which it is asked whether the
+ * bunch has any waves there. */
+enum { EDGE = 16 };
 
 struct aw_spectrum {
     aw_spectrum_params params;
-    size_t theta, psi; /* directions */
+    size_t theta, psi;  /* directions */
+    size_t rank, ranks; /* of the angles in the plane every ranks-th is this rank's */
     double beta, one_minus_beta;
     aw_transform *transform;
-    size_t heights;       /* cos psi at which slices are transformed */
-    double *cosine;       /* [heights] */
-    double *to_psi;       /* [psi][heights]: weights of the interpolation from those */
-    double *wave[SLICES]; /* [theta][heights][AW_WAVES][waves], the newest first */
-    double *factor[2];    /* [psi][waves]: of the height, of the last slice and of this one */
-    double height2[2];    /* for which they were made [m^2] */
-    double S[SLICES];     /* of the slices [m] */
-    int slices;           /* so far */
-    double *sum;          /* [theta][psi][AW_SUMS][waves] */
+    size_t heights;     /* cos psi at which slices are transformed */
+    double *cosine;     /* [heights] */
+    double *to_psi;     /* [psi][heights]: weights of the interpolation from those */
+    double *wave[KEPT]; /* [theta][heights][AW_WAVES][waves], the newest first */
+    double *factor[2];  /* [psi][waves]: of the height, of the last slice and of this one */
+    double height2[2];  /* for which they were made [m^2] */
+    double S[KEPT];     /* of the slices [m] */
+    int slices;         /* so far */
+    double *sum;        /* [theta][psi][AW_SUMS][waves] */
+    double *square;     /* [2][waves]: of the waves so far, and of the errors between slices */
     double resolved;
 };
 
@@ -97,7 +104,9 @@ static aw_status allocate(aw_spectrum *s)
     if (s->params.ns == 0) return AW_OK;
     aw_status status = choose_heights(s);
     if (status != AW_OK) return status;
-    for (int i = 0; i < SLICES; ++i) {
+    s->square = aw_alloc(2 * waves, sizeof *s->square);
+    if (!s->square) return AW_ERR_NOMEM;
+    for (int i = 0; i < KEPT; ++i) {
         s->wave[i] = aw_alloc(s->theta * s->heights * AW_WAVES, waves * sizeof *s->wave[i]);
         if (!s->wave[i]) return AW_ERR_NOMEM;
     }
@@ -131,6 +140,8 @@ aw_status aw_spectrum_new(const aw_spectrum_params *params, aw_spectrum **out)
     s->params = *params;
     s->theta = params->directions->theta.n;
     s->psi = params->directions->psi.n;
+    s->rank = (size_t)aw_comm_rank();
+    s->ranks = (size_t)aw_comm_size();
     s->beta = sqrt(1.0 - 1.0 / gamma2);
     s->one_minus_beta = 1.0 / (gamma2 * (1.0 + s->beta));
     s->resolved = (double)INFINITY;
@@ -147,9 +158,10 @@ void aw_spectrum_free(aw_spectrum *s)
     aw_transform_free(s->transform);
     aw_free(s->cosine);
     aw_free(s->to_psi);
-    for (int i = 0; i < SLICES; ++i) aw_free(s->wave[i]);
+    for (int i = 0; i < KEPT; ++i) aw_free(s->wave[i]);
     for (int i = 0; i < 2; ++i) aw_free(s->factor[i]);
     aw_free(s->sum);
+    aw_free(s->square);
     aw_free(s);
 }
 
@@ -200,18 +212,42 @@ static void transform_wave(const aw_spectrum *s, const setting *at, double theta
     }
 }
 
+/* Largest wave number along the motion that a slice resolves: half of what it can hold [1/m]. */
+static double resolved_by(const aw_slice *slice)
+{
+    return 0.5 * AW_TRANSFORM_PHASE /
+           fmax(slice->hs * fabs(cos(slice->tilt)), slice->hx * fabs(sin(slice->tilt)));
+}
+
+/* Whether the bunch of the slice that is loaded has waves that it does not resolve: a |F|^2 above
+ * the floor where it barely does. A long bunch on a wide grid has none, and what it lacks there
+ * does not count. */
+static int has_waves(const aw_spectrum *s, const aw_slice *slice, double limit)
+{
+    const double c = cos(slice->tilt), sn = sin(slice->tilt);
+    double m[AW_TRANSFORMED][2], sum = 0.0;
+    aw_transform_at(s->transform, 0.0, 0.0, m);
+    const double charge = m[0][0];
+    for (int i = 0; i < EDGE; ++i) {
+        const double k = limit * (0.5 + 0.5 * (i + 1) / EDGE);
+        aw_transform_at(s->transform, k * c, -k * sn, m);
+        sum += m[0][0] * m[0][0] + m[0][1] * m[0][1];
+    }
+    return !(sum <= EDGE * s->params.floor * charge * charge);
+}
+
 static void transform_slice(aw_spectrum *s, const aw_slice *slice, double S)
 {
     const setting at = setting_of(s, slice, S);
     const size_t stride = AW_WAVES * s->params.waves;
     aw_transform_load(s->transform, slice, s->params.single);
 #pragma omp parallel for schedule(dynamic)
-    for (size_t i = 0; i < s->theta * s->heights; ++i)
-        transform_wave(s, &at, s->params.directions->theta.at[i / s->heights],
-                       s->cosine[i % s->heights], s->wave[0] + i * stride);
-    const double spacing =
-        fmax(slice->hs * fabs(cos(slice->tilt)), slice->hx * fabs(sin(slice->tilt)));
-    s->resolved = fmin(s->resolved, 0.5 * AW_TRANSFORM_PHASE / spacing);
+    for (size_t i = s->rank; i < s->theta; i += s->ranks)
+        for (size_t m = 0; m < s->heights; ++m)
+            transform_wave(s, &at, s->params.directions->theta.at[i], s->cosine[m],
+                           s->wave[0] + (i * s->heights + m) * stride);
+    const double limit = resolved_by(slice);
+    if (limit < s->resolved && has_waves(s, slice, limit)) s->resolved = limit;
 }
 
 /* The factor exp(-(k_y sigma_y)^2/2) of a bunch with a height. */
@@ -230,8 +266,8 @@ static void make_factor(aw_spectrum *s, double height2)
 /* Put the new slice first; the last one's factor is kept. */
 static void take_slice(aw_spectrum *s, const aw_slice *slice, double S)
 {
-    double *oldest = s->wave[SLICES - 1];
-    for (int i = SLICES - 1; i > 0; --i) s->wave[i] = s->wave[i - 1];
+    double *oldest = s->wave[KEPT - 1];
+    for (int i = KEPT - 1; i > 0; --i) s->wave[i] = s->wave[i - 1];
     s->wave[0] = oldest;
     double *factor = s->factor[0];
     s->factor[0] = s->factor[1];
@@ -296,6 +332,28 @@ static cut cut_of(const aw_spectrum *s, double theta, double a, double b)
     const double in_length = ceil(fmax(sqrt(bow / BOW), cbrt(twist / BOW)));
     const double n = fmax(1.0, fmin(in_phase, in_length));
     return (cut){.panels = (int)fmin(n, INT_MAX), .by_phase = in_phase < in_length};
+}
+
+/* What the parabola through the last three slices errs by half way to the new one, from how far it
+ * is off there: both are f'''/6 times a product of three distances. Summed up over the directions. */
+static void note_error(aw_spectrum *s)
+{
+    const double a = s->S[0] - s->S[1], b = s->S[0] - s->S[2], c = s->S[0] - s->S[3];
+    const double share = 0.25 * a * (b - 0.5 * a) / (b * c);
+    const size_t waves = s->params.waves, blocks = s->theta * s->heights * AW_WAVES;
+    double weight[SLICES];
+    lagrange(s->S + 1, SLICES, s->S[0], weight);
+#pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < waves; ++k)
+        for (size_t j = 0; j < blocks; ++j) {
+            const size_t i = j * waves + k;
+            const double now = s->wave[0][i];
+            const double expected =
+                weight[0] * s->wave[1][i] + weight[1] * s->wave[2][i] + weight[2] * s->wave[3][i];
+            const double error = share * (now - expected);
+            s->square[k] += now * now * a;
+            s->square[waves + k] += error * error * a;
+        }
 }
 
 /* Waves at a node of the path, on a parabola through the slices; [heights][AW_WAVES][waves]. */
@@ -410,7 +468,7 @@ static aw_status add_step(aw_spectrum *s)
 #pragma omp atomic
         complete &= mine;
 #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < s->theta; ++i) {
+        for (size_t i = s->rank; i < s->theta; i += s->ranks) {
             double a = s->S[1];
             for (int j = aw_orbit_find(orbit, a); mine && a < s->S[0]; ++j) {
                 const double b = j + 1 < orbit->n ? fmin(orbit->piece[j + 1].S, s->S[0]) : s->S[0];
@@ -430,7 +488,7 @@ static aw_status add_tails(aw_spectrum *s, double sign)
     work w = {0};
     aw_status status = AW_OK;
     if (s->transform && !work_new(s, &w)) status = AW_ERR_NOMEM;
-    for (size_t i = 0; status == AW_OK && i < s->theta; ++i) {
+    for (size_t i = s->rank; status == AW_OK && i < s->theta; i += s->ranks) {
         const double theta = d->theta.at[i];
         node at = node_at(s, theta, s->S[0]);
         at.share = 1.0;
@@ -452,7 +510,7 @@ static aw_status add_tails(aw_spectrum *s, double sign)
 static void repeat_first(aw_spectrum *s, double step)
 {
     const size_t n = s->theta * s->heights * AW_WAVES * s->params.waves;
-    for (int i = 1; i < SLICES; ++i) {
+    for (int i = 1; i < KEPT; ++i) {
         if (s->transform) memcpy(s->wave[i], s->wave[0], n * sizeof *s->wave[i]);
         s->S[i] = s->S[0] - i * step;
     }
@@ -466,20 +524,35 @@ aw_status aw_spectrum_add(aw_spectrum *s, const aw_slice *slice, double S)
     if (s->transform && !slice)
         return aw_error(AW_ERR_ARG, "a spectrum lacks the slice at S = %g m", S);
     if (s->slices == 1) repeat_first(s, S - s->S[0]);
-    for (int i = SLICES - 1; i > 0; --i) s->S[i] = s->S[i - 1];
+    for (int i = KEPT - 1; i > 0; --i) s->S[i] = s->S[i - 1];
     s->S[0] = S;
     if (s->transform) take_slice(s, slice, S);
-    if (s->slices++ > 0) return add_step(s);
-    return add_tails(s, -1.0);
+    if (s->slices++ == 0) return add_tails(s, -1.0);
+    if (s->transform) note_error(s);
+    return add_step(s);
 }
 
 aw_status aw_spectrum_end(aw_spectrum *s) { return add_tails(s, 1.0); }
+
+aw_status aw_spectrum_reopen(aw_spectrum *s) { return add_tails(s, -1.0); }
+
+void aw_spectrum_gather(aw_spectrum *s)
+{
+    aw_comm_sum(s->sum, s->theta * s->psi * AW_SUMS * s->params.waves);
+    if (s->transform) aw_comm_sum(s->square, 2 * s->params.waves);
+}
 
 /* ------------------------------------------------------------------------------- results */
 
 const aw_spectrum_params *aw_spectrum_params_of(const aw_spectrum *s) { return &s->params; }
 
 double aw_spectrum_resolved(const aw_spectrum *s) { return s->resolved; }
+
+double aw_spectrum_slice_error(const aw_spectrum *s, size_t wave)
+{
+    if (!s->transform || !(s->square[wave] > 0.0)) return 0.0;
+    return sqrt(s->square[s->params.waves + wave] / s->square[wave]);
+}
 
 /* d2W/(domega dOmega) = k^2/(4 pi^2 c) (|I_h|^2 + tan^2 psi |I|^2)/(4 pi eps0). */
 static double density(const aw_spectrum *s, size_t theta, size_t psi, size_t wave, int first)

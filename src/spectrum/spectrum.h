@@ -16,8 +16,10 @@ typedef struct aw_spectrum_params {
     const double *k;            /* [waves], omega/c, rising [1/m] */
     size_t waves;
     const aw_directions *directions;
-    int ns, nx; /* nodes of the slices; 0: one charge on the design orbit only */
-    int single; /* cells are float */
+    int ns, nx;   /* nodes of the slices; 0: one charge on the design orbit only */
+    int single;   /* cells are float */
+    double floor; /* |F|^2 below which a slice is taken to have no wave: some times the noise, one
+                    * over the number of particles */
 } aw_spectrum_params;
 
 /** Sums over the path so far; opaque. */
@@ -39,9 +41,18 @@ const aw_spectrum_params *aw_spectrum_params_of(const aw_spectrum *spectrum);
  *  @return AW_OK; AW_ERR_ARG (not later, or no slice: message); AW_ERR_NONFINITE (message) */
 aw_status aw_spectrum_add(aw_spectrum *spectrum, const aw_slice *slice, double S);
 
-/** Let the bunch go straight on as it is for ever. Once, after the last slice.
+/** Let the bunch go straight on as it is for ever, after the last slice.
  *  @return AW_OK, AW_ERR_NOMEM. */
 aw_status aw_spectrum_end(aw_spectrum *spectrum);
+
+/** Take back aw_spectrum_end, to add further slices: the radiation up to then was that of a path
+ *  that goes straight on. @return AW_OK, AW_ERR_NOMEM. */
+aw_status aw_spectrum_reopen(aw_spectrum *spectrum);
+
+/** With several ranks, of which each has the sums of a part of the directions: give them to all, at
+ *  last, after aw_spectrum_end. Collective; each rank must have added the same slices. The sums
+ *  have the same bits for any number of ranks. */
+void aw_spectrum_gather(aw_spectrum *spectrum);
 
 /** Energy of the bunch's coherent radiation per frequency and solid angle, d2W/(domega dOmega)
  *  [J s], into a direction and at a wave number. */
@@ -56,8 +67,13 @@ double aw_spectrum_total(const aw_spectrum *spectrum,
                          double (*of)(const aw_spectrum *, size_t, size_t, size_t), size_t wave);
 
 /** Largest wave number that the grids of all slices so far have resolved along the motion, half of
- *  what they can hold [1/m]; INFINITY without slices. */
+ *  what they can hold, but for those in which the bunch has no waves there [1/m]; INFINITY without
+ *  slices. */
 double aw_spectrum_resolved(const aw_spectrum *spectrum);
+
+/** Estimated error of the bunch's waves between slices, rms over directions and path over their
+ *  rms: from how far the parabola through three slices is off at the next one. 0 without slices. */
+double aw_spectrum_slice_error(const aw_spectrum *spectrum, size_t wave);
 
 AW_END_DECLS
 #endif

@@ -38,7 +38,8 @@
     CASE(spectrum_electron) \
     CASE(spectrum_gaussian) \
     CASE(spectrum_edge)     \
-    CASE(balance_rigid)
+    CASE(balance_rigid)     \
+    CASE(balance_zeuthen)
 
 #define DECLARE(name) extern const aw_case aw_case_##name;
 CASES(DECLARE)

@@ -169,6 +169,23 @@ class Radiation(unittest.TestCase):
         self.assertEqual(run(self.place), (0, ""))
         return (self.place / "report.html").read_text(encoding="utf-8")
 
+    def test_energy_balance(self):
+        path = self.place / "spectrum.json"
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**summary, "balance_open": "it needs all directions"}),
+                        encoding="utf-8")
+        self.assertEqual(run(self.place)[0], 0)
+        page = (self.place / "report.html").read_text(encoding="utf-8")
+        self.assertIn("No energy balance: it needs all directions.", page)
+        path.write_text(json.dumps(
+            {**summary, "lost_J": 3e-3, "missing_J": 2e-3, "radiated_J": 2.9e-3,
+             "bound_start_J": 3e-4, "bound_end_J": 2.35e-3, "balance_gap": -0.01}),
+            encoding="utf-8")
+        self.assertEqual(run(self.place)[0], 0)
+        page = (self.place / "report.html").read_text(encoding="utf-8")
+        self.assertIn("the particles lose 3\u2009mJ until the end and 2\u2009mJ behind it", page)
+        self.assertIn("has 2.05\u2009mJ more. The balance closes to 1 % of the loss.", page)
+
     def refused(self, words):
         with self.assertRaises(Problem) as caught:
             page.make_page(self.place)

@@ -379,7 +379,7 @@ def radiation_words(run, found):
     if len(held) > 1:
         words.append(f"Coherent energy: {in_words(number('coherent_energy_J'), 'J')} from "
                      f"{_range(held[0], held[-1])}")
-        loss = radiation.loss(run, found)
+        loss = math.nan if found.has_balance else radiation.loss(run, found)
         if math.isfinite(loss):
             words[-1] += (f", {100.0 * number('coherent_energy_J') / loss:.3g} % of the "
                           f"{in_words(loss, 'J')} that the self-field took from the bunch until "
@@ -395,10 +395,24 @@ def radiation_words(run, found):
         words.append(f"at {noisy} of {len(held)} frequencies the coherent part is below the noise")
     text = "; ".join(words) + "."
     text = text[:1].upper() + text[1:]
+    text += balance_words(found)
     other = radiation.difference(run, found)
     if other:
         text += f" The spectrum is not that of this run: {other}."
     return text
+
+
+def balance_words(found):
+    """Where the energy went that the particles lost."""
+    if not found.has_balance:
+        return f" No energy balance: {found.balance_open}." if found.balance_open else ""
+    number = found.number
+    bound = number("bound_end_J") - number("bound_start_J")
+    return (f" Energy balance: the particles lose {in_words(number('lost_J'), 'J')} until the end "
+            f"and {in_words(number('missing_J'), 'J')} behind it, to a field that is not whole "
+            f"yet; {in_words(number('radiated_J'), 'J')} are radiated, and the field that the "
+            f"bunch carries along has {in_words(bound, 'J')} more. The balance closes to "
+            f"{100.0 * abs(number('balance_gap')):.2g} % of the loss.")
 
 
 def radiation_sections(run, found):

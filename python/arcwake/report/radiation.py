@@ -12,6 +12,7 @@ from . import Problem, budget, read
 COLUMNS = ("frequency_Hz", "wavelength_m", "coherent_J_s", "incoherent_J_s", "noise_J_s",
            "resolved")
 NUMBERS = ("frequency_resolved_Hz", "coherent_energy_J")
+BALANCE = ("lost_J", "missing_J", "radiated_J", "bound_start_J", "bound_end_J", "balance_gap")
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Radiation:
     table: dict  # columns of spectrum.csv as arrays, empty cells NaN
     summary: dict  # numbers of spectrum.json; what is not known is NaN or missing
     software: str
+    balance_open: str = ""  # why there is no energy balance; empty: there is one, or none is known
     directions: Directions = None  # None: no spectrum.h5
 
     def number(self, name):
@@ -41,6 +43,10 @@ class Radiation:
     @property
     def has_band(self):
         return math.isfinite(self.number("band_from_Hz")) and "band_energy_J" in self.summary
+
+    @property
+    def has_balance(self):
+        return all(math.isfinite(self.number(name)) for name in BALANCE)
 
     @property
     def held(self):
@@ -75,6 +81,7 @@ def _read_summary(path):
     try:
         document = json.loads(read.read_text(path))
         software = str(document.pop("software", ""))
+        balance_open = str(document.pop("balance_open", ""))
         found = {key: math.nan if value is None else float(value)
                  for key, value in document.items()}
     except (ValueError, TypeError, AttributeError) as problem:
@@ -82,7 +89,7 @@ def _read_summary(path):
     missing = [name for name in NUMBERS if name not in found]
     if missing:
         raise Problem(f"{path}: no {missing[0]}")
-    return found, software
+    return found, software, balance_open
 
 
 def _directions(iteration, file, table):

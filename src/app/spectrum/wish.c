@@ -135,6 +135,7 @@ static aw_status make_all(const aw_config *config, const aw_plan *plan, aw_spect
                                 .margin = fmin(fmax(30.0 / gamma, spread), 1.5),
                                 .widest = 0.1,
                                 .nodes = 4};
+    out->all = 1;
     return aw_directions_graded(&config->lattice->orbit, &grading, &out->directions);
 }
 

@@ -13,6 +13,7 @@ typedef struct aw_spectrum_wish {
     double *k; /* [waves], omega/c [1/m], owned */
     size_t waves;
     aw_directions directions;
+    int all; /* 1: they are all into which the bunch radiates */
     int has_band;
     double band[2]; /* from and to, omega/c [1/m] */
 } aw_spectrum_wish;

@@ -15,11 +15,5 @@ aw_status aw_case_radiate(aw_simulation *simulation, aw_spectrum *spectrum);
  *  directions [J]; below the lowest the energy per frequency is taken as constant. */
 double aw_case_energy(const aw_spectrum *spectrum);
 
-/** Energy of the field of the bunch of a slice in straight uniform motion, as in
- *  validation/radiation.h but with the slice's own waves [J], and its part L(0) of chance that two
- *  of its particles are at the same place along the motion, per length [1/m].
- *  @return AW_OK, AW_ERR_NOMEM */
-aw_status aw_case_bound(const aw_simulation *simulation, double *energy, double *density);
-
 AW_END_DECLS
 #endif
