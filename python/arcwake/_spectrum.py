@@ -13,6 +13,7 @@ import numpy as np
 from ._program import execute
 from ._run import _options, _words, named, prepare
 from .errors import ArcwakeError, ArcwakeWarning
+from .result import Result
 
 
 class Spectrum:
@@ -47,6 +48,13 @@ class Spectrum:
             return {name: mesh[...] for name, mesh in file["data/0/meshes"].items()}
 
 
+def been(source):
+    """The directory of a run that has been, if the source is one; else None."""
+    if isinstance(source, Result):
+        return source.directory
+    return Path(source) if not isinstance(source, dict) and Path(source).is_dir() else None
+
+
 def _joined(values):
     return None if values is None else ",".join(f"{value:.17g}" for value in values)
 
@@ -55,13 +63,17 @@ def spectrum(source, *, set=None, directory=None, frequencies=None, theta=None, 
              aperture=None, band=None, threads=None, steps=None):
     """Move the bunch of a case to its end, add up what it radiates, and return its Spectrum.
 
-    source, set, directory, threads, steps: as of arcwake.run; other files of the directory stay.
+    source: as of arcwake.run; or a Result, or the directory of a run that wrote the meshes of all
+    its steps (output.every = 1): its bunch is not moved again.
+    set, directory, threads, steps: as of arcwake.run; other files of the directory stay. Of a run
+    that has been only directory, by default its own, and threads may be given.
     frequencies: (from, to, n) [THz]; theta: (from, to, n), psi: (most, n) [mrad];
     aperture: (radius, distance) [m], or with an angle [mrad]; band: (from, to) [THz].
     Errors are ArcwakeError, warnings of the program are ArcwakeWarning.
     """
     with ExitStack() as stack:
-        path, settings, asked = prepare(source, set, stack)
+        run = been(source)
+        path, settings, asked = (run, dict(set or {}), run) if run else prepare(source, set, stack)
         path, place = Path(path), Path(asked if directory is None else directory)
         wanted = _options(output=place, threads=threads, steps=steps, theta=_joined(theta),
                             psi=_joined(psi), frequencies=_joined(frequencies),

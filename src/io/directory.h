@@ -23,9 +23,9 @@ typedef enum aw_directory_mode {
  *  To replace an earlier run its files are removed, so that old and new ones never mix:
  *  diag/arcwake_*.h5, checkpoints/arcwake_*.ckpt, monitor.csv, run.log, report.html,
  *  forces.png, spectrum.csv, .json and .h5, certificate.json and .csv, resolved.yaml and their
- *  temporary files; no others, and none through a symbolic link. resolved.yaml goes last: it is what shows that those
- *  files are arcwake's. Where it does not, a file of such a name is somebody's, and the directory
- *  is refused.
+ *  temporary files; no others, and none through a symbolic link. resolved.yaml goes last: it is
+ *  what shows that those files are arcwake's. Where it does not, a file of such a name is
+ *  somebody's, and the directory is refused.
  *  @param[out] out  free with aw_directory_close; NULL unless AW_OK
  *  @return AW_OK; AW_ERR_ARG (no name; refused; not arcwake's; in use: nothing was written);
  *          AW_ERR_NOMEM; AW_ERR_IO (each with one line) */

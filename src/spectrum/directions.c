@@ -82,11 +82,12 @@ static aw_status add_panels(edges *e, const aw_grading *g, double a, double b, i
 {
     aw_status status = AW_OK;
     const double end = both ? 0.5 * (a + b) : b;
+    const double widest = both && g->between > 0.0 ? fmin(g->between, g->widest) : g->widest;
     const size_t first = e->n;
     double width = g->finest, at = a + width;
     while (at < end - 0.25 * width) {
         AW_TRY(add_edge(e, at));
-        width = fmin(2.0 * width, g->widest);
+        width = fmin(2.0 * width, widest);
         at += width;
     }
     const size_t last = e->n;

@@ -35,10 +35,13 @@ aw_status aw_directions_even(const double theta[2], size_t n_theta, double psi_m
 
 /** How directions for all the radiation are graded. */
 typedef struct aw_grading {
-    double finest; /* first panel next to a straight and to the plane [rad]; panels double */
-    double margin; /* how far beyond the orbit's directions, and from the plane [rad] */
-    double widest; /* panel [rad] */
-    int nodes;     /* of Gauss and Legendre per panel, 1 .. 16 */
+    double finest;  /* first panel next to a straight and to the plane [rad]; panels double */
+    double margin;  /* how far beyond the orbit's directions, and from the plane [rad] */
+    double widest;  /* panel [rad] */
+    double between; /* widest panel between the directions of two straights [rad]; 0: as anywhere.
+                     * What two bends radiate into the same direction interferes, in fringes that
+                     * these panels are seldom fine enough for: the more, the better they average */
+    int nodes;      /* of Gauss and Legendre per panel, 1 .. 16 */
 } aw_grading;
 
 /** All directions into which a bunch on an orbit radiates: finer and finer towards those of its

@@ -335,7 +335,7 @@ static cut cut_of(const aw_spectrum *s, double theta, double a, double b)
 }
 
 /* What the parabola through the last three slices errs by half way to the new one, from how far it
- * is off there: both are f'''/6 times a product of three distances. Summed up over the directions. */
+ * is off there: both are f'''/6 times a product of three distances. Summed up over directions. */
 static void note_error(aw_spectrum *s)
 {
     const double a = s->S[0] - s->S[1], b = s->S[0] - s->S[2], c = s->S[0] - s->S[3];

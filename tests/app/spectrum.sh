@@ -63,6 +63,49 @@ says 'the grid resolves up to'
     complain "rows beyond the grid: $(cat beyond/spectrum.csv)"
 [ "$(grep -c ',0,' beyond/spectrum.csv)" -eq 0 ] || complain 'a silent zero'
 
+# the same from the mesh files of a run; asked for at its end, too, with no directions given
+few='--theta=-120,-80,4 --psi 20,3 --frequencies 0.4,0.8,9 --band 0.4,0.8'
+run() {
+    directory=$1
+    shift
+    "$arcwake" run "$inputs/lcls_bend.yaml" -o "$directory" --set 'numerics.grid=[24, 24]' \
+        --set beam.particles=4000 --set numerics.step_m=0.2 --set numerics.tolerance=1e-2 \
+        --set output.every=1 --quiet "$@" >stdout 2>stderr || complain "run: $(cat stderr)"
+}
+run been
+# shellcheck disable=SC2086
+"$arcwake" spectrum been $few --quiet >stdout 2>stderr || complain "of a run: $(cat stderr)"
+cmp been/spectrum.csv out/spectrum.csv || complain 'a run and its mesh files radiate differently'
+grep -q balance_open been/spectrum.json || complain 'a rigid bunch has a balance'
+run asked --set output.spectrum=all --set numerics.step_m=0.5
+[ "$(grep -c ',1$' asked/spectrum.csv)" -gt 100 ] || complain 'a run that asks has no spectrum'
+
+# missing MESSAGE: a run without the slices it needs
+missing() {
+    # shellcheck disable=SC2086
+    "$arcwake" spectrum been $few -o missing --quiet >stdout 2>stderr
+    got=$?
+    [ $got -eq 2 ] || complain "$1: status $got, not 2"
+    [ "$(wc -l <stderr)" -eq 1 ] || complain "$1: more than one line: $(cat stderr)"
+    says "$1"
+    [ -e missing ] && complain "$1: files were written"
+}
+printf 'damaged' >been/diag/arcwake_00000007.h5
+missing 'cannot be opened as HDF5'
+rm been/diag/arcwake_00000007.h5
+mkdir aside
+mv been/diag/arcwake_0000001* been/diag/arcwake_0000002* been/diag/arcwake_0000000[2-9]* aside
+missing 'mesh files within the bend'
+mv been/diag/arcwake_00000000.h5 aside
+missing 'behind the beginning of a bend'
+mv been/diag/* aside
+missing 'no mesh files'
+mv aside/* been/diag
+sed -i 's/^12,/12000,/' been/monitor.csv
+missing 'no row of step 12'
+mv been/resolved.yaml aside
+missing 'resolved.yaml'
+
 refused 'expected FROM,TO,N in THz' --frequencies 2,1,5
 refused 'expected FROM,TO in THz' --band 1
 refused 'expected a band in it' --frequencies 1,2,5 --band 1.5,3
@@ -76,4 +119,10 @@ refused 'expected drift' --set numerics.upstream=steady
 "$arcwake" spectrum "$inputs/drift.yaml" --quiet >stdout 2>stderr
 [ $? -eq 2 ] || complain 'a straight line is not refused'
 says 'a straight line does not radiate'
+"$arcwake" run "$inputs/drift.yaml" -o never --set output.spectrum=all --quiet >stdout 2>stderr
+[ $? -eq 2 ] || complain 'a run on a straight line with a spectrum is not refused'
+[ -e never ] && complain 'a run on a straight line left files'
+"$arcwake" spectrum out --set beam.charge_C=1e-9 --quiet >stdout 2>stderr
+[ $? -eq 2 ] || complain 'a key is set for a run that has been'
+says 'cannot be set for a run that has been'
 exit $bad

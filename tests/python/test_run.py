@@ -344,6 +344,19 @@ class Radiation(unittest.TestCase):
         energy = np.sum(2.0 * np.pi * np.diff(table["frequency_Hz"]) * middle)
         self.assertTrue(np.isclose(energy, found.summary["band_energy_J"], rtol=1e-7))
 
+    def test_a_run_that_has_been_radiates_the_same(self):
+        """From its mesh files, beside them; and nothing can be set any more."""
+        what = {"frequencies": (0.4, 0.8, 3), "theta": (-120.0, -80.0, 2), "psi": (20.0, 2)}
+        rigid = {"motion": "rigid", "output.every": 1}
+        was = arcwake.run(case("radiated", step_m=0.2), set=rigid)
+        found = arcwake.spectrum(was, **what)
+        self.assertEqual(found.directory, was.directory)
+        moved = arcwake.spectrum(case("moved", step_m=0.2), set=rigid, **what)
+        for name, column in moved.table.items():
+            np.testing.assert_array_equal(found.table[name], column)
+        with self.assertRaisesRegex(arcwake.ArcwakeError, "cannot be set"):
+            arcwake.spectrum(was.directory, set={"beam.charge_C": 2e-9}, **what)
+
     def test_wrong_options_are_the_programs_errors(self):
         """The program's line, without files."""
         with self.assertRaisesRegex(arcwake.ArcwakeError, "belong together"):

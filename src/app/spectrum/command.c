@@ -8,7 +8,7 @@
 
 #include "src/app/options.h"
 #include "src/app/signals.h"
-#include "src/app/spectrum/command.h"
+#include "src/app/spectrum.h"
 #include "src/app/spectrum/follow.h"
 #include "src/app/spectrum/wish.h"
 #include "src/app/version.h"

@@ -12,8 +12,8 @@ typedef struct aw_slice_files aw_slice_files;
 
 /** Find the files of a run. Free with aw_slice_files_free.
  *  @param[in] config  the input of the run, borrowed
- *  @return AW_OK, AW_ERR_NOMEM; AW_ERR_INPUT, AW_ERR_IO (there are none, or monitor.csv is not theirs:
- *          one line) */
+ *  @return AW_OK, AW_ERR_NOMEM; AW_ERR_INPUT, AW_ERR_IO (there are none, or monitor.csv is not
+ *          theirs: one line) */
 aw_status aw_slice_files_open(const char *directory, const aw_config *config, aw_slice_files **out);
 void aw_slice_files_free(aw_slice_files *files);
 size_t aw_slice_files_count(const aw_slice_files *files);

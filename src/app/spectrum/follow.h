@@ -24,7 +24,8 @@ aw_status aw_follow_simulation(const aw_follow *follow, aw_simulation *simulatio
 
 /** Read the slices that a run has left in a directory.
  *  @return AW_OK, AW_ERR_NOMEM; AW_ERR_INPUT, AW_ERR_IO (one line: there are none, a file is
- *          damaged, or slices are lacking where the bunch radiates); AW_ERR_INTERRUPTED (message) */
+ *          damaged, or slices are lacking where the bunch radiates); AW_ERR_INTERRUPTED
+ *          (message) */
 aw_status aw_follow_files(const aw_follow *follow, const char *directory);
 
 AW_END_DECLS

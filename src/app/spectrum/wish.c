@@ -126,6 +126,23 @@ static aw_status make_even(const aw_options *o, aw_spectrum_wish *out)
                               &out->directions);
 }
 
+/* Panels over the directions of an orbit with several bends: fringes between those average to half
+ * a percent of the energy in the Zeuthen chicane. */
+#define FRINGES 48.0
+
+/* Widest panel between straights; 0: any. */
+static double widest_between(const aw_orbit_view *orbit)
+{
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    int bends = 0;
+    for (int i = 0; i < orbit->n; ++i) {
+        bends += orbit->piece[i].kappa != 0.0;
+        least = fmin(least, orbit->piece[i].theta);
+        most = fmax(most, orbit->piece[i].theta);
+    }
+    return bends > 1 ? (most - least) / FRINGES : 0.0;
+}
+
 /* All directions: beyond those of the orbit, as far as the longest wave spreads. */
 static aw_status make_all(const aw_config *config, const aw_plan *plan, aw_spectrum_wish *out)
 {
@@ -134,6 +151,7 @@ static aw_status make_all(const aw_config *config, const aw_plan *plan, aw_spect
     const aw_grading grading = {.finest = 0.5 / gamma,
                                 .margin = fmin(fmax(30.0 / gamma, spread), 1.5),
                                 .widest = 0.1,
+                                .between = widest_between(&config->lattice->orbit),
                                 .nodes = 4};
     out->all = 1;
     return aw_directions_graded(&config->lattice->orbit, &grading, &out->directions);

@@ -260,7 +260,8 @@ static aw_status zeuthen(aw_validation *v)
     AW_TRY(zeuthen_config(v, &config));
     const double gamma = config->beam.gamma;
     const aw_orbit_view *orbit = &config->lattice->orbit;
-    const aw_grading grading = {.finest = 0.5 / gamma, .margin = 0.25, .widest = 0.1, .nodes = 4};
+    const aw_grading grading = {
+        .finest = 0.5 / gamma, .margin = 0.25, .widest = 0.1, .between = 2e-3, .nodes = 4};
     AW_TRY(stage_open(config, &grading, 0.01 / config->beam.sigma_s, 2.4e5, &s));
     AW_TRY(aw_balance_begin(&balance, orbit, bound_of(s.sim)));
     for (;;) {
