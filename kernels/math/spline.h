@@ -3,6 +3,7 @@
  * interpolated: weights, slopes, width, reach, and the padding around a slice. */
 #ifndef AW_KERNELS_MATH_SPLINE_H
 #define AW_KERNELS_MATH_SPLINE_H
+#include "kernels/math/orbit.h"
 #include "src/base/port.h"
 
 /* Zero cells on each side of a slice. A clamped index reads zeros, so evaluating a point needs no
@@ -46,6 +47,16 @@ AW_FN void aw_spline_slope(double f, double d[AW_SPLINE_NODES])
     d[0] = f - 0.5;
     d[1] = -2.0 * f;
     d[2] = f + 0.5;
+}
+
+/** What deposition leaves of a wave of this phase per cell [rad] along an axis: the particle's
+ *  shape times the filter of the moments (docs/theory.md, "Moments"). A Fourier sum over the nodes
+ *  of a slice is the transform of the beam times this for each axis. Above 0 up to a phase of pi.
+ */
+AW_FN double aw_spline_deposited(double phase)
+{
+    const double c = aw_sinc(0.5 * phase), s = sin(0.5 * phase), w = s * s;
+    return c * c * c * (1.0 + w + 13.0 / 15.0 * w * w);
 }
 
 /** Node nearest to coordinate a [cells] on an axis of n nodes, clamped so that the AW_SPLINE_NODES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The form factor of particles, by the program's command `form-factor`."""
+"""The form factor of particles or of a mesh, by the program's command `form-factor`."""
 import csv
 import math
 import os
@@ -23,6 +23,8 @@ class FormFactor:
     F: complex, of the shape [n_y, n_x, n_s] of these axes; None for a mean over directions.
     power: |F|^2, or its mean, of the same shape. noise: where power is at most `floor`, the mean
     of |F|^2 of as many particles drawn by chance. particles: their number.
+    Of a mesh F and power are NaN where its grid does not resolve the wave, and where the number of
+    particles is not known, particles is 0, floor NaN, and noise nowhere true.
     """
     k: dict
     F: np.ndarray | None
@@ -50,7 +52,8 @@ def _read(path, across, averaged):
     head = {line.split()[1]: line.split()[2].rstrip(":") for line in lines
             if line.startswith(("# particles", "# noise"))}
     names, *rows = csv.reader(line for line in lines if not line.startswith("#"))
-    column = dict(zip(names, np.array(rows, dtype=float).T))
+    numbers = np.array([[cell or "nan" for cell in row] for row in rows], dtype=float)
+    column = dict(zip(names, numbers.T))
     if averaged:
         axes = {"s": column["k[1/m]"]}
         shape = [len(axes["s"])]
@@ -66,14 +69,16 @@ def _read(path, across, averaged):
                       particles=int(head["particles"]))
 
 
-def form_factor(beam, *, k=None, k_x=None, k_y=None, average=None, precision=None, fast=False,
-                memory=None, device=None, threads=None):
+def form_factor(beam, *, k=None, k_x=None, k_y=None, source=None, average=None, precision=None,
+                fast=False, memory=None, device=None, threads=None):
     """The form factor of a bunch: a FormFactor.
 
     beam: path of a beam file, of a file of particles of a run, or of the directory of a run, whose
     last particles are taken; a Result or Particles.
     k, k_x, k_y: (from, to, n) [1/m], along the mean momentum, across it in the plane, and up;
-    by default 200 along s up to 4 over the rms length. average: "pairs" or "directions".
+    by default 200 along s up to 4 over the rms length. source: "particles" or "meshes", the charge
+    density of a mesh file or of the last one of a run; k_y needs sigma_y_m of its monitor.csv.
+    average: "pairs" or "directions".
     precision: "single" or "double"; fast: by FINUFFT; memory: budget [MiB]; device, threads: as of
     arcwake.run. Errors are ArcwakeError, warnings of the program are ArcwakeWarning.
     """
@@ -85,8 +90,9 @@ def form_factor(beam, *, k=None, k_x=None, k_y=None, average=None, precision=Non
     with tempfile.TemporaryDirectory(prefix="arcwake-") as scratch:
         table = Path(scratch) / "form_factor.csv"
         ended = execute(["form-factor", os.fspath(path),
-                         *_options(output=table, average=average, precision=precision,
-                                   memory=memory, device=device, threads=threads, **wanted),
+                         *_options(output=table, **{"from": source}, average=average,
+                                   precision=precision, memory=memory, device=device,
+                                   threads=threads, **wanted),
                          *(["--fast"] if fast else [])])
         for line in ended.warnings:
             warnings.warn(line, ArcwakeWarning, stacklevel=2)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `arcwake form-factor`: the form factor of the particles of a file or of a run, as a table. */
+/* `arcwake form-factor`: the form factor of the particles of a file or of a run, or of a mesh of
+ * their charge, as a table. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ typedef struct range {
 typedef struct options {
     const char *path, *output, *device;
     range k[3]; /* along s, x, y [1/m] */
-    int single, average, fast, threads;
+    int single, average, fast, threads, meshes;
     long memory; /* [MiB] */
 } options;
 
@@ -69,6 +70,7 @@ static aw_status apply(options *o, int option, const char *value)
         status = choose("--average", value, "pairs", "directions", &o->average);
         o->average += PAIRS;
         return status;
+    case 'r': return choose("--from", value, "particles", "meshes", &o->meshes);
     case 'm': return aw_option_number("--memory", value, 8, 1048576, &o->memory);
     case 'f': o->fast = 1; return AW_OK;
     case 'd': o->device = value; return AW_OK;
@@ -83,7 +85,7 @@ static aw_status read_options(int argc, char **argv, options *o)
         {"k", 1, NULL, 'k'},         {"k-x", 1, NULL, 'x'},     {"k-y", 1, NULL, 'y'},
         {"precision", 1, NULL, 'p'}, {"average", 1, NULL, 'a'}, {"memory", 1, NULL, 'm'},
         {"device", 1, NULL, 'd'},    {"threads", 1, NULL, 'T'}, {"output", 1, NULL, 'o'},
-        {"fast", 0, NULL, 'f'},      {NULL, 0, NULL, 0}};
+        {"fast", 0, NULL, 'f'},      {"from", 1, NULL, 'r'},    {NULL, 0, NULL, 0}};
     int option;
     aw_status status = AW_OK;
     *o = (options){.device = "auto"};
@@ -105,6 +107,9 @@ static aw_status read_options(int argc, char **argv, options *o)
     if (o->average && (o->k[1].n || o->k[2].n))
         return aw_error(AW_ERR_ARG, "form-factor: --average is a function of --k alone (leave "
                                     "--k-x and --k-y out)");
+    if (o->average && o->meshes)
+        return aw_error(AW_ERR_ARG, "form-factor: --average is of particles (leave it out, or "
+                                    "--from meshes)");
     o->path = argv[optind];
 done:
     return status;
@@ -129,18 +134,40 @@ static aw_waves lattice(const options *o)
     return w;
 }
 
-static void add_head(aw_text *text, const options *o, const aw_form_bunch *bunch, size_t n)
+/* How many values of a table say nothing. */
+typedef struct marks {
+    size_t noise, beyond; /* at the noise; waves that the grid does not resolve */
+} marks;
+
+static void add_head(aw_text *text, const options *o, const aw_bunch *b, double floor)
 {
-    aw_text_add(text, "# arcwake form-factor of %s\n# particles %zu\n", o->path, n);
-    aw_text_add(text, "# noise %.6g: mean of |F|^2 of as many particles drawn by chance\n",
-                bunch->floor);
+    aw_text_add(text, "# arcwake form-factor of %s\n", o->path);
+    if (o->meshes) aw_text_add(text, "# mesh rho of step %ld\n", b->grid.step);
+    aw_text_add(text, "# particles %zu\n", o->meshes ? b->grid.particles : b->n);
+    aw_text_add(text, "# noise %.6g: mean of |F|^2 of as many particles drawn by chance\n", floor);
     aw_text_add(text, o->average ? "k[1/m],F2,noise\n"
                                  : "k_s[1/m],k_x[1/m],k_y[1/m],F_re,F_im,F2,noise\n");
 }
 
-/* F at all waves. @param[out] noise  number of waves at the noise */
+/* A row; without numbers where the grid does not resolve the wave, without a mark where the noise
+ * is not known. */
+static void add_row(aw_text *text, const double k[3], const double F[2], double floor, marks *found)
+{
+    const double square = F[0] * F[0] + F[1] * F[1];
+    aw_text_add(text, "%.9g,%.9g,%.9g,", k[0], k[1], k[2]);
+    if (isnan(square)) {
+        aw_text_add(text, ",,,\n");
+        ++found->beyond;
+        return;
+    }
+    aw_text_add(text, "%.9g,%.9g,%.9g,", F[0], F[1], square);
+    aw_text_add(text, isnan(floor) ? "\n" : "%d\n", square <= floor);
+    found->noise += square <= floor;
+}
+
+/* F at all waves. */
 static aw_status table(const options *o, const aw_device *device, const aw_bunch *b, aw_text *text,
-                       size_t *noise)
+                       marks *found)
 {
     const aw_waves waves = lattice(o);
     const size_t n = aw_waves_count(&waves);
@@ -154,14 +181,13 @@ static aw_status table(const options *o, const aw_device *device, const aw_bunch
     AW_TRY(F ? AW_OK : aw_error(AW_ERR_NOMEM, "form-factor: no memory for %zu results", n));
     AW_TRY(o->fast ? aw_form_factor_fast(&source, &waves, FAST, F, &bunch)
                    : aw_form_factor(device, &source, &waves, &how, &sink, &bunch));
-    add_head(text, o, &bunch, b->n);
+    if (o->meshes) bunch.floor = b->grid.particles ? 1.0 / (double)b->grid.particles : (double)NAN;
+    add_head(text, o, b, bunch.floor);
     for (size_t i = 0; i < n; ++i) {
-        const double square = F[i][0] * F[i][0] + F[i][1] * F[i][1];
         double k[3];
         aw_waves_at(&waves, i, k);
-        aw_text_add(text, "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", k[0], k[1], k[2], F[i][0], F[i][1],
-                    square, square <= bunch.floor);
-        *noise += square <= bunch.floor;
+        const double factor = aw_bunch_factor(b, k);
+        add_row(text, k, (double[2]){factor * F[i][0], factor * F[i][1]}, bunch.floor, found);
     }
 done:
     aw_free(F);
@@ -170,7 +196,7 @@ done:
 
 /* The mean over directions. */
 static aw_status average(const options *o, const aw_device *device, const aw_bunch *b,
-                         aw_text *text, size_t *noise)
+                         aw_text *text, marks *found)
 {
     const range *k = &o->k[0];
     const aw_debye_task task = {.device = device,
@@ -189,15 +215,40 @@ static aw_status average(const options *o, const aw_device *device, const aw_bun
         bunch.floor += b->charge[j] * b->charge[j];
     }
     bunch.floor /= bunch.charge * bunch.charge;
-    add_head(text, o, &bunch, b->n);
+    add_head(text, o, b, bunch.floor);
     for (size_t i = 0; i < task.radii.n; ++i) {
         aw_text_add(text, "%.9g,%.9g,%d\n", k->from + (double)i * task.radii.step, mean[i],
                     mean[i] <= bunch.floor);
-        *noise += mean[i] <= bunch.floor;
+        found->noise += mean[i] <= bunch.floor;
     }
 done:
     aw_free(mean);
     return status;
+}
+
+static aw_status read_bunch(const options *o, aw_bunch *bunch)
+{
+    aw_status status = AW_OK;
+    AW_TRY(o->meshes ? aw_bunch_read_mesh(o->path, bunch) : aw_bunch_read(o->path, bunch));
+    if (o->meshes && o->k[2].n && isnan(bunch->grid.height))
+        status = aw_error(AW_ERR_INPUT,
+                          "form-factor: --k-y needs the height of the bunch, and the run's "
+                          "monitor.csv has no sigma_y_m of step %ld (leave --k-y out)",
+                          bunch->grid.step);
+done:
+    return status;
+}
+
+static void warn(const aw_bunch *b, const marks *found)
+{
+    if (found->beyond > 0)
+        aw_warn("%zu waves are shorter than four cells of the grid, which does not resolve them; "
+                "their rows are empty (a finer numerics.grid, or smaller k)",
+                found->beyond);
+    if (found->noise > 0)
+        aw_warn("%zu values are at the noise of %zu particles drawn by chance (column "
+                "noise): they need not say anything of the bunch",
+                found->noise, b->grid.particles ? b->grid.particles : b->n);
 }
 
 static aw_status run_command(int argc, char **argv)
@@ -206,21 +257,18 @@ static aw_status run_command(int argc, char **argv)
     aw_bunch bunch = {.n = 0};
     aw_device device = {NULL, NULL};
     aw_text text = {.bytes = NULL};
-    size_t noise = 0;
+    marks found = {0, 0};
     aw_status status = AW_OK;
     AW_TRY(read_options(argc, argv, &o));
-    AW_TRY(aw_comm_agree(aw_bunch_read(o.path, &bunch)));
+    AW_TRY(aw_comm_agree(read_bunch(&o, &bunch)));
     if (o.k[0].n == 0)
         o.k[0] = (range){0.0, bunch.rms[0] > 0.0 ? REACH / bunch.rms[0] : 1.0, STEPS};
     AW_TRY(aw_device_open(o.device, &(aw_device_params){.threads = o.threads, .inner_density = 1.0},
                           &device));
-    AW_TRY((o.average ? average : table)(&o, &device, &bunch, &text, &noise));
+    AW_TRY((o.average ? average : table)(&o, &device, &bunch, &text, &found));
     if (aw_comm_rank() > 0) goto done;
     AW_TRY(aw_text_save(&text, o.output ? o.output : "/dev/stdout"));
-    if (noise > 0)
-        aw_warn("%zu values are at the noise of %zu particles drawn by chance (column "
-                "noise): they need not say anything of the bunch",
-                noise, bunch.n);
+    warn(&bunch, &found);
 done:
     aw_text_free(&text);
     aw_device_close(&device);
@@ -232,7 +280,7 @@ static const char help[] =
     "arcwake form-factor BEAM|DIR [--k FROM:TO:N] [--k-x FROM:TO:N] [--k-y FROM:TO:N]\n"
     "                    [--average pairs|directions] [--precision double|single]\n"
     "                    [--fast] [--memory MIB] [--device D] [--threads N]\n"
-    "                    [-o FILE | --output FILE]\n"
+    "                    [--from particles|meshes] [-o FILE | --output FILE]\n"
     "Writes the form factor F(k) = 1/Q sum_j q_j exp(i k.r_j) of the particles of a beam file, or\n"
     "of the last output of a run with particles, as a table (CSV), to FILE or the terminal. The\n"
     "axes are s, along the mean momentum, x across it in the plane, and y; r counts from the\n"
@@ -243,12 +291,15 @@ static const char help[] =
     "                     all pairs of particles, or over directions\n"
     "  --precision        single: errors below 1e-6 of 1; double (default): 1e-13\n"
     "  --fast             by FINUFFT, to 1e-9 of the largest |F|, if the program has it\n"
+    "  --from meshes      of the charge density in a mesh file, or in the last one of a run; the\n"
+    "                     smoothing by the grid is divided out, and waves of less than four cells\n"
+    "                     have empty rows. --k-y takes sigma_y_m of monitor.csv\n"
     "  --memory           budget [MiB] for the sums, beside the particles and the table (256)\n";
 
 const aw_command aw_form_factor_command = {
     .name = "form-factor",
     .usage = "form-factor BEAM|DIR",
-    .summary = "form factor of particles: the coherence of their radiation",
+    .summary = "form factor of particles or a mesh: the coherence of their radiation",
     .help = help,
     .run = run_command,
     .on_all_ranks = 1,

@@ -118,13 +118,6 @@ static int kernel_nodes(const axis *a, double phase, double weight[KERNEL])
     return ((int)first % a->m + a->m) % a->m;
 }
 
-/* What remains of a wave of this phase per cell along an axis: spline times compensation. */
-static double deposited(double phase)
-{
-    const double c = aw_sinc(0.5 * phase), s = sin(0.5 * phase), w = s * s;
-    return c * c * c * (1.0 + w + 13.0 / 15.0 * w * w);
-}
-
 /* From the centre of n nodes, (n - 1)/2, to the node at the origin of the FFT [cells]. */
 static double from_centre(int n)
 {
@@ -151,7 +144,7 @@ void aw_transform_at(const aw_transform *t, double k_u, double k_w, double out[A
         }
     }
     const double shift = ps * from_centre(t->s.n) + px * from_centre(t->x.n);
-    const double scale = t->hs * t->hx / (deposited(ps) * deposited(px));
+    const double scale = t->hs * t->hx / (aw_spline_deposited(ps) * aw_spline_deposited(px));
     const double re = scale * cos(shift), im = -scale * sin(shift);
     for (int c = 0; c < AW_TRANSFORMED; ++c) {
         const double a = out[c][0], b = out[c][1];

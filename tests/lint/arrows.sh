@@ -34,7 +34,7 @@ BEGIN {
     sees["pic/simd"] = "pic kernels/cpu/simd " device
     sees["pic"] = "pic/simd src/archive " device
     sees["src/solvers"] = "predictor quadrature src/archive " device
-    sees["src/form_factor"] = "src/beam pic src/io kernels/multi src/archive " device
+    sees["src/form_factor"] = "src/beam src/yaml pic src/io kernels/multi src/archive " device
     sees["src/io"] = "src/archive src/base"
     sees["src/yaml"] = "src/base"
     sees["src/beam"] = "pic src/io " device

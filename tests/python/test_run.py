@@ -392,6 +392,19 @@ class FormFactor(unittest.TestCase):
         self.assertTrue(np.isclose(found.floor, np.sum(q ** 2), rtol=1e-5))  # six digits
         np.testing.assert_array_equal(found.noise, found.power <= found.floor)
 
+    def test_a_mesh_of_the_same_step(self):
+        """The same F, and NaN beyond the grid; tests/form_factor has the tolerances."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", arcwake.ArcwakeWarning)
+            mesh, beam = (arcwake.form_factor(self.result, k=(0.0, 1e8, 5001), source=source)
+                          for source in ("meshes", "particles"))
+        known = np.isfinite(mesh.F)
+        self.assertTrue(known[0] and not known[-1])
+        self.assertLess(np.max(np.abs(mesh.F - beam.F)[known]), 0.2 * beam.floor ** 0.5)
+        self.assertEqual(mesh.particles, beam.particles)
+        self.assertTrue(np.isclose(mesh.floor, beam.floor, rtol=1e-5))  # six digits
+        self.assertFalse(np.any(mesh.noise[~known]))
+
     def test_means_over_directions_agree(self):
         """By pairs and by directions; no phase is left."""
         pairs, sphere = (arcwake.form_factor(self.result.beam, k=(1e3, 2e4, 3), average=how)
