@@ -40,9 +40,15 @@ aw_status aw_multi_open(const aw_named_device *named, int n, aw_device *out);
 /** Memory for the sums of several devices at `points` points [bytes]. */
 size_t aw_multi_bytes(int devices, size_t points);
 
-/** Sums of a form factor that a device keeps at a time on this rank: 1, or one for each bin of
- *  several devices. */
-size_t aw_multi_form_copies(const aw_device *device);
+/** Add the sums of a form factor. Bits depend neither on the number of ranks and devices, as long
+ *  as all of them compute alike, nor on their threads: a lone device of the host does the same bins
+ *  as several would. A lone accelerator has no bins, which would cost it transfers.
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_NONFINITE (a weight, or a sum), AW_ERR_BACKEND */
+aw_status aw_multi_form_sum(const aw_device *device, const aw_form_call *call);
+
+/** Memory that this takes on this rank [bytes per wave vector], beside `sum` of the call and what a
+ *  lone device takes inside. */
+size_t aw_multi_form_bytes(const aw_device *device);
 
 /** Work of device i of several since the last aw_multi_records_clear. */
 aw_device_record aw_multi_record(const aw_device *device, int i);

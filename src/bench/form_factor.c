@@ -88,7 +88,8 @@ static aw_status time_once(const aw_bench *b, const aw_device *device, form_row 
     aw_form_bunch bunch;
     aw_peak peak;
     aw_status status = AW_OK;
-    AW_TRY(aw_peak_arithmetic(NULL, threads, &peak));
+    /* ranks that come later from their peaks would let the others' clocks run */
+    AW_TRY(aw_comm_agree(aw_peak_arithmetic(NULL, threads, &peak)));
     const double wall = aw_now();
     const clock_t processor = clock();
     AW_TRY(aw_form_factor(device, &source, &row->waves, &options, &sink, &bunch));

@@ -4,6 +4,7 @@
 #include <gsl/gsl_integration.h>
 #include <math.h>
 
+#include "kernels/multi/devices.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
@@ -105,7 +106,7 @@ static aw_status sum_pairs(const aw_debye_task *t, double charge, const aw_wave_
     aw_status status = AW_OK;
     AW_TRY(zero && r && weight ? AW_OK : AW_ERR_NOMEM);
     while ((call.particles = next_pairs(&p, r, weight)) > 0)
-        AW_TRY(t->device->ops->form_factor(t->device->state, &call));
+        AW_TRY(aw_multi_form_sum(t->device, &call));
 done:
     aw_free(zero);
     aw_free(r);

@@ -10,8 +10,8 @@
 #include "src/base/memory.h"
 
 /* Bytes of a particle: position and charge. Bytes of a wave: F, the sums of the call, those inside
- * a device and, of a list, the wave itself. */
-enum { PARTICLE_BYTES = 4 * sizeof(double), WAVE_BYTES = 104, WAVE_BYTES_MORE = 40 };
+ * a device and, of a list, the wave itself; without those of bins (aw_multi_form_bytes). */
+enum { PARTICLE_BYTES = 4 * sizeof(double), WAVE_BYTES = 104 };
 /* Bytes of what does not grow with the parts: factors of blocks of particles. */
 #define FIXED_BYTES ((size_t)6 << 20)
 /* Largest phase [rad]: below it, quarter turns can be counted (aw_phase_of). */
@@ -40,11 +40,11 @@ static void choose_parts(task *t, size_t waves)
 {
     const size_t wanted = t->options->memory ? t->options->memory : AW_FORM_MEMORY;
     const size_t budget = wanted > AW_FORM_MEMORY_LEAST ? wanted : AW_FORM_MEMORY_LEAST;
-    const size_t copies = aw_multi_form_copies(t->device) - 1, left = budget - FIXED_BYTES;
+    const size_t left = budget - FIXED_BYTES;
     const size_t fit = left / 4 / PARTICLE_BYTES / AW_FORM_BLOCK * AW_FORM_BLOCK;
     t->part.most = t->source->n < fit ? t->source->n : fit;
     t->part.waves_most =
-        (left - t->part.most * PARTICLE_BYTES) / (WAVE_BYTES + copies * WAVE_BYTES_MORE);
+        (left - t->part.most * PARTICLE_BYTES) / (WAVE_BYTES + aw_multi_form_bytes(t->device));
     if (t->part.waves_most > waves) t->part.waves_most = waves;
 }
 
@@ -102,7 +102,7 @@ static aw_status sum_part(task *t, const aw_wave_pairs *pairs, double *sum)
             t->source->read(t->source->context, at, call.particles, t->part.at, t->part.charge);
         if (status == AW_OK) status = check_part(t, at, call.particles);
         AW_TRY(aw_comm_agree(status));
-        AW_TRY(t->device->ops->form_factor(t->device->state, &call));
+        AW_TRY(aw_multi_form_sum(t->device, &call));
     }
     if (!t->passed && !(fabs(t->charge) > 0.0))
         status = aw_error(AW_ERR_ARG, "form factor: the charges of the particles add up to zero");
