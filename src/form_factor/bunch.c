@@ -12,7 +12,7 @@
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/beam/beam_file.h"
-#include "src/form_factor/mesh_file.h"
+#include "src/beam/mesh_file.h"
 #include "src/form_factor/mesh_run.h"
 
 /* Phase per cell up to which a grid resolves a wave, as in spectra: four cells long. */
@@ -152,7 +152,7 @@ static void run_of(const char *file, char run[PATH_MOST])
 }
 
 /* The nodes that have a charge. */
-static aw_status take_nodes(const aw_mesh_rho *m, aw_bunch *b)
+static aw_status take_nodes(const aw_mesh_file *m, aw_bunch *b)
 {
     const double c = cos(m->tilt), s = sin(m->tilt);
     const size_t nodes = m->nx * m->ns;
@@ -163,8 +163,8 @@ static aw_status take_nodes(const aw_mesh_rho *m, aw_bunch *b)
         const size_t row = i / m->ns;
         const double u = ((double)(i % m->ns) - 0.5 * (double)(m->ns - 1)) * m->h[0];
         const double w = ((double)row - 0.5 * (double)(m->nx - 1)) * m->h[1];
-        if (m->rho[i] == 0.0) continue;
-        b->charge[b->n] = m->rho[i] * m->h[0] * m->h[1];
+        if (m->value[AW_MESH_RHO][i] == 0.0) continue;
+        b->charge[b->n] = m->value[AW_MESH_RHO][i] * m->h[0] * m->h[1];
         b->at[0][b->n] = c * u - s * w;
         b->at[1][b->n++] = s * u + c * w;
     }
@@ -193,13 +193,13 @@ static aw_status measure(const char *file, aw_bunch *b)
 aw_status aw_bunch_read_mesh(const char *path, aw_bunch *b)
 {
     char file[PATH_MOST], run[PATH_MOST];
-    aw_mesh_rho mesh = {.rho = NULL};
+    aw_mesh_file mesh = {.values = 0};
     aw_status status = AW_OK;
     memset(b, 0, sizeof *b);
     snprintf(file, sizeof file, "%s", path);
     if (is_directory(path)) AW_TRY(last_output(path, file));
     run_of(file, run);
-    status = aw_mesh_rho_read(file, &mesh);
+    status = aw_mesh_file_read(file, 1, &mesh);
     if (status == AW_ERR_INPUT) aw_error_print("%s: %s", file, mesh.why);
     AW_TRY(status);
     b->grid = (aw_bunch_grid){.h = {mesh.h[0], mesh.h[1]},
@@ -211,7 +211,7 @@ aw_status aw_bunch_read_mesh(const char *path, aw_bunch *b)
     AW_TRY(take_nodes(&mesh, b));
     AW_TRY(measure(file, b));
 done:
-    aw_mesh_rho_free(&mesh);
+    aw_mesh_file_free(&mesh);
     return status;
 }
 

@@ -163,7 +163,7 @@ aw_status aw_slice_files_read(aw_slice_files *f, size_t i, aw_slice *slice)
     aw_status status;
     snprintf(path, sizeof path, "%s/%s", f->folder, f->entry[i]->d_name);
     status = aw_mesh_file_read(path, AW_MESH_VALUES, &mesh);
-    if (status == AW_ERR_INPUT) aw_error_print("%s %s", path, mesh.why);
+    if (status == AW_ERR_INPUT) aw_error_print("%s: %s", path, mesh.why);
     AW_TRY(status);
     if (mesh.ns != (size_t)config->grid[0] || mesh.nx != (size_t)config->grid[1])
         AW_TRY(aw_error(AW_ERR_INPUT,
