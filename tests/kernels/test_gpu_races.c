@@ -5,7 +5,8 @@
 #include <string.h>
 
 static _Thread_local int aw_gpu_thread;
-static pthread_barrier_t barrier;
+static pthread_barrier_t barrier;        /* of a kernel */
+static pthread_barrier_t between_blocks; /* another one: no kernel can wait there by mistake */
 
 static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 
@@ -16,15 +17,15 @@ static void aw_gpu_barrier(void) { pthread_barrier_wait(&barrier); }
 extern const aw_gpu_runtime aw_emulated_runtime;
 extern const aw_device_ops aw_emulated_ops;
 
-/* A block of a kernel, for all its threads. */
-typedef struct block {
+/* The blocks of a kernel, for all its threads. */
+typedef struct launch {
     gpu_block_fn run;
     const void *call;
-    int number;
-} block;
+    size_t blocks;
+} launch;
 
 typedef struct thread {
-    const block *block;
+    const launch *launch;
     int t;
 } thread;
 
@@ -33,27 +34,31 @@ static gpu_shared space;
 static void *run_thread(void *argument)
 {
     const thread *self = argument;
+    const launch *mine = self->launch;
     aw_gpu_thread = self->t;
-    self->block->run(self->block->call, self->block->number, &space);
+    for (size_t b = 0; b < mine->blocks; ++b) {
+        pthread_barrier_wait(&between_blocks);
+        if (self->t == 0) memset(&space, 0xa5, sizeof space);
+        pthread_barrier_wait(&between_blocks);
+        mine->run(mine->call, (int)b, &space);
+    }
     return NULL;
 }
 
+/* Threads of a launch, not of each block: under the sanitizer, to make one takes long. */
 static aw_status threaded_launch(void *context, int stream, aw_gpu_kernel kernel, size_t blocks,
                                  const void *arguments)
 {
+    const launch mine = {gpu_blocks[kernel], arguments, blocks};
     pthread_t id[AW_GPU_THREADS];
     thread each[AW_GPU_THREADS];
     (void)context;
     (void)stream;
-    for (size_t b = 0; b < blocks; ++b) {
-        const block mine = {gpu_blocks[kernel], arguments, (int)b};
-        memset(&space, 0xa5, sizeof space);
-        for (int t = 0; t < AW_GPU_THREADS; ++t) {
-            each[t] = (thread){&mine, t};
-            assert_int_equal(pthread_create(&id[t], NULL, run_thread, &each[t]), 0);
-        }
-        for (int t = 0; t < AW_GPU_THREADS; ++t) pthread_join(id[t], NULL);
+    for (int t = 0; t < AW_GPU_THREADS; ++t) {
+        each[t] = (thread){&mine, t};
+        assert_int_equal(pthread_create(&id[t], NULL, run_thread, &each[t]), 0);
     }
+    for (int t = 0; t < AW_GPU_THREADS; ++t) pthread_join(id[t], NULL);
     return AW_OK;
 }
 
@@ -68,8 +73,10 @@ static void kernels_have_no_races(void **state)
     (void)state;
     threads.launch = threaded_launch;
     assert_int_equal(pthread_barrier_init(&barrier, NULL, AW_GPU_THREADS), 0);
+    assert_int_equal(pthread_barrier_init(&between_blocks, NULL, AW_GPU_THREADS), 0);
     assert_ok(aw_gpu_open(&threads, "threads", 1, &params, &device));
     aw_emulated_ops.close(device);
+    pthread_barrier_destroy(&between_blocks);
     pthread_barrier_destroy(&barrier);
 }
 
