@@ -227,6 +227,7 @@ static double profile_at(const profile *p, double z)
 static double weaker_in_arc(const bunch *b)
 {
     const double R = b->p->radius, angle = b->p->angle, most = along(b, 0.0).to;
+    const double u = 0.5 / (b->p->gamma * b->p->gamma); /* per distance */
     profile p;
     double sum = 0.0;
     if (!(R > 0.0 && angle > 0.0)) return 0.0;
@@ -239,7 +240,7 @@ static double weaker_in_arc(const bunch *b)
         const double d = b->p->distance * BEHIND / (i + 0.5);
         for (int j = 0; j < ARC; ++j) {
             const double arc = R * angle * (j + 0.5) / ARC, from = arc + 2.0 * d;
-            const double z = arc * arc * arc / (24.0 * R * R) * (arc + 4.0 * d) / (arc + d);
+            const double z = u * d + arc * arc * arc / (24.0 * R * R) * (arc + 4.0 * d) / (arc + d);
             /* 4 d(arc) dd/(arc + 2 d)^2, dd = d^2 d(1/d) */
             sum += profile_at(&p, z) * 4.0 * (R * angle / ARC) * d * d /
                    (from * from * b->p->distance * BEHIND);

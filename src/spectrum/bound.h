@@ -38,7 +38,8 @@ typedef struct aw_bound {
                      * 4 R int L(z) dpsi/(R psi + 2 d)^2 weaker, 0 <= psi <= its angle,
                      * z = (R psi^3/24) (R psi + 4 d)/(R psi + d) (Stupakov and Emma, EPAC 2002,
                      * p. 1479, case D, integrated by parts); its integral from d on is
-                     * subtracted */
+                     * subtracted. That is for u << sigma; u is added to z, so that nothing is
+                     * where L is gone */
 } aw_bound;
 
 /** Both energies of a slice. Not while another thread makes plans of FFTW.

@@ -7,6 +7,7 @@
 #include "src/spectrum/balance.h"
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
+#include "validation/analytic.h"
 #include "validation/radiation.h"
 
 #define CHARGE 1e-9
@@ -33,8 +34,7 @@ static void fill(const void *context, double age, double u, double w, double m[3
 
 /* Energies of a Gaussian on 64 x 64 nodes, 6 cells per rms size. What deposition adds beyond the
  * term above is 3 (kh)^4/100, 2e-5 of a wave of k sigma = 1. */
-static aw_bound energies(double u, double w, double tilt, double height, double gamma,
-                         double distance)
+static aw_bound of_slice(double u, double w, double tilt, double height, aw_bound_params params)
 {
     const gaussian g = {u, w, u / 6.0, w / 6.0};
     slices s;
@@ -43,11 +43,17 @@ static aw_bound energies(double u, double w, double tilt, double height, double 
     slices_fill(&s, 0, 0, fill, &g);
     s.slice[0].tilt = tilt;
     s.slice[0].height2 = height * height;
-    const aw_bound_params params = {
-        .slice = &s.slice[0], .ns = 64, .nx = 64, .gamma = gamma, .distance = distance};
+    params.slice = &s.slice[0];
+    params.ns = params.nx = 64;
     assert_ok(aw_bound_of(&params, &out));
     slices_free(&s);
     return out;
+}
+
+static aw_bound energies(double u, double w, double tilt, double height, double gamma,
+                         double distance)
+{
+    return of_slice(u, w, tilt, height, (aw_bound_params){.gamma = gamma, .distance = distance});
 }
 
 static void sheet_has_the_energy_of_the_closed_form(void **state)
@@ -130,6 +136,30 @@ static void wide_bunches_lack_less(void **state)
         }
 }
 
+/* The derivative of what is missing is the mean force of Stupakov and Emma on a line bunch. */
+static void mean_force_behind_a_bend_is_the_known_one(void **state)
+{
+    const double R = 5.0, angle = 0.2, gamma = 1e5, step = 1e-3;
+    const aw_line_bunch bunch = {.charge = CHARGE, .sigma = 1e-4};
+    (void)state;
+    for (double d = 0.3; d < 4.0; d *= 3.0) {
+        double mean = 0.0, all = 0.0, missing[2];
+        for (int i = -200; i <= 200; ++i) {
+            const double s = 0.03 * i, w = exp(-0.5 * s * s);
+            mean += w * aw_exit_force(&bunch, R, angle, d, s * bunch.sigma);
+            all += w;
+        }
+        for (int i = 0; i < 2; ++i) {
+            aw_bound_params p = {.radius = R, .angle = angle, .gamma = gamma};
+            p.distance = d * (1.0 + (i - 0.5) * step);
+            missing[i] = of_slice(1e-4, 1e-9, 0.0, 0.0, p).missing;
+        }
+        /* [eV/m] on each of Q/e electrons; quadratures of ours 1e-3 of the whole, of which the
+         * arc's part is a tenth to a third; and u = d/(2 gamma^2) is not 0 */
+        assert_close((missing[1] - missing[0]) / (step * d), CHARGE * mean / all, 3e-3, 0.0);
+    }
+}
+
 static void balance_says_why_it_stays_open(void **state)
 {
     const gaussian g = {1e-4, 1e-4, 2e-5, 2e-5};
@@ -168,6 +198,7 @@ int main(void)
                                        cmocka_unit_test(ball_at_rest_has_its_electrostatic_energy),
                                        cmocka_unit_test(rest_of_a_narrow_bunch_is_that_of_a_line),
                                        cmocka_unit_test(wide_bunches_lack_less),
+                                       cmocka_unit_test(mean_force_behind_a_bend_is_the_known_one),
                                        cmocka_unit_test(balance_says_why_it_stays_open)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
