@@ -11,8 +11,9 @@
 /* Particles that stay in the cache while a thread goes through the waves of a list. */
 enum { LIST_CHUNK = 16 * AW_FORM_BLOCK };
 /* Blocks side by side: as many as have about this number of sums, so that there is work for all
- * threads between two barriers; and at most so many. */
-enum { SUMS_WANTED = 65536, BLOCKS_MAX = 64 };
+ * threads between two barriers, and their factors stay in the second-level cache
+ * (docs/form-factor.md, "Block sizes"); and at most so many. */
+enum { SUMS_WANTED = 32768, BLOCKS_MAX = 64 };
 /* Parts into which the columns of a panel are cut for the threads. */
 enum { PANEL_PARTS = 8, PART = AW_FORM_BLOCK / PANEL_PARTS };
 
