@@ -16,7 +16,7 @@ LAST = ("energy_change_mean_eV", "energy_change_rms_eV", "emittance_x_m",
         "emittance_x_dispersion_free_m", "sigma_s_m", "sigma_x_m", "current_peak_A",
         "F_s_mean_eV_per_m", "F_x_mean_eV_per_m")
 PEAKS = ("F_s_peak_eV_per_m", "F_x_peak_eV_per_m")
-REACHED = 1e-3  # part of a step that may be missing at a place (reached() in src/app/run.c)
+REACHED = 1e-3  # part of a step that may be missing at a place (reached() in src/app/run/run.c)
 PICTURES = ("machine", "phase_space", "slices", "forces", "maps")
 
 

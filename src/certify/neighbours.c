@@ -91,7 +91,7 @@ static double *places_of(const aw_config *c, long steps)
     return S;
 }
 
-/* Steps of the case that solve, in motion without self-force (src/app/run.c): mark[steps + 1].
+/* Steps of the case that solve, in motion without self-force (src/app/run/run.c): mark[steps + 1].
  * @param[in] S  places_of
  * @return how many */
 static long mark_solved(const aw_config *c, const double *S, long steps, int with_option,

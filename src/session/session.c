@@ -197,7 +197,7 @@ static int needs_forces(const aw_session *s)
     return config->motion == AW_MOTION_SELF_CONSISTENT || config->line;
 }
 
-/* As a step of the program's run (src/app/run.c), which also measures at steps with meshes. */
+/* As a step of the program's run (src/app/run/run.c), which also measures at steps with meshes. */
 static aw_status complete(aw_session *s, int forces)
 {
     aw_simulation *sim = s->sim;

@@ -57,6 +57,7 @@ BEGIN {
     sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify " \
                       "src/spectrum src/tune " sees["src/tune"]
     sees["src/app/spectrum"] = "src/app " sees["src/app"]
+    sees["src/app/run"] = "src/app/spectrum src/app " sees["src/app"]
 }
 
 # The longest part of the path that is a folder of the architecture; else its first two words.

@@ -8,7 +8,7 @@
 
 #include "src/app/options.h"
 #include "src/app/signals.h"
-#include "src/app/spectrum.h"
+#include "src/app/spectrum/command.h"
 #include "src/app/spectrum/follow.h"
 #include "src/app/spectrum/wish.h"
 #include "src/app/version.h"
@@ -30,7 +30,7 @@
 #define FLOOR 1e-8
 /* For a balance: k sigma_s at which the frequencies must begin at most, and the part of the energy
  * that the last one that the grid resolves may have, k dW/dk over W. */
-#define FIRST 0.06
+#define FIRST 0.012
 #define LAST 0.01
 /* Error of the waves between slices from which on a row is not known, and from which on the number
  * of slices is worth a line. */
@@ -72,7 +72,7 @@ static const char *no_balance(const aw_config *config, const aw_spectrum_wish *w
     if (has_cavity(config->lattice)) return "cavities change the energy of the bunch";
     if (!wish->all) return "it needs all directions";
     if (!(wish->k[0] * config->beam.sigma_s <= FIRST))
-        return "it needs frequencies from k sigma_s = 0.06 on";
+        return "it needs frequencies from k sigma_s = 0.01 on";
     return NULL;
 }
 

@@ -38,7 +38,7 @@ static aw_status make_waves(const aw_options *o, const aw_config *config, const 
 {
     const double sigma = config->beam.sigma_s;
     const double least = plan->shortest.sigma_s > 0.0 ? fmin(plan->shortest.sigma_s, sigma) : sigma;
-    double v[3] = {0.05 / sigma / THZ, 5.0 / least / THZ, WAVES};
+    double v[3] = {0.01 / sigma / THZ, 5.0 / least / THZ, WAVES};
     if (o->frequencies && (read_numbers(o->frequencies, 3, 3, v) == 0 || !(v[0] > 0.0) ||
                            !(v[1] > v[0]) || !is_count(v[2]) || v[2] < 2.0))
         return aw_error(

@@ -74,7 +74,7 @@ done:
 }
 
 /* Frequencies of all the radiation, and what it takes to follow a path. */
-enum { WAVES_MOST = 100 };
+enum { WAVES_MOST = 160 };
 typedef struct stage {
     int waves;
     double k[WAVES_MOST];
@@ -250,7 +250,7 @@ static aw_status zeuthen(aw_validation *v)
 {
     aw_status status = AW_OK;
     aw_config *config = NULL;
-    stage s = {.waves = 100};
+    stage s = {.waves = 160};
     aw_balance balance = {.open = NULL};
     int closed = 0;
     AW_TRY(zeuthen_config(v, &config));
@@ -258,7 +258,7 @@ static aw_status zeuthen(aw_validation *v)
     const aw_orbit_view *orbit = &config->lattice->orbit;
     const aw_grading grading = {
         .finest = 0.5 / gamma, .margin = 0.25, .widest = 0.1, .between = 2e-3, .nodes = 4};
-    AW_TRY(stage_open(config, &grading, 0.01 / config->beam.sigma_s, 2.4e5, &s));
+    AW_TRY(stage_open(config, &grading, 2e-3 / config->beam.sigma_s, 3e5, &s));
     AW_TRY(aw_balance_begin(&balance, orbit, bound_of(s.sim)));
     for (;;) {
         AW_TRY(aw_spectrum_add(s.spectrum, &s.sim->field.view->slice[0], s.sim->S_ref));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/app/restart.h"
+#include "src/app/run/restart.h"
 
 #include <stdio.h>
 

@@ -8,9 +8,9 @@
 
 #include "src/app/estimate.h"
 #include "src/app/options.h"
-#include "src/app/restart.h"
+#include "src/app/run/restart.h"
 #include "src/app/signals.h"
-#include "src/app/spectrum.h"
+#include "src/app/spectrum/command.h"
 #include "src/app/summary.h"
 #include "src/app/version.h"
 #include "src/base/comm.h"

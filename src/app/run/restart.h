@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `run --restart`: the checkpoint from which a run goes on. */
-#ifndef AW_APP_RESTART_H
-#define AW_APP_RESTART_H
+#ifndef AW_APP_RUN_RESTART_H
+#define AW_APP_RUN_RESTART_H
 #include "src/app/options.h"
 #include "src/io/checkpoint_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `arcwake spectrum`, also at the end of a run. */
-#ifndef AW_APP_SPECTRUM_H
-#define AW_APP_SPECTRUM_H
+#ifndef AW_APP_SPECTRUM_COMMAND_H
+#define AW_APP_SPECTRUM_COMMAND_H
 #include "src/plan/plan.h"
 
 AW_BEGIN_DECLS
