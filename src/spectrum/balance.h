@@ -24,10 +24,10 @@ typedef struct aw_balance {
  *  `radiated` to the caller. Where the bunch does not go straight on as it is (the slice lies in a
  *  bend, or its directions spread too far), balance->open says so.
  *  @param[in] orbit  design orbit
- *  @param[in] bound  of the slice; the last bend before it is found from the orbit
+ *  @param[in] p  of the slice; the last bend before it is found from the orbit
  *  @return AW_OK, AW_ERR_NOMEM */
-aw_status aw_balance_begin(aw_balance *balance, const aw_orbit_view *orbit, aw_bound_params bound);
-aw_status aw_balance_end(aw_balance *balance, const aw_orbit_view *orbit, aw_bound_params bound);
+aw_status aw_balance_begin(aw_balance *balance, const aw_orbit_view *orbit, aw_bound_params p);
+aw_status aw_balance_end(aw_balance *balance, const aw_orbit_view *orbit, aw_bound_params p);
 
 /** By how much it does not close, over what the particles lose in all. */
 double aw_balance_gap(const aw_balance *balance);
