@@ -217,6 +217,25 @@ for n in 1 3; do
 done
 same from-file-1 from-file-3 1e-9
 
+# The radiation of a run, whose directions the ranks share; an input file is moved by one of them.
+"$arcwake" run run.yaml -o radiating --threads 1 --quiet --set motion=external \
+    --set output.every=1 >stdout 2>stderr || complain "a run with all meshes: $(cat stderr)"
+for n in 1 3; do
+    "$mpiexec" --bind-to none -n $n "$arcwake" spectrum radiating -o radiation-$n --threads 1 \
+        --frequencies 0.1,1,4 --theta=-100,50,4 --psi 10,2 --quiet >stdout 2>stderr ||
+        complain "the radiation of a run on $n ranks: exit $?: $(cat stderr)"
+done
+for file in csv json h5; do
+    cmp radiation-1/spectrum.$file radiation-3/spectrum.$file ||
+        complain "one rank and three radiate differently: spectrum.$file"
+done
+"$mpiexec" --bind-to none -n 2 "$arcwake" spectrum run.yaml -o radiation-2 --threads 1 \
+    --frequencies 0.1,1,4 --theta=-100,50,4 --psi 10,2 --set motion=external >stdout 2>stderr ||
+    complain "an input file that radiates on two ranks: exit $?: $(cat stderr)"
+grep -q 'one rank moves the bunch' stderr || complain "not said: $(cat stderr)"
+cmp radiation-1/spectrum.csv radiation-2/spectrum.csv ||
+    complain 'a run and its input radiate differently'
+
 # USR1, which mpirun passes on to the ranks: mpirun ends with their status.
 "$mpiexec" --bind-to none -n 2 "$arcwake" run run.yaml --threads 1 -o signal \
     --set numerics.step_m=0.0005 >stdout 2>stderr &
