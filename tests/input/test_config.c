@@ -279,6 +279,9 @@ static void keys_without_a_meaning_are_refused(void **state)
         {"  history: single", "  plates_gap_m: -0.01",
          "21:17: numerics.plates_gap_m: '-0.01' is negative (expected the distance in m between "
          "two conducting plates above and below, 0 for none, e.g. 10.0e-3)"},
+        {"  checkpoint_every: 0", "  spectrum: all",
+         "28:10: output.every: a spectrum needs the mesh file of every step (expected 1, the "
+         "default with output.spectrum: all)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i) {
@@ -429,7 +432,7 @@ static void missing_and_unknown_keys_are_named(void **state)
                 "numerics.step_m?)");
     refused_run("every: 20", "colour: red",
                 "run.yaml:28:3: output.colour: unknown key (expected one of: directory, every, "
-                "at_m, particles_every, particles_at_m, checkpoint_every)");
+                "at_m, particles_every, particles_at_m, spectrum, checkpoint_every)");
     refused_run("  seed: 7", "  gamma: 7",
                 "run.yaml:7:3: beam.gamma: this key was given before, at "
                 "line 5, column 3 (expected once)");

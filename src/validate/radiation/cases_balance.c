@@ -210,7 +210,8 @@ static aw_status zeuthen_config(const aw_validation *v, aw_config **out)
     return AW_OK;
 }
 
-/* Whether the bunch is at the end of the straight line behind two bends, up to a step. */
+/* Whether the bunch is at the end of the straight line behind two bends, up to two steps: the
+ * further behind a bend, the better is known what the field misses. */
 static int is_half_way(const aw_simulation *sim)
 {
     const aw_orbit_view *orbit = &sim->config->lattice->orbit;
@@ -218,7 +219,7 @@ static int is_half_way(const aw_simulation *sim)
     int bends = 0;
     for (int i = 0; i < piece; ++i) bends += orbit->piece[i].kappa != 0.0;
     return bends == 2 && orbit->piece[piece].kappa == 0.0 &&
-           sim->S_ref + sim->plan.longest_step >= orbit->piece[piece + 1].S;
+           sim->S_ref + 2.0 * aw_simulation_cdt(sim) >= orbit->piece[piece + 1].S;
 }
 
 /* The balance as if the bunch went straight on from here for ever. */
