@@ -31,7 +31,7 @@ static aw_status add_set(aw_neighbour *run, const char *format, ...)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = run->n_set < AW_NEIGHBOUR_SETS ? open_memstream(&text, &size) : NULL;
     if (out) {
         va_list args;
         va_start(args, format);

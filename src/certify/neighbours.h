@@ -32,7 +32,7 @@ double aw_grid_ratio(const int fine[2], const int coarse[2]);
 /** "grid", "step", "noise", "quadrature"; static storage. */
 const char *aw_source_name(aw_source source);
 
-enum { AW_NEIGHBOURS_MAX = 9, AW_NEIGHBOUR_SETS = 12 };
+enum { AW_NEIGHBOURS_MAX = 9, AW_NEIGHBOUR_SETS = 16 };
 
 /** A run. The first of a list is the case itself, in DIR; the others are in DIR/NAME. */
 typedef struct aw_neighbour {

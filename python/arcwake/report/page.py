@@ -395,14 +395,14 @@ def radiation_words(run, found):
         words.append(f"at {noisy} of {len(held)} frequencies the coherent part is below the noise")
     text = "; ".join(words) + "."
     text = text[:1].upper() + text[1:]
-    text += balance_words(found)
+    text += energy_balance(found)
     other = radiation.difference(run, found)
     if other:
         text += f" The spectrum is not that of this run: {other}."
     return text
 
 
-def balance_words(found):
+def energy_balance(found):
     """Where the energy went that the particles lost."""
     if not found.has_balance:
         return f" No energy balance: {found.balance_open}." if found.balance_open else ""
