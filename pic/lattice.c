@@ -144,6 +144,13 @@ static const struct {
 
 int aw_element_acts(const aw_element *e) { return kinds[e->kind].acts && kinds[e->kind].acts(e); }
 
+int aw_lattice_has_cavity(const aw_lattice *lattice)
+{
+    for (size_t i = 0; i < lattice->n; ++i)
+        if (lattice->element[i].kind == AW_CAVITY && has_voltage(&lattice->element[i])) return 1;
+    return 0;
+}
+
 /* Taylor coefficients of F_0 .. F_n in x, those functions of r = 1 + x whose n-th is the field
  * beside the orbit of a component that above it is that of a straight magnet (E. M. McMillan, Nucl.
  * Instrum. Methods 127 (1975) 471): F_0 = 1, F_1 = ln r, (r F_n')' = n (n-1) r F_(n-2). */

@@ -44,6 +44,9 @@ typedef struct aw_lattice_problem {
 /** 1 if the element acts on a particle: it bends, or has a strength or voltage that is not 0. */
 int aw_element_acts(const aw_element *element);
 
+/** Whether there is a cavity with a voltage. */
+int aw_lattice_has_cavity(const aw_lattice *lattice);
+
 /** Build the orbit and the regions; S = 0 at the first element's entrance, where the bunch starts,
  *  heading along +z.
  *  With AW_UPSTREAM_STEADY the orbit continues the first element backwards, which must be a bend

@@ -95,7 +95,8 @@ static hid_t open_meshes(hid_t file, aw_mesh_file *mesh)
     return meshes;
 }
 
-/* Open one of the arrays, which are all of one size. */
+/* Open one of the arrays, which are all of one size: the first one found says which, unless it is
+ * known. */
 static aw_status open_array(hid_t meshes, int i, aw_mesh_file *mesh, hid_t *set)
 {
     hsize_t n[2] = {0, 0};
@@ -110,10 +111,13 @@ static aw_status open_array(hid_t meshes, int i, aw_mesh_file *mesh, hid_t *set)
     if (!plane || n[0] < 1 || n[1] < 1 || n[0] > NODES_MOST / n[1])
         return refuse(mesh, "has a mesh %s that is no plane of numbers (expected [x][z])",
                       name_of[i]);
-    if (i > 0 && (mesh->nx != (size_t)n[0] || mesh->ns != (size_t)n[1]))
-        return refuse(mesh, "has meshes rho and %s of different sizes (expected one)", name_of[i]);
-    mesh->nx = (size_t)n[0];
-    mesh->ns = (size_t)n[1];
+    if (mesh->ns == 0) {
+        mesh->nx = (size_t)n[0];
+        mesh->ns = (size_t)n[1];
+    }
+    if (mesh->nx != (size_t)n[0] || mesh->ns != (size_t)n[1])
+        return refuse(mesh, "has a mesh %s of %zu x %zu nodes (expected %zu x %zu)", name_of[i],
+                      (size_t)n[1], (size_t)n[0], mesh->ns, mesh->nx);
     return AW_OK;
 }
 
@@ -135,15 +139,10 @@ static aw_status read_nodes(hid_t set, int i, aw_mesh_file *mesh)
 /* One of the arrays: its size, with rho its frame, and its numbers if there is room for them. */
 static aw_status read_array(hid_t meshes, int i, aw_mesh_file *mesh)
 {
-    const size_t ns = mesh->ns, nx = mesh->nx;
     hid_t set;
     aw_status status = open_array(meshes, i, mesh, &set);
     if (status == AW_OK && i == AW_MESH_RHO) status = read_frame(set, mesh);
-    if (status == AW_OK && mesh->value[0]) {
-        status = mesh->ns == ns && mesh->nx == nx
-                     ? read_nodes(set, i, mesh)
-                     : refuse(mesh, "has changed while it was read (expected a file at rest)");
-    }
+    if (status == AW_OK && mesh->value[0]) status = read_nodes(set, i, mesh);
     if (set >= 0) H5Oclose(set);
     return status;
 }
@@ -181,19 +180,18 @@ static aw_status run_job(job *j)
     return status;
 }
 
-aw_status aw_mesh_file_read(const char *path, int values, aw_mesh_file *mesh)
+aw_status aw_mesh_file_read(const char *path, aw_mesh_file *mesh)
 {
     job *j = aw_guard_alloc(sizeof *j);
     aw_status status = AW_OK;
-    *mesh = (aw_mesh_file){.values = values};
     if (!j) return AW_ERR_NOMEM;
-    j->mesh.values = values;
+    j->mesh = (aw_mesh_file){.values = mesh->values, .ns = mesh->ns, .nx = mesh->nx};
     if (snprintf(j->path, sizeof j->path, "%s", path) >= (int)sizeof j->path)
         AW_TRY(refuse(&j->mesh, "has a path that is too long (expected a shorter one)"));
-    AW_TRY(run_job(j));
+    if (j->mesh.ns == 0) AW_TRY(run_job(j));
     j->mesh.value[0] = aw_guard_alloc(bytes_of(&j->mesh));
     AW_TRY(j->mesh.value[0] ? AW_OK : AW_ERR_NOMEM);
-    for (int i = 1; i < values; ++i)
+    for (int i = 1; i < j->mesh.values; ++i)
         j->mesh.value[i] = j->mesh.value[i - 1] + j->mesh.ns * j->mesh.nx;
     AW_TRY(run_job(j));
 done:

@@ -27,11 +27,13 @@ typedef struct aw_mesh_file {
     char why[AW_WHY_MAX]; /* after AW_ERR_INPUT: what is wrong with the file, and the remedy */
 } aw_mesh_file;
 
-/** Read a mesh file (docs/output.md), in a child process: it may be damaged.
- *  @param[in] values  1: only rho; AW_MESH_VALUES: the current too
- *  @param[out] mesh   free with aw_mesh_file_free, also after an error
+/** Read a mesh file (docs/output.md), in a child process: it may be damaged. A process that has
+ *  much memory is slow to have children: where the nodes are known it takes one, else two.
+ *  @param[in,out] mesh  `values` is what to read: 1: only rho; AW_MESH_VALUES: the current too;
+ *                       `ns` and `nx`, if they are known, else 0. Free with aw_mesh_file_free, also
+ *                       after an error
  *  @return AW_OK, AW_ERR_INPUT (mesh->why, not printed), AW_ERR_NOMEM */
-aw_status aw_mesh_file_read(const char *path, int values, aw_mesh_file *mesh);
+aw_status aw_mesh_file_read(const char *path, aw_mesh_file *mesh);
 void aw_mesh_file_free(aw_mesh_file *mesh);
 
 AW_END_DECLS

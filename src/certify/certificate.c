@@ -7,7 +7,7 @@
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
-#include "src/certify/series.h"
+#include "src/certify/curve.h"
 #include "src/io/json.h"
 
 /* Half the width of the window of places that an estimate looks at, over the length of the run; and

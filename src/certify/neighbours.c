@@ -11,8 +11,8 @@
 
 #include "kernels/math/spline.h"
 #include "src/base/log.h"
-#include "src/certify/series.h"
 #include "src/input/resolved.h"
+#include "src/io/series.h"
 #include "src/plan/choose.h"
 #include "src/plan/schedule.h"
 

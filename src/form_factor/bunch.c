@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/form_factor/bunch.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -14,18 +12,13 @@
 #include "src/beam/beam_file.h"
 #include "src/beam/mesh_file.h"
 #include "src/form_factor/mesh_run.h"
+#include "src/io/directory.h"
+#include "src/io/file.h"
 
 /* Phase per cell up to which a grid resolves a wave, as in spectra: four cells long. */
 #define RESOLVED (0.5 * AW_PI)
 
 enum { PATH_MOST = 4096 };
-
-static int is_output(const struct dirent *entry)
-{
-    const size_t n = strlen(entry->d_name);
-    return strncmp(entry->d_name, "arcwake_", 8) == 0 && n > 3 &&
-           strcmp(entry->d_name + n - 3, ".h5") == 0;
-}
 
 static aw_status read_file(const char *path, aw_particles **particles, char why[AW_WHY_MAX])
 {
@@ -40,13 +33,11 @@ static aw_status read_file(const char *path, aw_particles **particles, char why[
 /* The particles of the last output of a run that has any. */
 static aw_status read_run(const char *path, aw_particles **particles)
 {
-    char diag[PATH_MOST], file[PATH_MOST + 300], why[AW_WHY_MAX];
-    struct dirent **entry = NULL;
+    char file[PATH_MOST + 300], why[AW_WHY_MAX];
+    struct dirent **entry;
     aw_status status = AW_ERR_INPUT;
-    snprintf(diag, sizeof diag, "%s/diag", path);
-    int n = scandir(diag, &entry, is_output, alphasort);
-    for (int i = n - 1; i >= 0; --i) {
-        snprintf(file, sizeof file, "%s/%s", diag, entry[i]->d_name);
+    for (size_t i = aw_directory_meshes(path, &entry); i-- > 0;) {
+        snprintf(file, sizeof file, "%s/diag/%s", path, entry[i]->d_name);
         if (status == AW_ERR_INPUT) status = read_file(file, particles, why);
         free(entry[i]);
     }
@@ -98,19 +89,13 @@ static aw_status take(const aw_particles *p, aw_bunch *b)
     return AW_OK;
 }
 
-static int is_directory(const char *path)
-{
-    struct stat what;
-    return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-}
-
 aw_status aw_bunch_read(const char *path, aw_bunch *b)
 {
     char why[AW_WHY_MAX];
     aw_particles *particles = NULL;
     aw_status status = AW_OK;
     memset(b, 0, sizeof *b);
-    if (is_directory(path)) {
+    if (aw_file_is_directory(path)) {
         status = read_run(path, &particles);
     } else {
         status = read_file(path, &particles, why);
@@ -132,12 +117,10 @@ void aw_bunch_free(aw_bunch *b)
 /* The last output file of a run. @return AW_OK, AW_ERR_INPUT (message) */
 static aw_status last_output(const char *run, char file[PATH_MOST])
 {
-    char diag[PATH_MOST];
-    struct dirent **entry = NULL;
-    snprintf(diag, sizeof diag, "%s/diag", run);
-    const int n = scandir(diag, &entry, is_output, alphasort);
+    struct dirent **entry;
+    const size_t n = aw_directory_meshes(run, &entry);
     if (n > 0) snprintf(file, PATH_MOST, "%s/diag/%s", run, entry[n - 1]->d_name);
-    for (int i = 0; i < n; ++i) free(entry[i]);
+    for (size_t i = 0; i < n; ++i) free(entry[i]);
     free(entry);
     if (n > 0) return AW_OK;
     return aw_error(AW_ERR_INPUT, "%s: no output with meshes (give a directory of arcwake run)",
@@ -193,13 +176,13 @@ static aw_status measure(const char *file, aw_bunch *b)
 aw_status aw_bunch_read_mesh(const char *path, aw_bunch *b)
 {
     char file[PATH_MOST], run[PATH_MOST];
-    aw_mesh_file mesh = {.values = 0};
+    aw_mesh_file mesh = {.values = 1};
     aw_status status = AW_OK;
     memset(b, 0, sizeof *b);
     snprintf(file, sizeof file, "%s", path);
-    if (is_directory(path)) AW_TRY(last_output(path, file));
+    if (aw_file_is_directory(path)) AW_TRY(last_output(path, file));
     run_of(file, run);
-    status = aw_mesh_file_read(file, 1, &mesh);
+    status = aw_mesh_file_read(file, &mesh);
     if (status == AW_ERR_INPUT) aw_error_print("%s: %s", file, mesh.why);
     AW_TRY(status);
     b->grid = (aw_bunch_grid){.h = {mesh.h[0], mesh.h[1]},

@@ -9,7 +9,8 @@
 AW_BEGIN_DECLS
 
 /** The rms height of the bunch at a step [m]: sigma_y_m in monitor.csv of a run's directory.
- *  @return NaN: there is no such file or row, or the cell is empty */
+ *  @return NaN: there is no such file or row, the cell is empty, or it is no such table
+ *  (message) */
 double aw_mesh_run_height(const char *directory, long step);
 
 /** The number of macro-particles: beam.particles in resolved.yaml.

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/io/directory.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,6 +48,26 @@ static int is_mesh_file(const char *name)
     memcpy(whole, name, n);
     whole[n] = '\0';
     return aw_file_is_temporary(name, whole);
+}
+
+/* One of them that is complete. */
+static int is_complete_mesh_file(const struct dirent *entry)
+{
+    static const char tail[] = ".h5";
+    const size_t n = strlen(entry->d_name), end = sizeof tail - 1;
+    return n > end && strcmp(entry->d_name + n - end, tail) == 0 && is_mesh_file(entry->d_name);
+}
+
+size_t aw_directory_meshes(const char *directory, struct dirent ***out)
+{
+    char diag[PATH_MAX];
+    *out = NULL;
+    if (snprintf(diag, sizeof diag, "%s/diag", directory) >= (int)sizeof diag) return 0;
+    const int n = scandir(diag, out, is_complete_mesh_file, alphasort);
+    if (n > 0) return (size_t)n;
+    free(*out);
+    *out = NULL;
+    return 0;
 }
 
 /* The folders of an output directory, and the files that a run leaves there. */

@@ -2,6 +2,9 @@
 /* The output directory of a run: made, locked, cleared of an earlier run's files, and watched. */
 #ifndef AW_IO_DIRECTORY_H
 #define AW_IO_DIRECTORY_H
+#include <dirent.h>
+#include <stddef.h>
+
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
@@ -30,6 +33,11 @@ typedef enum aw_directory_mode {
  *  @return AW_OK; AW_ERR_ARG (no name; refused; not arcwake's; in use: nothing was written);
  *          AW_ERR_NOMEM; AW_ERR_IO (each with one line) */
 aw_status aw_directory_open(const char *path, aw_directory_mode mode, aw_directory **out);
+
+/** Mesh files of a run, DIRECTORY/diag/arcwake_*.h5, in the order of their steps. Free the entries
+ *  and the list with free(). @return how many; 0: there are none, or no such directory, and *out is
+ *  NULL */
+size_t aw_directory_meshes(const char *directory, struct dirent ***out);
 
 /** Watch a file of the directory from now on: aw_directory_check wants it to remain the same.
  *  @param[in] name  static, in the directory itself  @return AW_OK, AW_ERR_IO (message) */

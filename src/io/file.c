@@ -144,6 +144,12 @@ aw_status aw_file_replace(const char *path, const void *bytes, size_t size)
     return AW_OK;
 }
 
+int aw_file_is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 int aw_file_make_directories(const char *path)
 {
     char *copy = strdup(path);

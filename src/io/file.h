@@ -46,6 +46,9 @@ void aw_file_size_signal_ignore(void);
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (one line with the path and the system's reason). */
 aw_status aw_file_parents(const char *path);
 
+/** Whether a directory is at `path`. */
+int aw_file_is_directory(const char *path);
+
 /** Create the directory `path` with its parents; one that is there is fine.
  *  @return 0 or an errno (ENOTDIR: a file is in the way) */
 int aw_file_make_directories(const char *path);

@@ -382,11 +382,8 @@ aw_status aw_simulation_stats(const aw_simulation *sim, aw_beam_stats *out)
 
 double aw_simulation_cavity_gain(const aw_simulation *sim, const aw_beam_stats *now)
 {
-    const aw_lattice *lattice = sim->config->lattice;
-    int cavities = 0;
-    for (size_t i = 0; i < lattice->n; ++i)
-        cavities |= lattice->element[i].kind == AW_CAVITY && lattice->element[i].rf.voltage != 0.0;
-    if (!cavities || sim->config->motion == AW_MOTION_RIGID) return NAN;
+    if (!aw_lattice_has_cavity(sim->config->lattice) || sim->config->motion == AW_MOTION_RIGID)
+        return NAN;
     const double radiated = sim->config->isr ? now->isr_mean : 0.0;
     return now->energy - sim->energy_start - now->energy_mean + radiated + sim->wake_loss;
 }

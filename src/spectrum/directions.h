@@ -39,8 +39,7 @@ typedef struct aw_grading {
     double margin;  /* how far beyond the orbit's directions, and from the plane [rad] */
     double widest;  /* panel [rad] */
     double between; /* widest panel between the directions of two straights [rad]; 0: as anywhere.
-                     * What two bends radiate into the same direction interferes, in fringes that
-                     * these panels are seldom fine enough for: the more, the better they average */
+                     * What two bends radiate into the same direction interferes */
     int nodes;      /* of Gauss and Legendre per panel, 1 .. 16 */
 } aw_grading;
 

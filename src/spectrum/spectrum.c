@@ -25,6 +25,8 @@ enum { SLICES = 3, KEPT };
 /* Wave numbers, of the upper half of those that a slice resolves, at which it is asked whether the
  * bunch has any waves there. */
 enum { EDGE = 16 };
+/* Wave numbers of a thread at a time: a line of the cache. */
+enum { STRIP = 8 };
 
 struct aw_spectrum {
     aw_spectrum_params params;
@@ -340,20 +342,22 @@ static void note_error(aw_spectrum *s)
 {
     const double a = s->S[0] - s->S[1], b = s->S[0] - s->S[2], c = s->S[0] - s->S[3];
     const double share = 0.25 * a * (b - 0.5 * a) / (b * c);
-    const size_t waves = s->params.waves, blocks = s->theta * s->heights * AW_WAVES;
+    const size_t waves = s->params.waves, blocks = s->heights * AW_WAVES;
     double weight[SLICES];
     lagrange(s->S + 1, SLICES, s->S[0], weight);
 #pragma omp parallel for schedule(static)
-    for (size_t k = 0; k < waves; ++k)
-        for (size_t j = 0; j < blocks; ++j) {
-            const size_t i = j * waves + k;
-            const double now = s->wave[0][i];
-            const double expected =
-                weight[0] * s->wave[1][i] + weight[1] * s->wave[2][i] + weight[2] * s->wave[3][i];
-            const double error = share * (now - expected);
-            s->square[k] += now * now * a;
-            s->square[waves + k] += error * error * a;
-        }
+    for (size_t first = 0; first < waves; first += STRIP)
+        for (size_t theta = s->rank; theta < s->theta; theta += s->ranks)
+            for (size_t j = theta * blocks; j < (theta + 1) * blocks; ++j)
+                for (size_t k = first; k < first + STRIP && k < waves; ++k) {
+                    const size_t i = j * waves + k;
+                    const double now = s->wave[0][i];
+                    const double expected = weight[0] * s->wave[1][i] + weight[1] * s->wave[2][i] +
+                                            weight[2] * s->wave[3][i];
+                    const double error = share * (now - expected);
+                    s->square[k] += now * now * a;
+                    s->square[waves + k] += error * error * a;
+                }
 }
 
 /* Waves at a node of the path, on a parabola through the slices; [heights][AW_WAVES][waves]. */

@@ -80,6 +80,18 @@ grep -q balance_open been/spectrum.json || complain 'a rigid bunch has a balance
 run asked --set output.spectrum=all --set numerics.step_m=0.5
 [ "$(grep -c ',1$' asked/spectrum.csv)" -gt 100 ] || complain 'a run that asks has no spectrum'
 
+# a run that is not at its end says so
+mkdir -p half/diag
+cp been/resolved.yaml been/monitor.csv half
+cp been/diag/arcwake_000000[01]?.h5 half/diag
+# shellcheck disable=SC2086
+"$arcwake" spectrum half $few >stdout 2>stderr || complain "of half a run: $(cat stderr)"
+says 'is not in the table'
+[ "$(grep -c 'is not in the table' stderr)" -eq 1 ] || complain "said twice: $(cat stderr)"
+# shellcheck disable=SC2086
+"$arcwake" spectrum been $few >stdout 2>stderr
+grep -q 'is not in the table' stderr && complain "of a whole run: $(cat stderr)"
+
 # missing MESSAGE: a run without the slices it needs
 missing() {
     # shellcheck disable=SC2086

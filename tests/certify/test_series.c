@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "src/certify/series.h"
+#include "src/certify/curve.h"
 #include "src/input/resolved.h"
 #include "tests/assert_close.h"
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "src/app/options.h"
 #include "src/app/signals.h"
@@ -17,6 +16,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/io/file.h"
 #include "src/output/progress.h"
 #include "src/plan/plan_memory.h"
 #include "src/simulation/simulation.h"
@@ -54,14 +54,6 @@ aw_status aw_spectrum_check(const aw_config *config, const aw_plan *plan)
 
 /* ----------------------------------------------------------------------------------- balance */
 
-static int has_cavity(const aw_lattice *lattice)
-{
-    for (size_t i = 0; i < lattice->n; ++i)
-        if (lattice->element[i].kind == AW_CAVITY && lattice->element[i].rf.voltage != 0.0)
-            return 1;
-    return 0;
-}
-
 /* Why what is asked for has no balance; NULL: it may have one. */
 static const char *no_balance(const aw_config *config, const aw_spectrum_wish *wish)
 {
@@ -69,7 +61,7 @@ static const char *no_balance(const aw_config *config, const aw_spectrum_wish *w
         return "only in self-consistent motion do the particles lose energy";
     if (config->line) return "the forces are those of the one-dimensional model";
     if (config->plates_gap > 0.0) return "the forces are those between plates";
-    if (has_cavity(config->lattice)) return "cavities change the energy of the bunch";
+    if (aw_lattice_has_cavity(config->lattice)) return "cavities change the energy of the bunch";
     if (!wish->all) return "it needs all directions";
     if (!(wish->k[0] * config->beam.sigma_s <= FIRST))
         return "it needs frequencies from k sigma_s = 0.01 on";
@@ -179,12 +171,6 @@ done:
 
 /* ------------------------------------------------------------------------------------- input */
 
-static int is_directory(const char *path)
-{
-    struct stat what;
-    return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-}
-
 /* A bunch that is moved is moved by rank 0 alone; the slices of a run, every rank reads.
  * @return 0: this is another rank */
 static int is_only_rank(void)
@@ -280,13 +266,17 @@ static aw_status carry_out(const aw_options *options, int been)
             wish.k[0] / THZ, wish.k[wish.waves - 1] / THZ, wish.directions.theta.n,
             wish.directions.psi.n);
     aw_progress_begin(&progress, stderr, plan.steps + 1, options->quiet || aw_comm_rank() > 0);
-    const aw_follow follow = {config, spectrum, &balance, &progress};
+    const aw_follow follow = {config, spectrum, &balance, &progress, plan.end - plan.longest_step};
     status = been ? aw_follow_files(&follow, options->input) : aw_follow_simulation(&follow, sim);
     aw_progress_clear(&progress);
-done:
-    status = aw_comm_agree(status);
-    if (status == AW_OK) aw_spectrum_gather(spectrum);
-    if (status == AW_OK && aw_comm_rank() == 0) status = save(spectrum, &wish, config, &balance);
+done:;
+    const aw_status agreed = aw_comm_agree(status);
+    if (status == AW_OK && agreed == AW_OK) {
+        aw_spectrum_gather(spectrum);
+        if (aw_comm_rank() == 0) status = save(spectrum, &wish, config, &balance);
+    } else {
+        status = agreed;
+    }
     aw_spectrum_free(spectrum);
     aw_spectrum_wish_free(&wish);
     aw_simulation_free(sim);
@@ -308,7 +298,7 @@ static aw_status run_command(int argc, char **argv)
     aw_signals_catch();
     AW_TRY(aw_options_read(argc, argv, &options));
     aw_log_quiet(options.quiet);
-    const int been = is_directory(options.input);
+    const int been = aw_file_is_directory(options.input);
     if (!been && !is_only_rank()) goto done;
     status = carry_out(&options, been);
 done:

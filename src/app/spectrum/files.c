@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "src/app/spectrum/files.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,8 @@
 #include "src/base/units.h"
 #include "src/beam/mesh_file.h"
 #include "src/beam/vertical.h"
-#include "src/certify/series.h"
+#include "src/io/directory.h"
+#include "src/io/series.h"
 
 struct aw_slice_files {
     const aw_config *config;
@@ -25,16 +25,11 @@ struct aw_slice_files {
     double *cells;         /* of the slice */
 };
 
-#define PREFIX "arcwake_"
-static int is_mesh_file(const struct dirent *entry)
+/* Of a name as aw_openpmd_path makes it. */
+static long step_of(const char *name)
 {
-    const size_t n = strlen(entry->d_name);
-    return strncmp(entry->d_name, PREFIX, sizeof PREFIX - 1) == 0 && n > 3 &&
-           strcmp(entry->d_name + n - 3, ".h5") == 0;
+    return strtol(name + strcspn(name, "0123456789"), NULL, 10);
 }
-
-/* Names are those of aw_openpmd_path: they sort as their steps do, and end with them. */
-static long step_of(const char *name) { return strtol(name + sizeof PREFIX - 1, NULL, 10); }
 
 /* Places and energies of the files' steps. */
 static aw_status read_monitor(aw_slice_files *f, const char *directory)
@@ -86,8 +81,7 @@ aw_status aw_slice_files_open(const char *directory, const aw_config *config, aw
     f->config = config;
     if (snprintf(f->folder, sizeof f->folder, "%s/diag", directory) >= (int)sizeof f->folder)
         AW_TRY(aw_error(AW_ERR_INPUT, "%s: the path is too long", directory));
-    const int n = scandir(f->folder, &f->entry, is_mesh_file, alphasort);
-    f->n = n > 0 ? (size_t)n : 0;
+    f->n = aw_directory_meshes(directory, &f->entry);
     if (f->n == 0)
         AW_TRY(aw_error(AW_ERR_INPUT,
                         "%s: no mesh files, of which a spectrum needs one at each step (run with "
@@ -159,21 +153,16 @@ aw_status aw_slice_files_read(aw_slice_files *f, size_t i, aw_slice *slice)
 {
     const aw_config *config = f->config;
     char path[AW_PATH_MAX_LEN + 300];
-    aw_mesh_file mesh;
+    aw_mesh_file mesh = {
+        .values = AW_MESH_VALUES, .ns = (size_t)config->grid[0], .nx = (size_t)config->grid[1]};
     aw_status status;
     snprintf(path, sizeof path, "%s/%s", f->folder, f->entry[i]->d_name);
-    status = aw_mesh_file_read(path, AW_MESH_VALUES, &mesh);
+    status = aw_mesh_file_read(path, &mesh);
     if (status == AW_ERR_INPUT) aw_error_print("%s: %s", path, mesh.why);
     AW_TRY(status);
-    if (mesh.ns != (size_t)config->grid[0] || mesh.nx != (size_t)config->grid[1])
-        AW_TRY(aw_error(AW_ERR_INPUT,
-                        "%s has %zu x %zu nodes, and resolved.yaml %d x %d (expected the mesh "
-                        "files of that run)",
-                        path, mesh.ns, mesh.nx, config->grid[0], config->grid[1]));
     const aw_grid_view grid = grid_of(f, &mesh);
     fill_cells(f, &mesh, &grid);
     *slice = (aw_slice){.cells = f->cells,
-                        .ct = mesh.S,
                         .S = grid.S,
                         .x = grid.offset,
                         .tilt = grid.tilt,

@@ -126,8 +126,14 @@ aw_status aw_follow_files(const aw_follow *f, const char *directory)
         AW_TRY(add(f, &slice, 0, S, i == 0, i + 1 == n));
         aw_progress_step(f->progress, NULL);
     }
+    const double S = aw_slice_files_place(files, n - 1);
+    if (S < f->end)
+        aw_warn("spectrum: %s has mesh files to S = %.6g m, of a run to %.6g m; what the bunch "
+                "radiates behind them is not in the table (a run that was stopped goes on with "
+                "--restart)",
+                directory, S, f->end);
     f->balance->lost = -aw_slice_files_change(files, n - 1) * f->config->beam.charge;
-    AW_TRY(end(f, aw_slice_files_place(files, n - 1)));
+    AW_TRY(end(f, S));
 done:
     aw_slice_files_free(files);
     return status;

@@ -16,6 +16,7 @@ typedef struct aw_follow {
     aw_spectrum *spectrum;
     aw_balance *balance; /* all but `radiated`; its `open` may be set before */
     aw_progress *progress;
+    double end; /* S that a whole run comes to, but for less than a step [m] */
 } aw_follow;
 
 /** Move the bunch to the end, with its forces where it feels them.

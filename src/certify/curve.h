@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* monitor.csv of a run that is over, as curves over the arc length. */
-#ifndef AW_CERTIFY_SERIES_H
-#define AW_CERTIFY_SERIES_H
-#include <stddef.h>
-
-#include "src/base/status.h"
+/* Columns of monitor.csv as curves over the arc length. */
+#ifndef AW_CERTIFY_CURVE_H
+#define AW_CERTIFY_CURVE_H
+#include "src/io/series.h"
 
 AW_BEGIN_DECLS
-
-/** A table of numbers with named columns. Free with aw_series_free. */
-typedef struct aw_series {
-    size_t rows, columns;
-    char *text;        /* owned: the file; the names are in it */
-    const char **name; /* [columns] */
-    double *value;     /* [rows][columns]; NaN: an empty cell */
-} aw_series;
-
-/** Read monitor.csv. A last line without its end is left out.
- *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (message: it cannot be read, or is not such a table) */
-aw_status aw_series_read(const char *path, aw_series *out);
-void aw_series_free(aw_series *series);
-
-/** Number of the column `name`; -1: there is none. */
-int aw_series_column(const aw_series *series, const char *name);
 
 /** A column over s_ref_m, without the rows that do not have it. Free with aw_curve_free. */
 typedef struct aw_curve {
