@@ -10,10 +10,10 @@
 
 /* Particles that stay in the cache while a thread goes through the waves of a list. */
 enum { LIST_CHUNK = 16 * AW_FORM_BLOCK };
-/* Blocks side by side: as many as have about this number of sums, so that there is work for all
- * threads between two barriers, and their factors stay in the second-level cache
- * (docs/form-factor.md, "Block sizes"); and at most so many. */
-enum { SUMS_WANTED = 32768, BLOCKS_MAX = 64 };
+/* Blocks side by side: as many as have about `form_sums` sums (kernels/device/tuning.h), so that
+ * there is work for all threads between two barriers, and their factors stay in the second-level
+ * cache (docs/form-factor.md, "Block sizes"); and at most so many. */
+enum { BLOCKS_MAX = 64 };
 /* Parts into which the columns of a panel are cut for the threads. */
 enum { PANEL_PARTS = 8, PART = AW_FORM_BLOCK / PANEL_PARTS };
 
@@ -155,7 +155,8 @@ static aw_status product_sums(const aw_cpu_state *cpu, const aw_form_call *call)
                   .panels = (call->inners + AW_FORM_PANEL - 1) / AW_FORM_PANEL,
                   .tiles = (call->outers + AW_FORM_WAVES - 1) / AW_FORM_WAVES,
                   .real = call->single ? sizeof(float) : sizeof(double)};
-    const size_t sums = p.panels * p.tiles * TILE, wanted = SUMS_WANTED / sums;
+    const size_t sums = p.panels * p.tiles * TILE;
+    const size_t wanted = (size_t)cpu->tuning.form_sums / sums;
     p.blocks = least(wanted > 0 ? wanted : 1, BLOCKS_MAX);
     p.panel = aw_alloc(p.panels, sizeof *p.panel);
     p.row = aw_alloc(p.blocks * p.tiles * AW_FORM_ROWS * AW_FORM_BLOCK, p.real);

@@ -11,7 +11,8 @@ static const aw_tuning_field fields[] = {
     {"sweep_pieces", offsetof(aw_tuning, sweep_pieces), 1, AW_CHUNKS_MAX, 16},
     {"blend_points", offsetof(aw_tuning, blend_points), 1, AW_GROUP_MAX + 1, 6},
     {"cluster_tiles", offsetof(aw_tuning, cluster_tiles), 4, AW_CLUSTER_TILES, AW_CLUSTER_TILES},
-    {"cluster_batch", offsetof(aw_tuning, cluster_batch), 8, AW_BATCH_MAX, 64}};
+    {"cluster_batch", offsetof(aw_tuning, cluster_batch), 8, AW_BATCH_MAX, 64},
+    {"form_sums", offsetof(aw_tuning, form_sums), 1024, 1 << 20, 32768}};
 
 enum { AW_FIELDS = sizeof fields / sizeof fields[0] };
 

@@ -24,7 +24,8 @@ AW_BEGIN_DECLS
  *  and which nodes are computed twice, never where the nodes lie. (A region whose error is within
  *  rounding of its limit may or may not be split; both are correct.) `cluster_tiles` changes no bit
  *  of a result; `cluster_batch` changes the rounding of single precision, 1e-7 of the
- *  potentials. None may be chosen by the number of threads, or results would depend on it.
+ *  potentials; `form_sums` the order of a form factor's sums in double precision. None may be
+ *  chosen by the number of threads, or results would depend on it.
  *  Source: A. Sarje et al., "Tuning HipGISAXS on Multi and Many Core Supercomputers" (2013),
  *  III-A4: block sizes depend on the machine and hardly on the problem, so they are searched for
  *  once per machine. Differs: one coordinate after the other, not exhaustively. */
@@ -38,6 +39,8 @@ typedef struct aw_tuning {
                         * whose tiles share interpolated slices */
     int cluster_batch; /* nodes of an arc after which sums in single precision are added to double
                         * sums; the more nodes, the less accurate */
+    int form_sums;     /* sums of a form factor that are made between two barriers
+                        * (docs/form-factor.md, "Block sizes") */
 } aw_tuning;
 
 /** One parameter. */

@@ -16,7 +16,7 @@
 #include "src/plan/optics.h"
 #include "src/plan/plan_memory.h"
 #include "src/simulation/simulation.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 /* Lines of the table of optics, at most. */
 #define AW_TABLE_LINES 24

@@ -8,7 +8,7 @@
 #include "kernels/cpu/peak.h"
 #include "src/base/comm.h"
 #include "src/base/memory.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 static aw_status measure_one(const aw_bench *b, const char *solver, long grid, long particles,
                              aw_bench_row *row, int *rows)

@@ -15,6 +15,7 @@
 #include "src/form_factor/debye.h"
 #include "src/form_factor/fast.h"
 #include "src/io/text.h"
+#include "src/tuning/file.h"
 
 /* Ways to average over directions. */
 enum { NO_AVERAGE, PAIRS, DIRECTIONS };
@@ -263,8 +264,9 @@ static aw_status run_command(int argc, char **argv)
     AW_TRY(aw_comm_agree(read_bunch(&o, &bunch)));
     if (o.k[0].n == 0)
         o.k[0] = (range){0.0, bunch.rms[0] > 0.0 ? REACH / bunch.rms[0] : 1.0, STEPS};
-    AW_TRY(aw_device_open(o.device, &(aw_device_params){.threads = o.threads, .inner_density = 1.0},
-                          &device));
+    aw_device_params params = {.threads = o.threads, .inner_density = 1.0};
+    aw_tuning_load(&params.tuning);
+    AW_TRY(aw_device_open(o.device, &params, &device));
     AW_TRY((o.average ? average : table)(&o, &device, &bunch, &text, &found));
     if (aw_comm_rank() > 0) goto done;
     AW_TRY(aw_text_save(&text, o.output ? o.output : "/dev/stdout"));

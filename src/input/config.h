@@ -9,6 +9,7 @@
 #include "pic/particles.h"
 #include "pic/wake/wake.h"
 #include "src/base/status.h"
+#include "src/io/file.h"
 
 AW_BEGIN_DECLS
 
@@ -27,7 +28,6 @@ enum {
     AW_GIVEN_PARTICLES = 8,
     AW_GIVEN_TOLERANCE = 16
 };
-#define AW_PATH_MAX_LEN 4096
 /* Solver of runs and validation cases that do not name one. */
 #define AW_DEFAULT_SOLVER "projection"
 

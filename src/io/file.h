@@ -8,6 +8,9 @@
 
 AW_BEGIN_DECLS
 
+/* Longest path that the program handles, with its end. */
+#define AW_PATH_MAX_LEN 4096
+
 enum { AW_TEMPORARY_RANDOM = 6 }; /* letters in the name of a temporary file */
 
 /** Create or replace the file `path` atomically: write path.XXXXXX.tmp (aw_file_temporary), fsync,

@@ -21,7 +21,7 @@
 #include "src/session/beam.h"
 #include "src/simulation/diag.h"
 #include "src/simulation/force_error.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 /* Memory that libraries want at once, which end the program without. */
 #define AW_LIBRARIES_BYTES ((size_t)24 << 20)

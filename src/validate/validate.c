@@ -12,7 +12,7 @@
 #include "src/base/memory.h"
 #include "src/base/timer.h"
 #include "src/io/json.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 #include "src/validate/cases.h"
 
 enum { DIGITS = 17 }; /* of numbers in the JSON file: every bit is kept */

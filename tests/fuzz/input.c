@@ -12,7 +12,7 @@
 
 #include "src/base/log.h"
 #include "src/input/config.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -34,9 +34,11 @@ BEGIN {
     sees["pic/simd"] = "pic kernels/cpu/simd " device
     sees["pic"] = "pic/simd src/archive " device
     sees["src/solvers"] = "predictor quadrature src/archive " device
-    sees["src/form_factor"] = "src/beam src/yaml pic src/io kernels/multi src/archive " device
+    sees["src/form_factor"] = "src/tuning src/beam src/yaml pic src/io kernels/multi src/archive " \
+                              device
     sees["src/io"] = "src/archive src/base"
     sees["src/yaml"] = "src/base"
+    sees["src/tuning"] = "src/yaml src/io kernels/cpu/simd " device
     sees["src/beam"] = "pic src/io " device
     sees["src/pals"] = "pic src/yaml " device
     sees["src/input"] = "src/pals src/beam pic src/io src/yaml " device
@@ -49,13 +51,14 @@ BEGIN {
     sees["src/api"] = "src/field src/archive pic " device
     sees["src/simulation"] = "src/field src/plan src/output src/io src/archive " sees["src/plan"]
     sees["src/certify"] = "src/simulation " sees["src/simulation"]
-    sees["src/tune"] = "src/simulation kernels/cpu/simd " sees["src/simulation"]
-    sees["src/session"] = "src/tune " sees["src/tune"]
-    sees["src/bench"] = "src/form_factor validation predictor quadrature src/tune " sees["src/tune"]
-    sees["src/validate"] = "validation src/spectrum src/certify src/tune " sees["src/tune"]
+    sees["src/session"] = "src/tuning src/simulation " sees["src/simulation"]
+    sees["src/tune"] = "src/form_factor " sees["src/session"]
+    sees["src/bench"] = "validation predictor quadrature kernels/cpu/simd " sees["src/tune"]
+    sees["src/validate"] = "validation src/spectrum src/certify kernels/cpu/simd " \
+                           sees["src/session"]
     sees["src/validate/radiation"] = "src/validate " sees["src/validate"]
-    sees["src/app"] = "src/form_factor src/bench src/validate validation src/certify " \
-                      "src/spectrum src/tune " sees["src/tune"]
+    sees["src/app"] = "src/bench src/validate validation src/certify src/spectrum src/tune " \
+                      "kernels/cpu/simd " sees["src/tune"]
     sees["src/app/spectrum"] = "src/app " sees["src/app"]
     sees["src/app/run"] = "src/app/spectrum src/app " sees["src/app"]
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 #include "tests/assert_close.h"
 #include "tests/output/scratch.h"
 
@@ -13,7 +13,8 @@ static const aw_tuning tuned = {.sweep_group = 100,
                                 .sweep_pieces = 8,
                                 .blend_points = 257,
                                 .cluster_tiles = 16,
-                                .cluster_batch = 64};
+                                .cluster_batch = 64,
+                                .form_sums = 8192};
 static const aw_tuning zeros;
 
 static void written_values_are_read_again(void **state)
@@ -85,7 +86,7 @@ static void another_version_cpu_or_variant_is_stale(void **state)
     "key: {version: 1.2.3, cpu: 'A CPU (tm) @ 2.0GHz: #1', variant: avx2, threads: 2}\n"
 #define GOOD_UNIT                                                                       \
     "cpu_unit: {sweep_group: 64, sweep_pieces: 8, blend_points: 6, cluster_tiles: 64, " \
-    "cluster_batch: 32}\n"
+    "cluster_batch: 32, form_sums: 8192}\n"
 
 static void damaged_file_is_ignored(void **state)
 {

@@ -30,7 +30,7 @@
 #include "src/simulation/ranks.h"
 #include "src/simulation/simulation.h"
 #include "src/simulation/state.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 typedef struct run {
     const aw_config *config;

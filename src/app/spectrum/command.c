@@ -21,7 +21,7 @@
 #include "src/plan/plan_memory.h"
 #include "src/simulation/simulation.h"
 #include "src/spectrum/results.h"
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 #define THZ (2.0 * AW_PI * 1e12 / AW_C) /* omega/c of 1 THz [1/m] */
 /* A slice has a wave where |F|^2 is above so many times the noise of its particles, or, where their

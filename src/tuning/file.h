@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The file in which `arcwake tune` stores the parameters of a machine, and which runs read. */
-#ifndef AW_TUNE_FILE_H
-#define AW_TUNE_FILE_H
+#ifndef AW_TUNING_FILE_H
+#define AW_TUNING_FILE_H
 #include "kernels/device/tuning.h"
 
 AW_BEGIN_DECLS

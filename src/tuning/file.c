@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/tune/file.h"
+#include "src/tuning/file.h"
 
 #include <aw_version.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 
 #include "kernels/cpu/simd/simd.h"
 #include "src/base/log.h"
-#include "src/input/config.h"
 #include "src/io/file.h"
 #include "src/yaml/yaml.h"
 
