@@ -19,9 +19,6 @@
 /* Fraction of the beam's box; a circle that sweeps through less of it is nearly at rest. */
 #define AW_STILL 0.01
 
-/* Part of the sweep of images that does not count: each has a small share of the charge seen. */
-#define AW_IMAGES_SPARED 0.4
-
 /* Largest number of times that a panel is halved: 1e-6 m out of a kilometre. */
 enum { AW_HALVINGS = 30 };
 
@@ -39,17 +36,17 @@ typedef struct sweep {
     double gain; /* by which the circle gains on the beam [m] */
 } sweep;
 
-static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, double a, double b)
+static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, double a, double b,
+                      double images_counted)
 {
     const aw_view_geometry from = aw_view_geometry_at(h, centre, a),
                            to = aw_view_geometry_at(h, centre, b);
     int tangent = 0;
-    const double images = a > 0.0 ? aw_images_sweep(h, a, b, &tangent) : 0.0;
+    const double images = a > 0.0 ? images_counted * aw_images_sweep(h, a, b, &tangent) : 0.0;
     const double gain = fabs(to.lead - from.lead), y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
-    const double counted = (1.0 - AW_IMAGES_SPARED) * images;
     return (sweep){.part = gain / (2.0 * to.extent) + straighter / (2.0 * to.chord) +
-                           counted / (2.0 * (tangent ? to.chord : to.extent)),
+                           images / (2.0 * (tangent ? to.chord : to.extent)),
                    .gain = gain};
 }
 
@@ -179,10 +176,10 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         double b = fmin(fmin(fmax(options->ratio * a, a + options->first), edge), spaced);
         /* Two panels of equal ratio rather than a short remainder. */
         if (b < edge && a > 0.0 && b * sqrt(options->ratio) > edge) b = sqrt(a * edge);
-        sweep swept = sweep_of(history, centre, a, b);
+        sweep swept = sweep_of(history, centre, a, b, options->images);
         const double longer = fmin(fmin(options->still * a, edge), spaced);
         if (longer > b && longer < edge) { /* a panel up to an edge gains nothing */
-            const sweep longer_swept = sweep_of(history, centre, a, longer);
+            const sweep longer_swept = sweep_of(history, centre, a, longer, options->images);
             if (longer_swept.part <= AW_STILL) {
                 b = longer;
                 swept = longer_swept;
@@ -190,11 +187,11 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         }
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && swept.part > options->sweep; ++i) {
             b = sqrt(a * b);
-            swept = sweep_of(history, centre, a, b);
+            swept = sweep_of(history, centre, a, b, options->images);
         }
         if (options->caps && a > 0.0) {
             const double end = capped(options->caps, a, b);
-            if (end < b) swept = sweep_of(history, centre, a, b = end);
+            if (end < b) swept = sweep_of(history, centre, a, b = end, options->images);
         }
         AW_TRY(add_panel(panels, a, b, &swept, options, rule));
         a = b;

@@ -432,19 +432,6 @@ done:
 
 /* ---------------------------------------------------------------------- the step as a whole */
 
-/* r' up to which no point of the grid sees an image [m]. Images cross a thin, tilted beam all at
- * once, which the nodes of convolutions do not resolve: at S = 5.3 m of the Zeuthen chicane between
- * plates (10 mm, 48 x 48, 3e-3) they were 1.1e-2 off. */
-static double end_without_images(const aw_history_view *h, const aw_partition *partition)
-{
-    size_t i = 1;
-    int tangent;
-    while (i < partition->n &&
-           !(aw_images_sweep(h, partition->box[i - 1].r, partition->box[i].r, &tangent) > 0.0))
-        ++i;
-    return partition->box[i - 1].r;
-}
-
 /* A step before its first passes: its zones and their ranges. */
 static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *report)
 {
@@ -453,8 +440,8 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const double least = hypot(now.half_s, now.half_x) + problem->half;
     const aw_partition *partition = solver->partition;
     const double end = partition->box[partition->n - 1].r;
-    const aw_blocks blocks = aw_zone_convolution_blocks(
-        solver, problem, &p->zone[AW_NEAR], least, end_without_images(problem->history, partition));
+    const aw_blocks blocks =
+        aw_zone_convolution_blocks(solver, problem, &p->zone[AW_NEAR], least, end);
     const double reach = aw_blocks_reach(&blocks);
     return (step){.solver = solver,
                   .p = p,

@@ -112,7 +112,8 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
         /* An edge and a slice may be next to each other, to rounding; the edge of the first magnet
          * is next to the mean of a bunch that starts there, to its noise. */
         if (to - from < fmax(AW_BLOCK_LEAST * to, least) && to < limit) continue;
-        if (from >= border && !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
+        if (from >= border && h->gap == 0.0 &&
+            !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
             break;
         if (!covers(h, from, to)) break;
         blocks.end[blocks.n++] = from = to;
@@ -129,6 +130,7 @@ static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
     return (aw_panels_options){.order = r->order,
                                .ratio = AW_PANEL_RATIO,
                                .sweep = r->sweep,
+                               .images = AW_IMAGES_COUNTED,
                                .first = AW_FIRST_PANEL * size,
                                .spacing = {r->spacing * now.hs, r->spacing * now.hx},
                                .bunch = {AW_BUNCH_SIZE * now.half_s, AW_BUNCH_SIZE * now.half_x},
@@ -152,13 +154,14 @@ static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z,
 }
 
 /* The rule of a convolution for a tolerance: nodes further apart for a larger one. */
-static aw_rule convolution_rule(double tolerance)
+static aw_rule convolution_rule(const aw_problem *problem)
 {
     aw_rule rule = aw_convolution_rule;
-    const double wider = wider_by(tolerance);
+    const double wider = wider_by(problem->tolerance);
     rule.spacing *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.sweep *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.density /= fmin(wider, AW_CONVOLUTION_SPARSER);
+    if (problem->history->gap > 0.0) rule.density = AW_CONVOLUTION_BETWEEN_PLATES;
     return rule;
 }
 
@@ -167,8 +170,9 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone 
 {
     const aw_history_view *h = problem->history;
     aw_status status = AW_OK;
-    const aw_rule rule = convolution_rule(problem->tolerance);
-    const aw_panels_options params = rule_panels(h, &rule);
+    const aw_rule rule = convolution_rule(problem);
+    aw_panels_options params = rule_panels(h, &rule);
+    params.images = AW_IMAGES_CONVOLVED;
     for (size_t i = 0; i < z->blocks.n; ++i)
         AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, i > 0 ? z->blocks.end[i - 1] : 0.0,
                              z->blocks.end[i], &params));
