@@ -228,9 +228,10 @@ enum { AW_BLOCKS_MAX = 64 };
 /* Parts of the sweep of images that count, in tiles and tables, where each image has a small share
  * of the charge seen, and in a convolution. Images cross a thin, tilted beam all at once; with 0.6
  * in a convolution psi was 1.1e-2 off at S = 5.3 m of the same chicane, with 4, 16 and 64 it is the
- * same within 1e-4. Behind the third bend, where the bunch is 19 um by 1.6 mm, psi was 3.2e-3 off
- * with 4 at S = 8.0 m, 5.6e-4 with 8, 3.2e-4 with 16, 3.7e-4 with 32; 16 has 2304 nodes in place of
- * 1449, and no finer convolution follows: the near zone's tiles took 2e9 evaluations for 0.2. */
+ * same within 1e-4. Behind the third bend (S = 8.0 m, 19 um by 1.65 mm rms), psi was 3.2e-3 off
+ * with 4, 5.6e-4 with 8, 3.2e-4 with 16, 3.7e-4 with 32, at the worst of 33 points. 16 has 2304
+ * nodes, 4 has 1449. Tiles, which follow a convolution that is not accurate enough, took 5e8
+ * evaluations there and left psi 0.2 off. */
 #define AW_IMAGES_COUNTED 0.6
 #define AW_IMAGES_CONVOLVED 16.0
 
