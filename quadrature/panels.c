@@ -37,16 +37,17 @@ typedef struct sweep {
 } sweep;
 
 static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, double a, double b,
-                      double images_counted)
+                      const aw_panels_options *options)
 {
     const aw_view_geometry from = aw_view_geometry_at(h, centre, a),
                            to = aw_view_geometry_at(h, centre, b);
     int tangent = 0;
-    const double images = a > 0.0 ? images_counted * aw_images_sweep(h, a, b, &tangent) : 0.0;
+    const double images = a > 0.0 ? aw_images_sweep(h, a, b, &tangent) : 0.0;
     const double gain = fabs(to.lead - from.lead), y = fmin(AW_BENT * to.across, AW_ASIDE * a);
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
-    return (sweep){.part = gain / (2.0 * to.extent) + straighter / (2.0 * to.chord) +
-                           images / (2.0 * (tangent ? to.chord : to.extent)),
+    const double passed = tangent ? options->tangent * images / (2.0 * to.chord)
+                                  : options->images * images / (2.0 * to.extent);
+    return (sweep){.part = gain / (2.0 * to.extent) + straighter / (2.0 * to.chord) + passed,
                    .gain = gain};
 }
 
@@ -176,10 +177,10 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         double b = fmin(fmin(fmax(options->ratio * a, a + options->first), edge), spaced);
         /* Two panels of equal ratio rather than a short remainder. */
         if (b < edge && a > 0.0 && b * sqrt(options->ratio) > edge) b = sqrt(a * edge);
-        sweep swept = sweep_of(history, centre, a, b, options->images);
+        sweep swept = sweep_of(history, centre, a, b, options);
         const double longer = fmin(fmin(options->still * a, edge), spaced);
         if (longer > b && longer < edge) { /* a panel up to an edge gains nothing */
-            const sweep longer_swept = sweep_of(history, centre, a, longer, options->images);
+            const sweep longer_swept = sweep_of(history, centre, a, longer, options);
             if (longer_swept.part <= AW_STILL) {
                 b = longer;
                 swept = longer_swept;
@@ -187,11 +188,11 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         }
         for (int i = 0; i < AW_HALVINGS && a > 0.0 && swept.part > options->sweep; ++i) {
             b = sqrt(a * b);
-            swept = sweep_of(history, centre, a, b, options->images);
+            swept = sweep_of(history, centre, a, b, options);
         }
         if (options->caps && a > 0.0) {
             const double end = capped(options->caps, a, b);
-            if (end < b) swept = sweep_of(history, centre, a, b = end, options->images);
+            if (end < b) swept = sweep_of(history, centre, a, b = end, options);
         }
         AW_TRY(add_panel(panels, a, b, &swept, options, rule));
         a = b;
@@ -201,14 +202,26 @@ done:
     return status;
 }
 
+/* Whether the circle of no point of a rectangle meets the beam. */
+static int is_unseen(const aw_retarded *f, const aw_field_point corner[4])
+{
+    aw_projection view;
+    if (f->images_only) {
+        const aw_span span = aw_projection_span(f, corner);
+        double near, far;
+        aw_span_distances(f, &span, &near, &far);
+        return !aw_images_seen(f, near, far);
+    }
+    return aw_projection_view(f, corner, &view) && !(view.to > view.from);
+}
+
 void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
                            const aw_field_point corner[4])
 {
     size_t kept = 0;
     for (size_t i = 0; i < panels->n; ++i) {
         const aw_retarded f = aw_retarded_at(history, panels->node[i].r);
-        aw_projection view;
-        if (aw_projection_view(&f, corner, &view) && !(view.to > view.from)) continue;
+        if (is_unseen(&f, corner)) continue;
         panels->node[kept++] = panels->node[i];
     }
     panels->n = kept;

@@ -30,14 +30,15 @@ void aw_panel_caps_forget(aw_panel_caps *caps, double factor);
 
 /** Resolution of the panels. */
 typedef struct aw_panels_options {
-    int order;     /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
-    double ratio;  /* largest ratio of a panel's end to its beginning, > 1 */
-    double still;  /* the same where the circle hardly sweeps through the bunch, >= 0 */
-    double sweep;  /* largest fraction of the beam (its box, along the line of sight) through which
+    int order;    /* nodes of a panel: odd, 3 .. AW_PANEL_ORDER */
+    double ratio; /* largest ratio of a panel's end to its beginning, > 1 */
+    double still; /* the same where the circle hardly sweeps through the bunch, >= 0 */
+    double sweep; /* largest fraction of the beam (its box, along the line of sight) through which
                      * the circle may sweep within a panel */
-    double images; /* of the sweep of images between plates (aw_images_sweep), the part that counts
-                    * in `sweep` */
-    double first;  /* length that a panel may have whatever the ratio, near r' = 0 [m] */
+    /* Of the sweep of images between plates (aw_images_sweep), the part that counts in `sweep`, and
+     * that where circles touch the long side of the beam. */
+    double images, tangent;
+    double first; /* length that a panel may have whatever the ratio, near r' = 0 [m] */
     /* Along each axis of the grid: */
     double spacing[2]; /* largest spacing of nodes on circles smaller than the bunch [m]; HUGE_VAL:
                         * no limit */

@@ -66,10 +66,10 @@ static aw_box box_at(const aw_history_view *history, double r)
     aw_retarded f = aw_retarded_at(history, r);
     return (aw_box){r,        r - aw_circles_lag(&f),
                     f.gap,    sqrt(f.height2),
-                    f.images, f.z,
-                    f.x,      f.cg,
-                    f.sg,     f.half_s,
-                    f.half_x};
+                    f.images, f.images_only,
+                    f.z,      f.x,
+                    f.cg,     f.sg,
+                    f.half_s, f.half_x};
 }
 
 /* Whether r belongs to a stored slice, or to a crossing of a change of curvature by the beam's
@@ -133,20 +133,25 @@ static aw_span grid_span(const aw_history_view *h, const aw_retarded *f)
     return span;
 }
 
+/* Whether circles about points of the grid, which is in `span`, touch the long side of the box. */
+static int touch_long_side(const aw_retarded *f, const aw_span *span)
+{
+    const double *beside = f->half_s > f->half_x ? span->u : span->w;
+    return fmax(beside[0], -beside[1]) < fmax(f->half_s, f->half_x);
+}
+
 double aw_images_sweep(const aw_history_view *h, double from, double to, int *tangent)
 {
     double near, far;
     *tangent = 0;
     if (!(h->gap > 0.0)) return 0.0;
-    const aw_retarded f = aw_retarded_at(h, to);
-    const aw_span span = grid_span(h, &f);
+    const aw_retarded f = aw_retarded_at(h, to), before = aw_retarded_at(h, from);
+    const aw_span span = grid_span(h, &f), span_before = grid_span(h, &before);
     aw_span_distances(&f, &span, &near, &far);
     const double most = fmin(aw_images_lag(h, from), to - near);
     const double first = fmax(h->gap - sqrt(f.height2), 0.0); /* height of the nearest image */
     if (!(most > to - aw_source_radius(to, first))) return 0.0;
-    const int along = f.half_s > f.half_x; /* the long side */
-    const double *beside = along ? span.u : span.w;
-    *tangent = fmax(beside[0], -beside[1]) < fmax(f.half_s, f.half_x);
+    *tangent = touch_long_side(&f, &span) || touch_long_side(&before, &span_before);
     return most * (to - from) / from;
 }
 
@@ -292,8 +297,15 @@ double aw_partition_limit(const aw_partition *partition, const aw_history_view *
     return b;
 }
 
-/* For all points within `reach` of p: 1: all circles are beyond the box, -1: none has reached the
- * box; 0: for some point one may meet the box. */
+/* Number of the images whose circles are beyond the beam, all of which is within `far` [m]. */
+static int images_beyond(const aw_retarded *f, double far)
+{
+    const double n = (aw_source_radius(f->delay, far) - sqrt(f->height2)) / f->gap;
+    return n < f->images ? (int)fmax(n, 0.0) : f->images;
+}
+
+/* For all points within `reach` of p: 0: for some point a circle may meet the box; 1: all circles
+ * are beyond the box; -1: none has reached it. Of images only: 1 + the number of those beyond. */
 static int beside(const aw_box *box, const aw_field_point *p, double reach)
 {
     double dz = p->z - box->z, dx = p->x - box->x;
@@ -308,7 +320,9 @@ static int beside(const aw_box *box, const aw_field_point *p, double reach)
                                .images = box->images,
                                .height2 = box->rms * box->rms};
         const double near = sqrt(near_u * near_u + near_w * near_w);
-        if (aw_images_seen(&f, near, sqrt(far_u * far_u + far_w * far_w))) return 0;
+        const double far = sqrt(far_u * far_u + far_w * far_w);
+        if (aw_images_seen(&f, near, far)) return 0;
+        if (box->images_only) return 1 + images_beyond(&f, far);
     }
     if (box->least * box->least > far_u * far_u + far_w * far_w) return 1;
     return box->r * box->r < near_u * near_u + near_w * near_w ? -1 : 0;

@@ -13,7 +13,7 @@ typedef struct aw_box {
     double r, least; /* r', and the radius of the smallest of its circles [m]; that of the
                             * largest is r' (kernels/math/height.h) */
     double gap, rms; /* between plates, and of the difference of heights [m] */
-    int images;
+    int images, images_only;
     double z, x;           /* centre [m] */
     double cg, sg;         /* direction of its s axis */
     double half_s, half_x; /* [m] */

@@ -83,8 +83,9 @@ static int kinks_matter_for_any(const making *m)
 static double least_lag(const making *m)
 {
     const aw_projection *p = &m->t->at;
-    const int images_only = p->high > p->low && !(p->low < p->to && p->high > p->from);
-    return images_only && m->circles->images > 0 ? lag_of(m, m->circles->n) : 0.0;
+    const int sees_images = p->high > p->low;
+    const int left_behind = m->f->images_only || !(p->low < p->to && p->high > p->from);
+    return sees_images && left_behind ? lag_of(m, m->circles->n) : 0.0;
 }
 
 /* Fill a tile: lanes from offset `at` on, one cell apart, in direction k of `order` + 1. */

@@ -37,7 +37,7 @@
  *  only those in a window of n are circles here (aw_circles_see): at other n the circle about
  *  any of the points misses the beam. */
 typedef struct aw_circles {
-    int n;                     /* circles of the bunch itself */
+    int n;                     /* circles of the bunch itself; 0 if only images count */
     double radius[AW_CIRCLES]; /* [m], descending */
     double weight[AW_CIRCLES];
     double growth[AW_CIRCLES]; /* rate of the weight, d/d(ct), as the rms height changes [1/m] */
@@ -104,6 +104,7 @@ AW_FN aw_circles aw_circles_at(const aw_retarded *f)
     c.gap = f->gap;
     c.most = f->images;
     c.rms = sqrt(f->height2);
+    if (f->images_only) return c;
     const double D = f->delay, cell = fmin(f->hs, f->hx);
     if (!(f->height2 > 0.0) || !(D > 0.0)) {
         c.n = 1;
@@ -312,7 +313,7 @@ AW_FN int aw_images_seen(const aw_retarded *f, double near, double far)
 /** By how much the smallest circle at a retarded time is less than r' [m]. */
 AW_FN double aw_circles_lag(const aw_retarded *f)
 {
-    if (!(f->height2 > 0.0)) return 0.0;
+    if (!(f->height2 > 0.0) || f->images_only) return 0.0;
     const aw_circles c = aw_circles_at(f);
     return f->delay - c.radius[c.n - 1];
 }

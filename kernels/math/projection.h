@@ -105,6 +105,8 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
         p->low = f->radius - furthest;
         p->high = f->radius - nearest;
         p->seen = 1.0;
+    } else if (f->images_only) {
+        p->to = p->from;
     }
     p->n = p->order = 0;
     return 1;

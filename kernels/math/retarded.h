@@ -27,8 +27,8 @@ typedef struct aw_retarded {
     /* Variance of the height of a source over that of a point, both Gaussian, and its derivative
      * d/d(ct) as both times advance; 0: all lie in the plane. */
     double height2, dheight2; /* [m^2], [m] */
-    double gap;               /* of the view [m], and images */
-    int images;
+    double gap;               /* of the view [m], images, and whether there is nothing else */
+    int images, images_only;
 } aw_retarded;
 
 /** Age of slice i [m], c times the time since; beyond the oldest, of slices every cdt. */
@@ -173,6 +173,7 @@ AW_FN aw_retarded aw_retarded_at(const aw_history_view *h, double r)
     f.hx = f.slice[0]->hx;
     f.gap = h->gap;
     f.images = h->images;
+    f.images_only = h->images_only;
     f.height2 = f.dheight2 = 0.0;
     if (h->slice[0].height2 > 0.0) {
         f.height2 = h->slice[0].height2;

@@ -44,6 +44,7 @@ typedef struct aw_history_view {
     double r_cut;          /* sources beyond this distance r' are neglected [m] */
     double gap;            /* between two conducting plates, the plane in the middle [m]; 0: none */
     int images;            /* above and below, at which their sum is cut (kernels/math/height.h) */
+    int images_only;       /* 1: without the bunch itself */
 } aw_history_view;
 
 /** A point at which potentials are computed, moving at `beta` along the design tangent there. */

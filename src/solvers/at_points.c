@@ -2,6 +2,7 @@
 #include "src/solvers/at_points.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/solvers/internal.h"
@@ -36,7 +37,8 @@ static size_t list_halves(aw_solver *solver, const aw_problem *problem, size_t p
 /* Regions that are listed at once: they bound the memory, and are work for many threads. */
 enum { REGIONS_AT_ONCE = 16384 };
 
-/* Integrate at points first .. *next - 1 of those wanted, as many as are listed at once. */
+/* Integrate at points first .. *next - 1 of those wanted, as many as are listed at once, and add to
+ * their results. */
 static aw_status integrate_some(aw_solver *solver, const aw_problem *problem,
                                 const aw_at_points *wanted, size_t first, size_t *next)
 {
@@ -60,9 +62,35 @@ static aw_status integrate_some(aw_solver *solver, const aw_problem *problem,
     AW_TRY(ops->wait(solver->device->state));
     for (size_t i = 0; i < n; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k)
-            wanted->I[first + i][k] =
+            wanted->I[first + i][k] +=
                 solver->job[i].status == AW_OK ? solver->job[i].I[k] : (double)NAN;
     *next = first + n;
+done:
+    return status;
+}
+
+/* Add the integrals of the view that the solver is prepared for. */
+static aw_status integrate(aw_solver *solver, const aw_problem *problem, const aw_at_points *wanted)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, solver->partition->n,
+                   sizeof(aw_region)));
+    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, wanted->n, sizeof(aw_job)));
+    for (size_t i = 0; i < wanted->n;) AW_TRY(integrate_some(solver, problem, wanted, i, &i));
+done:
+    return status;
+}
+
+/* The same of a part of the view: the bunch without its images, or these alone. */
+static aw_status integrate_part(aw_solver *solver, const aw_problem *problem,
+                                const aw_history_view *part, const aw_at_points *wanted)
+{
+    aw_problem one = *problem;
+    aw_report report = {.upload = 0.0};
+    aw_status status = AW_OK;
+    one.history = part;
+    AW_TRY(aw_solver_prepare(solver, &one, &report));
+    AW_TRY(integrate(solver, &one, wanted));
 done:
     return status;
 }
@@ -70,11 +98,17 @@ done:
 aw_status aw_solver_at_points(aw_solver *solver, const aw_problem *problem,
                               const aw_at_points *wanted)
 {
+    aw_history_view own = *problem->history, images = *problem->history;
+    aw_at_points of_images = *wanted;
     aw_status status = AW_OK;
-    AW_TRY(aw_grow((void **)&solver->next, &solver->next_capacity, solver->partition->n,
-                   sizeof(aw_region)));
-    AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, wanted->n, sizeof(aw_job)));
-    for (size_t i = 0; i < wanted->n;) AW_TRY(integrate_some(solver, problem, wanted, i, &i));
+    memset(wanted->I, 0, wanted->n * sizeof *wanted->I);
+    if (!(problem->history->gap > 0.0)) return integrate(solver, problem, wanted);
+    own.gap = 0.0;
+    images.images_only = 1;
+    of_images.density =
+        fmin(wanted->density, 1.0); /* images are as smooth as distances are large */
+    AW_TRY(integrate_part(solver, problem, &own, wanted));
+    AW_TRY(integrate_part(solver, problem, &images, &of_images));
 done:
     return status;
 }

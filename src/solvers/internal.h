@@ -37,7 +37,12 @@ AW_STRATEGY_LIST(AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE, AW_STRATEGY_DECLARE)
  *  @param[in,out] memory  NULL: none yet */
 void aw_strategy_archive(const aw_strategy *strategy, void **memory, aw_archive *archive);
 
-/** Store the scales of this result for the next step, which then needs no coarse pass.
+/** Make the partition, and load the history and the points onto the device.
+ *  @return what aw_partition_make or the upload returns */
+aw_status aw_solver_prepare(aw_solver *solver, const aw_problem *problem, aw_report *report);
+
+/** Store the scales of this result for the next step, which then needs no coarse pass. A
+ *  result between plates has none (aw_solver_scales), and is left out.
  *  @param[in] result  of all points of a grid */
 void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const double *result);
 

@@ -21,11 +21,14 @@
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/solvers/images.h"
 #include "src/solvers/projection_constants.h"
 #include "src/solvers/sample.h"
 #include "src/solvers/zone.h"
 
 static const double peak[AW_STRATA] = {[AW_CORE] = AW_PEAK_CORE, [AW_RIM] = AW_PEAK_RIM};
+static const double peak_of_images[AW_STRATA] = {[AW_CORE] = AW_PEAK_IMAGES,
+                                                 [AW_RIM] = AW_PEAK_IMAGES};
 
 /* The next pass of a zone: none, one with its present rule (the first of a step, or with shorter
  * panels), or one with a finer rule. */
@@ -42,6 +45,7 @@ typedef struct projection {
     aw_error_sums pool[AW_STRATA]; /* errors at spread points of earlier steps, same rules */
     uint64_t steps;
     void *fallback;      /* memory of `predictive`, to which steps are left */
+    aw_images *images;   /* NULL: none were computed apart yet */
     int coarsened;       /* 1: the rules were coarsened after the last step */
     int over_cost_steps; /* steps in a row that were over cost */
     int pause;           /* steps that are left to `predictive` at once, */
@@ -73,6 +77,7 @@ static void free_memory(void *memory)
     projection *p = memory;
     if (!p) return;
     aw_strategy_predictive.free_memory(p->fallback);
+    aw_images_free(p->images);
     for (int z = 0; z < AW_RANGES; ++z) aw_zone_free(&p->zone[z]);
     aw_free(p->sum);
     aw_free(p->check);
@@ -97,6 +102,17 @@ static void archive_rules(aw_rules *rules, aw_archive *archive)
     rules->rule = rule;
 }
 
+static void archive_images(aw_images **images, aw_archive *archive)
+{
+    int has = *images != NULL;
+    AW_ARCHIVE_ITEM(archive, has);
+    if (!has || archive->status != AW_OK) return;
+    if (!*images && !(*images = aw_images_new()))
+        archive->status = AW_ERR_NOMEM;
+    else
+        aw_images_archive(*images, archive);
+}
+
 static void archive_memory(void *memory, aw_archive *archive)
 {
     projection *p = memory;
@@ -113,6 +129,7 @@ static void archive_memory(void *memory, aw_archive *archive)
     AW_ARCHIVE_ITEM(archive, p->pause);
     AW_ARCHIVE_ITEM(archive, p->pause_left);
     aw_strategy_archive(&aw_strategy_predictive, &p->fallback, archive);
+    archive_images(&p->images, archive);
 }
 
 /* ---------------------------------------------------------------------------- errors at the sample
@@ -151,12 +168,13 @@ static double sampled_error(const projection *p, const aw_problem *problem, cons
 static double estimate_error(const projection *p, const aw_problem *problem, const double *result,
                              aw_error_sums *pool)
 {
+    const double *const factor = problem->history->images_only ? peak_of_images : peak;
     double worst = sampled_error(p, problem, result, pool);
     for (int i = AW_CORE; i <= AW_RIM; ++i) {
         const double earlier = fmin(p->pool[i].points, AW_POOL_POINTS);
         if (earlier > 0.0) pool[i].square += p->pool[i].square * earlier / p->pool[i].points;
         pool[i].points += earlier;
-        const double likely = peak[i] * sqrt(pool[i].square / pool[i].points);
+        const double likely = factor[i] * sqrt(pool[i].square / pool[i].points);
         if (!(likely <= worst) && !isnan(worst)) worst = likely;
     }
     return worst;
@@ -175,6 +193,12 @@ static aw_sampling sampling_of(const step *s, size_t stride)
                          .stride = stride,
                          .cut = zone[AW_NEAR].cut,
                          .cuts = zone[AW_NEAR].cuts};
+}
+
+/* Spread points of a full sample. */
+static int full_sample(const aw_problem *problem)
+{
+    return problem->history->images_only ? AW_SAMPLE_IMAGES : AW_SAMPLE_NEW_RULE;
 }
 
 /* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
@@ -256,7 +280,7 @@ static aw_status run_passes(step *s)
         measure_zone(p, i, s->problem);
         aw_rules_record_gain(&p->zone[i].rules);
     }
-    AW_TRY(extend_sample(s, s->full_sample ? AW_SAMPLE_NEW_RULE : AW_SAMPLE_SAME_RULE));
+    AW_TRY(extend_sample(s, s->full_sample ? full_sample(s->problem) : AW_SAMPLE_SAME_RULE));
     for (int i = 0; i < AW_RANGES; ++i) {
         measure_zone(p, i, s->problem);
         aw_rules_set_reference(&p->zone[i].rules, s->repeated);
@@ -310,8 +334,8 @@ static aw_status choose_passes(step *s, next *out)
     const int worse = aw_rules_far_is_worse(near, far) ? AW_FAR : AW_NEAR;
     const int resampled = s->resampled;
     const double error = aw_rules_error(far), enough = AW_ESTIMATE_SHARE * s->problem->tolerance;
-    const int spikes =
-        error > AW_SPIKE_ERROR * enough || far->level >= AW_SPIKE_LEVEL || s->in_vain > 0;
+    const int spikes = s->problem->history->images_only || error > AW_SPIKE_ERROR * enough ||
+                       far->level >= AW_SPIKE_LEVEL || s->in_vain > 0;
     aw_status status = AW_OK;
     aw_panel_test test = {.capped = 0, .error = HUGE_VAL};
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
@@ -490,17 +514,27 @@ static void plan_next_steps(projection *p, int converged)
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_coarsen(&p->zone[i].rules);
 }
 
-static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
-                       aw_report *report)
+/* Whether the points are a grid: scattered points have no nodes in common. */
+static int is_grid(const aw_problem *problem)
 {
+    return problem->columns >= AW_SLOPE_NODES &&
+           problem->points >= AW_SLOPE_NODES * problem->columns;
+}
+
+/* Whether common nodes can be used; they have no regions to record. */
+static int is_able(const aw_solver *solver, const aw_problem *problem)
+{
+    return is_grid(problem) && solver->device->ops->integrate && !problem->record;
+}
+
+/* Solve for all that the view holds, by common nodes if possible. */
+static aw_status solve_view(aw_solver *solver, const aw_problem *problem, double *result,
+                            double *error, aw_report *report)
+{
+    projection *p = solver->memory;
     aw_status status = AW_OK;
     int converged = 0;
-    if (!solver->memory && !(solver->memory = new_memory())) return AW_ERR_NOMEM;
-    projection *p = solver->memory;
-    /* Scattered points have no nodes in common, and common nodes have no regions to record. */
-    const int grid =
-        problem->columns >= AW_SLOPE_NODES && problem->points >= AW_SLOPE_NODES * problem->columns;
-    const int able = grid && solver->device->ops->integrate && !problem->record;
+    const int able = is_able(solver, problem);
     if (able && p->pause_left == 0) {
         step s = begin_step(solver, problem, report);
         status = solve_zones(&s, result, &converged);
@@ -520,9 +554,37 @@ static aw_status solve(aw_solver *solver, const aw_problem *problem, double *res
         report->error = report->sampled;
         for (size_t i = 0; error && i < problem->points; ++i) error[i] = report->sampled;
     }
-    if (grid) aw_solver_store_scales(solver, problem, result);
+    if (is_grid(problem)) aw_solver_store_scales(solver, problem, result);
 done:
     return status;
+}
+
+/* Solve for the bunch alone, and for its images apart (images.h). */
+static aw_status solve_apart(aw_solver *solver, const aw_problem *problem, double *result,
+                             double *error, aw_report *report)
+{
+    projection *p = solver->memory;
+    aw_history_view view;
+    aw_problem own;
+    aw_status status = AW_OK;
+    if (!p->images && !(p->images = aw_images_new())) return AW_ERR_NOMEM;
+    AW_TRY(aw_images_solve(p->images, solver->device, problem));
+    aw_images_own_problem(problem, &view, &own);
+    AW_TRY(aw_solver_prepare(solver, &own, report));
+    AW_TRY(solve_view(solver, &own, result, error, report));
+    AW_TRY(aw_images_add(p->images, problem, result, error, report));
+done:
+    return status;
+}
+
+static aw_status solve(aw_solver *solver, const aw_problem *problem, double *result, double *error,
+                       aw_report *report)
+{
+    const aw_history_view *h = problem->history;
+    if (!solver->memory && !(solver->memory = new_memory())) return AW_ERR_NOMEM;
+    return h->gap > 0.0 && !h->images_only && is_able(solver, problem)
+               ? solve_apart(solver, problem, result, error, report)
+               : solve_view(solver, problem, result, error, report);
 }
 
 const aw_strategy aw_strategy_projection = {.solve = solve,

@@ -43,6 +43,8 @@ enum { AW_PASSES_IN_VAIN = 3 };
  * Four points and their worst underestimated the error by half at 128 x 128; 16 not measured
  * against other numbers. */
 enum { AW_SAMPLE_NEW_RULE = 16 };
+/* The same of images, which vary slowly over the grid. */
+enum { AW_SAMPLE_IMAGES = 8 };
 
 /* The same at every other step: each point takes as long as an adaptive integration. Each zone adds
  * one doubtful point. Not measured. */
@@ -72,7 +74,8 @@ enum { AW_SAMPLE_SAME_RULE = 1 };
 
 /* Tolerance from which on the sample's inner rule is that of other integrals: what density level 1
  * leaves, which has it too, is below 2e-4 (by density level 2, S = 8 to 12 m of the Zeuthen
- * chicane). */
+ * chicane). Not of images, which cross a thin beam along its long side: with plates 10 mm apart the
+ * sample itself was 1.3e-3 off there, at S = 9.7 m. */
 #define AW_SPARSE_SAMPLE 1e-3
 
 /* The sample's first regions are cut at one common node in this many. With every fourth the sample
@@ -134,6 +137,10 @@ enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
  * of 6.9e-4 at S = 10 m. */
 #define AW_FINE_TABLES 4.0
 #define AW_FINEST_TABLES 1.0
+/* The same of images, of which many read a table, at every level: with 8 the error did not fall
+ * below 1e-3 at S = 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 below 5e-4, for a third
+ * more time. */
+#define AW_IMAGES_TABLES 1.0
 
 /* ---- spikes and caps (projection.c, zone.c) */
 
@@ -219,21 +226,14 @@ enum { AW_BLOCKS_MAX = 64 };
 #define AW_CONVOLUTION_SPARSER 2.0
 #define AW_TURN_WIDER 1.5
 
-/* Between plates the bunch and its images cancel in part, so that errors of the near zone count
- * more: the convolution has so many nodes in angle. (Second bend of the Zeuthen chicane, S = 5.54
- * m, 10 mm, 48 x 48, 3e-3: with one per cell psi was 3.8e-3 off at a point of the sample, whatever
- * the nodes in r'; with 1.5 8e-4, with 2 2e-4.) */
-#define AW_CONVOLUTION_BETWEEN_PLATES 2.0
-
-/* Parts of the sweep of images that count, in tiles and tables, where each image has a small share
- * of the charge seen, and in a convolution. Images cross a thin, tilted beam all at once; with 0.6
- * in a convolution psi was 1.1e-2 off at S = 5.3 m of the same chicane, with 4, 16 and 64 it is the
- * same within 1e-4. Behind the third bend (S = 8.0 m, 19 um by 1.65 mm rms), psi was 3.2e-3 off
- * with 4, 5.6e-4 with 8, 3.2e-4 with 16, 3.7e-4 with 32, at the worst of 33 points. 16 has 2304
- * nodes, 4 has 1449. Tiles, which follow a convolution that is not accurate enough, took 5e8
- * evaluations there and left psi 0.2 off. */
+/* Parts of the sweep of images that count, and where they cross the long side of a thin, tilted beam
+ * all at once. An image at Y meets a beam at the angle t to the line across its motion, at any point
+ * of its plane, at r' = Y/t, where its circle and that of the beam itself sweep in opposite
+ * directions. With 0.6 there, every other step of the second bend of the Zeuthen chicane (plates 10
+ * mm apart, 3e-3) had a panel with errors up to 1600 times too large, which the sample found; with
+ * 1.5 as many, with 3 and 6 none. */
 #define AW_IMAGES_COUNTED 0.6
-#define AW_IMAGES_CONVOLVED 16.0
+#define AW_IMAGES_TANGENT 3.0
 
 /* Largest reach of the convolution, over the smallest border: the further out the far zone begins,
  * the fewer directions its tables need. A bunch of length L and thickness d needs about L^2/(r' d)

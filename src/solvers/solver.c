@@ -260,27 +260,22 @@ int aw_solver_is_next(const aw_problem *problem, double S)
 void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const double *result)
 {
     double max[AW_RESULTS] = {0.0};
+    if (problem->history->gap > 0.0) return;
     for (size_t i = 0; i < problem->points; ++i) update_max(&result[i * AW_RESULTS], max);
     solver->scales = scales_of(max, &problem->history->slice[0]);
     solver->scales_at = problem->history->slice[0].S;
 }
 
-aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
+/* Update the maxima by the rule on the starting partition, at some points of the grid. */
+static aw_status coarse_pass(aw_solver *solver, const aw_problem *problem, double max[AW_RESULTS])
 {
-    const aw_slice *now = &problem->history->slice[0];
     const aw_scales one = {1.0, 1.0, 1.0};
     aw_status status = AW_OK;
     aw_work work = {0};
     size_t stride = problem->points / ((size_t)AW_SCALE_POINTS * AW_SCALE_POINTS), n = 0;
-    double max[AW_RESULTS] = {0.0}, I[AW_RESULTS] = {0.0};
+    double I[AW_RESULTS] = {0.0};
     if (stride < 1) stride = 1;
     if (stride % 2 == 0) stride--; /* odd: the points wander across the columns of the grid */
-    AW_TRY(check_points(problem));
-    /* Stored scales serve the next step only; older ones may be a thousand times off. */
-    if (solver->scales.phi > 0.0 && aw_solver_is_next(problem, solver->scales_at)) {
-        *scales = solver->scales;
-        return AW_OK;
-    }
     AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
     for (size_t i = stride / 2; i < problem->points; i += stride) {
         AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n + solver->partition->n,
@@ -299,13 +294,44 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
         update_max(I, max);
         memset(I, 0, sizeof I);
     }
-    *scales = scales_of(max, now);
+done:
+    return status;
+}
+
+aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
+{
+    aw_status status = AW_OK;
+    aw_history_view alone = *problem->history;
+    aw_problem own = *problem;
+    double max[AW_RESULTS] = {0.0};
+    AW_TRY(check_points(problem));
+    /* Stored scales serve the next step only; older ones may be a thousand times off. */
+    if (solver->scales.phi > 0.0 && aw_solver_is_next(problem, solver->scales_at)) {
+        *scales = solver->scales;
+        return AW_OK;
+    }
+    alone.gap = 0.0;
+    own.history = &alone;
+    AW_TRY(coarse_pass(solver, &own, max));
+    *scales = scales_of(max, &problem->history->slice[0]);
     if (!(scales->phi > 0.0 && scales->psi > 0.0 && isfinite(scales->phi + scales->psi)) ||
         !isfinite(scales->rate))
         AW_TRY(aw_error(AW_ERR_NONFINITE,
                         "the scales of phi, psi and the rates are %g, %g and %g: the moments "
                         "hold no charge or a NaN",
                         scales->phi, scales->psi, scales->rate / AW_RATE_SCALE));
+done:
+    return status;
+}
+
+aw_status aw_solver_prepare(aw_solver *solver, const aw_problem *problem, aw_report *report)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
+    const double start = aw_now();
+    AW_TRY(solver->device->ops->upload(solver->device->state, problem->history, problem->point,
+                                       problem->points));
+    report->upload += aw_now() - start;
 done:
     return status;
 }
@@ -317,16 +343,12 @@ aw_status aw_solver_solve(aw_solver *solver, const aw_problem *problem, double *
     double begin = aw_now();
     memset(report, 0, sizeof *report);
     AW_TRY(check_points(problem));
-    AW_TRY(aw_partition_make(solver->partition, problem->history, &problem->centre, problem->half));
+    AW_TRY(aw_solver_prepare(solver, problem, report));
     AW_TRY(aw_solver_order(solver, problem));
     if (problem->record) {
         AW_TRY(aw_patterns_shape(problem->record, solver->partition, problem->points));
         aw_patterns_clear(problem->record);
     }
-    double start = aw_now();
-    AW_TRY(solver->device->ops->upload(solver->device->state, problem->history, problem->point,
-                                       problem->points));
-    report->upload = aw_now() - start;
     status = solver->strategy->solve(solver, problem, result, error, report);
     if (status == AW_ERR_MAXEVAL || status == AW_ERR_NONFINITE) {
         const aw_field_point *p = &problem->point[report->worst];

@@ -106,7 +106,9 @@ void aw_solver_forecast(aw_solver *solver, const aw_forecast *forecast);
 const char *aw_solver_list(int i);
 
 /** Scales of the results, for problem->scales: those of the last step if the strategy stores them,
- *  else by a coarse pass, the rule on the starting partition at some points of the grid.
+ *  else by a coarse pass, the rule on the starting partition at some points of the grid. Between
+ *  plates they are those of the bunch alone: its images may cancel a hundredfold of it, and what
+ *  they change counts by what there was.
  *  @param[out] scales  phi: max |phi|; psi: max |psi|; rate: 300 times the largest force, estimated
  *  by the largest rate or psi over eight of the longer spacings
  *  @return AW_OK, AW_ERR_NONFINITE (no charge, or a NaN: message), or the partition's errors. */

@@ -8,41 +8,11 @@
 
 #include "kernels/math/convolution.h"
 #include "kernels/math/retarded.h"
-#include "kernels/math/slope.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/solvers/projection_constants.h"
 #include "src/solvers/sample.h"
-
-/* Convert sums for points that move with the velocity v0 of the grid's centre to the points' own
- * velocities v0 + dv: psi is smaller by dv.A, the rates are larger by dv.grad.
- * @param[out] old  [points], workspace */
-static void convert_velocities(const aw_problem *problem, double (*I)[AW_RESULTS],
-                               double (*old)[AW_RESULTS])
-{
-    const aw_field_point *p = problem->point, *centre = &problem->centre;
-    const size_t columns = problem->columns, rows = problem->points / columns;
-    const size_t last = columns * (rows - 1);
-    const ptrdiff_t row = (ptrdiff_t)(AW_RESULTS * columns);
-    /* Spacings of the grid along its rows (a) and columns (b) [m]. */
-    const double na = (double)(columns - 1), nb = (double)(rows - 1);
-    const double az = (p[columns - 1].z - p[0].z) / na, ax = (p[columns - 1].x - p[0].x) / na;
-    const double bz = (p[last].z - p[0].z) / nb, bx = (p[last].x - p[0].x) / nb;
-    const double det = az * bx - ax * bz;
-    memcpy(old, I, problem->points * sizeof *I);
-    for (size_t j = 0; j < rows; ++j)
-        for (size_t i = 0; i < columns; ++i) {
-            const size_t at = j * columns + i;
-            const double dz = p[at].beta * p[at].ct - centre->beta * centre->ct;
-            const double dx = p[at].beta * p[at].st - centre->beta * centre->st;
-            const double da = (dz * bx - dx * bz) / det, db = (az * dx - ax * dz) / det;
-            I[at][AW_PSI] -= dz * old[at][AW_AZ] + dx * old[at][AW_AX];
-            for (unsigned k = 0; k < 3; ++k)
-                I[at][AW_DPHI + k] +=
-                    da * aw_slope_at(&old[at][k], AW_RESULTS, (int)i, (int)columns) +
-                    db * aw_slope_at(&old[at][k], row, (int)j, (int)rows);
-        }
-}
+#include "src/solvers/velocities.h"
 
 void aw_zone_free(aw_zone *zone)
 {
@@ -103,7 +73,8 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     aw_blocks blocks = {.n = 0};
     double from = 0.0, to = 0.0; /* of the block that is being measured */
     double beyond = 0.0;         /* number of blocks where the far zone could take over */
-    if (near->rules.tiles_only || !aw_device_convolves(solver->device)) return blocks;
+    if (near->rules.tiles_only || h->images_only || !aw_device_convolves(solver->device))
+        return blocks;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return blocks;
     while (blocks.n < most && from < limit) {
         const double last = to;
@@ -112,8 +83,7 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
         /* An edge and a slice may be next to each other, to rounding; the edge of the first magnet
          * is next to the mean of a bunch that starts there, to its noise. */
         if (to - from < fmax(AW_BLOCK_LEAST * to, least) && to < limit) continue;
-        if (from >= border && h->gap == 0.0 &&
-            !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
+        if (from >= border && !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
             break;
         if (!covers(h, from, to)) break;
         blocks.end[blocks.n++] = from = to;
@@ -131,6 +101,7 @@ static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
                                .ratio = AW_PANEL_RATIO,
                                .sweep = r->sweep,
                                .images = AW_IMAGES_COUNTED,
+                               .tangent = AW_IMAGES_TANGENT,
                                .first = AW_FIRST_PANEL * size,
                                .spacing = {r->spacing * now.hs, r->spacing * now.hx},
                                .bunch = {AW_BUNCH_SIZE * now.half_s, AW_BUNCH_SIZE * now.half_x},
@@ -161,7 +132,6 @@ static aw_rule convolution_rule(const aw_problem *problem)
     rule.spacing *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.sweep *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.density /= fmin(wider, AW_CONVOLUTION_SPARSER);
-    if (problem->history->gap > 0.0) rule.density = AW_CONVOLUTION_BETWEEN_PLATES;
     return rule;
 }
 
@@ -172,7 +142,6 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone 
     aw_status status = AW_OK;
     const aw_rule rule = convolution_rule(problem);
     aw_panels_options params = rule_panels(h, &rule);
-    params.images = AW_IMAGES_CONVOLVED;
     for (size_t i = 0; i < z->blocks.n; ++i)
         AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, i > 0 ? z->blocks.end[i - 1] : 0.0,
                              z->blocks.end[i], &params));
@@ -215,7 +184,8 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
     const double fine = rules->density_level > 1 ? AW_FINEST_TABLES : AW_FINE_TABLES;
-    const double tables = rules->density_level ? fmin(r->tables, fine) : r->tables;
+    const double most = problem->history->images_only ? AW_IMAGES_TABLES : HUGE_VAL;
+    const double tables = fmin(most, rules->density_level ? fmin(r->tables, fine) : r->tables);
     const aw_panels_options params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     const double from = rules->has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
@@ -223,7 +193,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     if (rules->has_convolution) {
         rules->all_convolution = from == z->to;
         AW_TRY(ops->wait(solver->device->state));
-        convert_velocities(problem, z->sum, z->workspace);
+        aw_convert_velocities(problem, z->sum, z->workspace);
     }
     z->panels.n = 0;
     if (from < z->to)
@@ -245,7 +215,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     AW_TRY(ops->wait(solver->device->state));
     rules->cost += (double)(report->work.evaluations - before) / (double)problem->points +
                    AW_LOOKUP_COST * (double)rule.tables;
-    if (far) convert_velocities(problem, z->sum, z->workspace);
+    if (far) aw_convert_velocities(problem, z->sum, z->workspace);
 done:
     return status;
 }

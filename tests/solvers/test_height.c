@@ -97,8 +97,12 @@ static void images_agree(void **state)
         device = bench_device(NULL, 0, 2.0);
         problem.tolerance = 0.01 * TOLERANCE;
         assert_ok(bench_solve("adaptive", &device, &problem, want, &report));
-        assert_close(bench_distance(got, want, problem.points, AW_PHI), 0.0, 0.0, TOLERANCE);
-        assert_close(bench_distance(got, want, problem.points, AW_PSI), 0.0, 0.0, TOLERANCE);
+        for (size_t k = 0; k < problem.points * AW_RESULTS; ++k) {
+            const unsigned result = (unsigned)(k % AW_RESULTS);
+            const double scale = aw_scale_of(&problem.scales, result);
+            if (result == AW_PHI || result == AW_PSI)
+                assert_close(got[k] / scale, want[k] / scale, 0.0, TOLERANCE);
+        }
         aw_device_close(&device);
         aw_free(got);
         aw_free(want);
