@@ -33,7 +33,8 @@
 /* Slices beyond those of the steps that a run may add: steps at the changes of the ladder. */
 #define AW_EXTRA_SLICES 8
 
-/* Reach of the convolutions over the longer half-axis of the bunch (src/solvers/zone.c). */
+/* Reach of the convolutions over the longer half-axis of the bunch
+ * (src/solvers/projection/zone.c). */
 #define AW_CONVOLVED_REACH 32.0
 /* Change of a size of the bunch with which the spacings of the grid change, at least: half a rung
  * of their ladder. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The images of a bunch between plates, apart from the bunch itself: they and the bunch are all that
- * the plates show, the strategies agree on them, and `projection`, which interpolates them, agrees
- * with `adaptive` on the whole. */
+/* The images of a bunch between plates, apart from the bunch itself: they and the bunch are all
+ * that the plates show, the strategies agree on them, and `projection`, which interpolates them,
+ * agrees with `adaptive` on the whole. */
 #include "src/base/memory.h"
 #include "tests/assert_close.h"
 #include "tests/beam_fixture.h"

@@ -6,8 +6,8 @@
 
 #include "quadrature/panels.h"
 #include "src/base/memory.h"
-#include "src/solvers/sample.h"
-#include "src/solvers/zone.h"
+#include "src/solvers/projection/sample.h"
+#include "src/solvers/projection/zone.h"
 #include "tests/assert_close.h"
 #include "tests/beam_fixture.h"
 #include "tests/slice_fixture.h"

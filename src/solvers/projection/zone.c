@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Integration of a zone of the strategy `projection` (zone.h): how a rule becomes panels
  * (rule_panels, zone_panels), the pass, and the caps on the lengths of panels. */
-#include "src/solvers/zone.h"
+#include "src/solvers/projection/zone.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "kernels/math/retarded.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
-#include "src/solvers/projection_constants.h"
-#include "src/solvers/sample.h"
-#include "src/solvers/velocities.h"
+#include "src/solvers/projection/constants.h"
+#include "src/solvers/projection/sample.h"
+#include "src/solvers/projection/velocities.h"
 
 void aw_zone_free(aw_zone *zone)
 {

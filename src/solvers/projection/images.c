@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/solvers/images.h"
+#include "src/solvers/projection/images.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
-#include "src/solvers/sample.h"
-#include "src/solvers/velocities.h"
+#include "src/solvers/projection/sample.h"
+#include "src/solvers/projection/velocities.h"
 
 /* Parts of the tolerance: of the bunch alone, of the images at their points, and of the
  * interpolation, which have nothing in common and add in quadrature. The coefficients by which the
@@ -15,23 +15,23 @@
 #define AW_OWN_SHARE 0.75
 #define AW_IMAGES_SHARE 0.5
 #define AW_BETWEEN_SHARE 0.4
-/* Lines of points at first, at least, and at most. The coefficients of a Gaussian with ten rms to the
- * axis are 1e-3 at 16 points, 1e-4 at 20 and 7e-6 at 24. */
+/* Lines of points at first, at least, and at most. The coefficients of a Gaussian with ten rms to
+ * the axis are 1e-3 at 16 points, 1e-4 at 20 and 7e-6 at 24. */
 enum { AW_FIRST_LINES = 12, AW_LEAST_LINES = 8, AW_MOST_LINES = 64 };
 /* If the error is too large there are so many times more, and their number is lowered where the
  * coefficients have fallen to this part of the permitted error. */
 #define AW_MORE 1.3
 #define AW_AIM 0.3
-/* If more than this part of the grid's lines would be needed, all of them are taken, and for so many
- * steps more. */
+/* If more than this part of the grid's lines would be needed, all of them are taken, and for so
+ * many steps more. */
 #define AW_MOST_PART 0.6
 #define AW_ALL_STEPS 10
 
 /* Where the images are computed: on some lines across the motion, at all points of the grid along
- * it, because neighbouring points a cell apart read neighbouring cells of the beam, all at once. The
- * lines lie at Chebyshev's extrema from one end of the grid to the other: the error of the
- * polynomial through them falls faster than any power of their number, and what is wrong with single
- * values is not amplified, as it is by polynomials through equidistant points. */
+ * it, because neighbouring points a cell apart read neighbouring cells of the beam, all at once.
+ * The lines lie at Chebyshev's extrema from one end of the grid to the other: the error of the
+ * polynomial through them falls faster than any power of their number, and what is wrong with
+ * single values is not amplified, as it is by polynomials through equidistant points. */
 typedef struct lines {
     int across;    /* 1: the lines are rows of the grid, 0: columns */
     int grid;      /* number of the grid's */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of rules of the strategy `projection`, and the choice among them (rules.h). */
-#include "src/solvers/rules.h"
+#include "src/solvers/projection/rules.h"
 
 #include <math.h>
 
-#include "src/solvers/projection_constants.h"
+#include "src/solvers/projection/constants.h"
 
 /* Rules from coarse to fine. Columns: nodes of a panel, density, spacing [cells], sweep, tables,
  * few_rates (aw_rule). docs/projection.md, "Rules", has the errors that were measured. */

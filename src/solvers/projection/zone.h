@@ -2,12 +2,12 @@
 /* A zone of the strategy `projection`: a range of r' that is integrated at every point of the grid
  * with nodes in r' that all points have in common. Owns the panels of these nodes, their caps, and
  * the rules of the zone. Read first: aw_zone_begin and aw_zone_integrate, which are one pass. */
-#ifndef AW_SOLVERS_ZONE_H
-#define AW_SOLVERS_ZONE_H
+#ifndef AW_SOLVERS_PROJECTION_ZONE_H
+#define AW_SOLVERS_PROJECTION_ZONE_H
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
-#include "src/solvers/projection_constants.h"
-#include "src/solvers/rules.h"
+#include "src/solvers/projection/constants.h"
+#include "src/solvers/projection/rules.h"
 
 /** Blocks of the convolution (kernels/math/convolution.h); the first begins at r' = 0. */
 typedef struct aw_blocks {

@@ -3,12 +3,12 @@
  * is a gap away at least, so that its potentials vary slowly over the grid: they are computed on
  * some lines of it and interpolated. How many lines follows from the error of the interpolation,
  * which is measured at every step. */
-#ifndef AW_SOLVERS_IMAGES_H
-#define AW_SOLVERS_IMAGES_H
+#ifndef AW_SOLVERS_PROJECTION_IMAGES_H
+#define AW_SOLVERS_PROJECTION_IMAGES_H
 #include "src/solvers/internal.h"
 
-/** What is kept from step to step: the number of lines, and a solver of the strategy `projection` with what
- *  it has learned of the images. */
+/** What is kept from step to step: the number of lines, and a solver of the strategy `projection`
+ *  with what it has learned of the images. */
 typedef struct aw_images aw_images;
 
 /** @return NULL: out of memory. Free with aw_images_free. */

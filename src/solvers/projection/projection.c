@@ -21,14 +21,14 @@
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
-#include "src/solvers/images.h"
-#include "src/solvers/projection_constants.h"
-#include "src/solvers/sample.h"
-#include "src/solvers/zone.h"
+#include "src/solvers/projection/constants.h"
+#include "src/solvers/projection/images.h"
+#include "src/solvers/projection/sample.h"
+#include "src/solvers/projection/zone.h"
 
 static const double peak[AW_STRATA] = {[AW_CORE] = AW_PEAK_CORE, [AW_RIM] = AW_PEAK_RIM};
-static const double peak_of_images[AW_STRATA] = {[AW_CORE] = AW_PEAK_IMAGES,
-                                                 [AW_RIM] = AW_PEAK_IMAGES};
+static const double peak_of_images[AW_STRATA] = {
+    [AW_CORE] = AW_PEAK_IMAGES, [AW_RIM] = AW_PEAK_IMAGES};
 
 /* The next pass of a zone: none, one with its present rule (the first of a step, or with shorter
  * panels), or one with a finer rule. */

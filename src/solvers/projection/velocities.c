@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "src/solvers/velocities.h"
+#include "src/solvers/projection/velocities.h"
 
 #include <string.h>
 

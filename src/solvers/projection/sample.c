@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The sample of the strategy `projection` (sample.h): which points, their adaptive integration in
  * aw_sample_resample, and the comparison with the common nodes. */
-#include "src/solvers/sample.h"
+#include "src/solvers/projection/sample.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/solvers/at_points.h"
-#include "src/solvers/projection_constants.h"
+#include "src/solvers/projection/constants.h"
 
 void aw_sample_free(aw_sample *sample)
 {

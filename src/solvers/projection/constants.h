@@ -59,6 +59,8 @@ enum { AW_SAMPLE_SAME_RULE = 1 };
  * particle near and a few have one; 5.0 not measured. */
 #define AW_PEAK_CORE 3.5
 #define AW_PEAK_RIM 5.0
+/* The same of images in either stratum, whose errors vary slowly over the grid, too. */
+#define AW_PEAK_IMAGES 2.0
 
 /* Number of points of earlier steps that count in the rms as much as the points of this one. Not
  * measured. */
@@ -138,8 +140,8 @@ enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
 #define AW_FINE_TABLES 4.0
 #define AW_FINEST_TABLES 1.0
 /* The same of images, of which many read a table, at every level: with 8 the error did not fall
- * below 1e-3 at S = 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 below 5e-4, for a third
- * more time. */
+ * below 1e-3 at S = 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 below 5e-4, for a
+ * third more time. */
 #define AW_IMAGES_TABLES 1.0
 
 /* ---- spikes and caps (projection.c, zone.c) */
@@ -226,12 +228,12 @@ enum { AW_BLOCKS_MAX = 64 };
 #define AW_CONVOLUTION_SPARSER 2.0
 #define AW_TURN_WIDER 1.5
 
-/* Parts of the sweep of images that count, and where they cross the long side of a thin, tilted beam
- * all at once. An image at Y meets a beam at the angle t to the line across its motion, at any point
- * of its plane, at r' = Y/t, where its circle and that of the beam itself sweep in opposite
- * directions. With 0.6 there, every other step of the second bend of the Zeuthen chicane (plates 10
- * mm apart, 3e-3) had a panel with errors up to 1600 times too large, which the sample found; with
- * 1.5 as many, with 3 and 6 none. */
+/* Parts of the sweep of images that count, and where they cross the long side of a thin, tilted
+ * beam all at once. An image at Y meets a beam at the angle t to the line across its motion, at
+ * any point of its plane, at r' = Y/t, where its circle and that of the beam itself sweep in
+ * opposite directions. With 0.6 there, every other step of the second bend of the Zeuthen chicane
+ * (plates 10 mm apart, 3e-3) had a panel with errors up to 1600 times too large, which the sample
+ * found; with 1.5 as many, with 3 and 6 none. */
 #define AW_IMAGES_COUNTED 0.6
 #define AW_IMAGES_TANGENT 3.0
 

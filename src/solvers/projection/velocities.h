@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results for points that move differently. */
-#ifndef AW_SOLVERS_VELOCITIES_H
-#define AW_SOLVERS_VELOCITIES_H
+#ifndef AW_SOLVERS_PROJECTION_VELOCITIES_H
+#define AW_SOLVERS_PROJECTION_VELOCITIES_H
 #include "src/solvers/solver.h"
 
 /** Convert the results of a grid of points that all move as its centre to those of points with

@@ -3,8 +3,8 @@
  * choice among them from the errors that the sample shows.
  * Owns the tables of rules (rules.c) and, in aw_rules, what is known of each rule's error; it
  * integrates nothing. Read first: the tables near_rule and far_rule, then aw_rules_refine. */
-#ifndef AW_SOLVERS_RULES_H
-#define AW_SOLVERS_RULES_H
+#ifndef AW_SOLVERS_PROJECTION_RULES_H
+#define AW_SOLVERS_PROJECTION_RULES_H
 #include <stddef.h>
 
 /** A rule for one zone. */

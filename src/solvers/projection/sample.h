@@ -2,11 +2,11 @@
 /* The sample of the strategy `projection`: points of the grid that are also integrated adaptively,
  * near and far zone separately, to measure the error of the rules that all points have in common.
  * Owns the reference integrals at these points. Read first: aw_sample_add, then aw_sample_error. */
-#ifndef AW_SOLVERS_SAMPLE_H
-#define AW_SOLVERS_SAMPLE_H
+#ifndef AW_SOLVERS_PROJECTION_SAMPLE_H
+#define AW_SOLVERS_PROJECTION_SAMPLE_H
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
-#include "src/solvers/rules.h"
+#include "src/solvers/projection/rules.h"
 
 /* Ranges of r': the near zone from 0 to the border, and the far zone beyond it. */
 enum { AW_NEAR, AW_FAR, AW_RANGES };
