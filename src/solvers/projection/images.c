@@ -6,15 +6,15 @@
 
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/solvers/projection/constants.h"
 #include "src/solvers/projection/sample.h"
 #include "src/solvers/projection/velocities.h"
 
-/* Parts of the tolerance: of the bunch alone, of the images at their points, and of the
- * interpolation, which have nothing in common and add in quadrature. The coefficients by which the
- * last is measured hold what is wrong at the points, too. */
+/* Parts of the tolerance. The error of the bunch alone, that of the images at their points and that
+ * of the interpolation have nothing in common, and add in quadrature: the first may take this part,
+ * the second this part of what the first has left, and the third what both have left. */
 #define AW_OWN_SHARE 0.75
-#define AW_IMAGES_SHARE 0.5
-#define AW_BETWEEN_SHARE 0.4
+#define AW_IMAGES_SHARE 0.8
 /* Lines of points at first, at least, and at most. The coefficients of a Gaussian with ten rms to
  * the axis are 1e-3 at 16 points, 1e-4 at 20 and 7e-6 at 24. */
 enum { AW_FIRST_LINES = 12, AW_LEAST_LINES = 8, AW_MOST_LINES = 64 };
@@ -22,6 +22,10 @@ enum { AW_FIRST_LINES = 12, AW_LEAST_LINES = 8, AW_MOST_LINES = 64 };
  * coefficients have fallen to this part of the permitted error. */
 #define AW_MORE 1.3
 #define AW_AIM 0.3
+/* Coefficients that have not fallen to this part over the last third of the orders are what is wrong
+ * at single points, which more lines do not lower; up to so many times the permitted error. */
+#define AW_PLATEAU 0.5
+#define AW_PLATEAU_MOST 3.0
 /* If more than this part of the grid's lines would be needed, all of them are taken, and for so
  * many steps more. */
 #define AW_MOST_PART 0.6
@@ -157,25 +161,39 @@ static void coefficient(const aw_images *images, size_t i, int m, double c[AW_RE
     }
 }
 
-/* Measure the error of the interpolation: the last two coefficients, of which one may be small by
- * symmetry; and the number of lines with which they would be small enough. */
-static void measure(aw_images *images, const aw_scales *scales, double limit)
+/* Find the Chebyshev coefficients across the lines, the largest of each order along a line, in
+ * scales; a NaN stays. */
+static void coefficients(const aw_images *images, const aw_scales *scales,
+                         double size[AW_MOST_LINES])
 {
-    double size[AW_MOST_LINES] = {0.0};
-    int m = images->at.taken;
-    images->error = 0.0;
-    images->enough = most_lines(&images->at);
-    if (m == images->at.grid) return;
     for (size_t i = 0; i < images->at.points; ++i)
-        for (int order = AW_LEAST_LINES - 3; order < m; ++order) {
+        for (int order = 0; order < images->at.taken; ++order) {
             double c[AW_RESULTS];
             coefficient(images, i, order, c);
             const double one = aw_sample_scaled_error(c, scales);
             if (!(one <= size[order]) && !isnan(size[order])) size[order] = one;
         }
-    images->error = size[m - 1] + size[m - 2];
-    while (m > AW_LEAST_LINES && size[m - 2] + size[m - 3] <= AW_AIM * limit) --m;
-    images->enough = m;
+}
+
+/* Measure the error of the interpolation through n lines: the last two coefficients, of which one
+ * may be small by symmetry; and the number of lines with which it would be small enough.
+ * @return 1: it is */
+static int measure(aw_images *images, const aw_scales *scales, double limit)
+{
+    double size[AW_MOST_LINES] = {0.0};
+    const int n = images->at.taken, before = 2 * n / 3;
+    images->error = 0.0;
+    images->enough = most_lines(&images->at);
+    if (n == images->at.grid) return 1;
+    coefficients(images, scales, size);
+    images->error = size[n - 1] + size[n - 2];
+    images->enough = n;
+    while (images->enough > AW_LEAST_LINES &&
+           size[images->enough - 2] + size[images->enough - 3] <= AW_AIM * limit)
+        --images->enough;
+    const double earlier = size[before - 1] + size[before - 2];
+    return images->error <= limit ||
+           (images->error >= AW_PLATEAU * earlier && images->error <= AW_PLATEAU_MOST * limit);
 }
 
 /* The points of the lines all move as the grid's centre, so that results are smooth also at an edge
@@ -197,7 +215,7 @@ static void place_points(const aw_images *images, const aw_problem *problem)
 }
 
 /* Solve for the images alone at the points of the lines. */
-static aw_status solve_lines(aw_images *images, const aw_problem *problem)
+static aw_status solve_lines(aw_images *images, const aw_problem *problem, double tolerance)
 {
     const lines *at = &images->at;
     const size_t points = at->points * (size_t)at->taken;
@@ -214,7 +232,7 @@ static aw_status solve_lines(aw_images *images, const aw_problem *problem)
     few.point = images->point;
     few.points = points;
     few.columns = at->across ? at->points : (size_t)at->taken;
-    few.tolerance = AW_IMAGES_SHARE * problem->tolerance;
+    few.tolerance = tolerance;
     status = aw_solver_solve(images->solver, &few, images->taken[0], NULL, &images->report);
 done:
     return status;
@@ -230,32 +248,42 @@ static void take_lines(aw_images *images, const aw_problem *problem)
     if (images->all_left > 0 || most < AW_LEAST_LINES) at->taken = at->grid;
 }
 
-/* Choose those of the next one. @return 1: those of this one were enough */
-static int were_enough(aw_images *images, double limit)
+/* Choose those of the next one, if those of this one were `enough` or not. */
+static void choose_lines(aw_images *images, int enough)
 {
     const lines *at = &images->at;
-    const int most = most_lines(at), accurate = images->error <= limit;
+    const int most = most_lines(at);
     if (images->all_left > 0) images->all_left--;
-    if (accurate) {
+    if (enough) {
         images->lines = images->enough;
     } else {
         images->lines = (int)ceil(AW_MORE * at->taken);
         if (at->taken == most) images->all_left = AW_ALL_STEPS;
     }
     if (images->lines > most) images->lines = most;
-    return accurate;
 }
 
-aw_status aw_images_solve(aw_images *images, aw_device *device, const aw_problem *problem)
+/* What an estimate leaves of a tolerance, if it is at most a part of it. */
+static double left_by(double estimate, double tolerance, double part)
 {
-    const double limit = AW_BETWEEN_SHARE * problem->tolerance;
+    const double used = fmin(estimate / AW_ESTIMATE_SHARE, part * tolerance);
+    return sqrt(tolerance * tolerance - used * used);
+}
+
+aw_status aw_images_solve(aw_images *images, aw_device *device, const aw_problem *problem,
+                          double own_error)
+{
+    const double left = left_by(own_error, problem->tolerance, AW_OWN_SHARE);
     aw_status status = AW_OK;
+    int enough;
     images->solver->device = device;
     do {
         take_lines(images, problem);
-        AW_TRY(solve_lines(images, problem));
-        measure(images, &problem->scales, limit);
-    } while (!were_enough(images, limit));
+        AW_TRY(solve_lines(images, problem, AW_IMAGES_SHARE * left));
+        enough = measure(images, &problem->scales,
+                         left_by(images->report.sampled, left, AW_IMAGES_SHARE));
+        choose_lines(images, enough);
+    } while (!enough);
 done:
     return status;
 }

@@ -568,10 +568,10 @@ static aw_status solve_apart(aw_solver *solver, const aw_problem *problem, doubl
     aw_problem own;
     aw_status status = AW_OK;
     if (!p->images && !(p->images = aw_images_new())) return AW_ERR_NOMEM;
-    AW_TRY(aw_images_solve(p->images, solver->device, problem));
     aw_images_own_problem(problem, &view, &own);
     AW_TRY(aw_solver_prepare(solver, &own, report));
     AW_TRY(solve_view(solver, &own, result, error, report));
+    AW_TRY(aw_images_solve(p->images, solver->device, problem, report->sampled));
     AW_TRY(aw_images_add(p->images, problem, result, error, report));
 done:
     return status;
