@@ -22,8 +22,9 @@ enum { AW_FIRST_LINES = 12, AW_LEAST_LINES = 8, AW_MOST_LINES = 64 };
  * coefficients have fallen to this part of the permitted error. */
 #define AW_MORE 1.3
 #define AW_AIM 0.3
-/* Coefficients that have not fallen to this part over the last third of the orders are what is wrong
- * at single points, which more lines do not lower; up to so many times the permitted error. */
+/* Coefficients that have not fallen to this part over the last third of the orders are what is
+ * wrong at single points, which more lines do not lower; up to so many times the permitted
+ * error. */
 #define AW_PLATEAU 0.5
 #define AW_PLATEAU_MOST 3.0
 /* If more than this part of the grid's lines would be needed, all of them are taken, and for so
