@@ -34,7 +34,7 @@ typedef struct aw_panels_options {
     double ratio; /* largest ratio of a panel's end to its beginning, > 1 */
     double still; /* the same where the circle hardly sweeps through the bunch, >= 0 */
     double sweep; /* largest fraction of the beam (its box, along the line of sight) through which
-                     * the circle may sweep within a panel */
+                   * the circle may sweep within a panel */
     /* Of the sweep of images between plates (aw_images_sweep), the part that counts in `sweep`, and
      * that where circles touch the long side of the beam. */
     double images, tangent;

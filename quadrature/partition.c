@@ -133,25 +133,27 @@ static aw_span grid_span(const aw_history_view *h, const aw_retarded *f)
     return span;
 }
 
-/* Whether circles about points of the grid, which is in `span`, touch the long side of the box. */
-static int touch_long_side(const aw_retarded *f, const aw_span *span)
+/* Whether circles about points of the grid touch the long side of the beam's box. */
+static int touch_long_side(const aw_history_view *h, double r)
 {
-    const double *beside = f->half_s > f->half_x ? span->u : span->w;
-    return fmax(beside[0], -beside[1]) < fmax(f->half_s, f->half_x);
+    const aw_retarded f = aw_retarded_at(h, r);
+    const aw_span span = grid_span(h, &f);
+    const double *beside = f.half_s > f.half_x ? span.u : span.w;
+    return fmax(beside[0], -beside[1]) < fmax(f.half_s, f.half_x);
 }
 
 double aw_images_sweep(const aw_history_view *h, double from, double to, int *tangent)
 {
     double near, far;
-    *tangent = 0;
+    if (tangent) *tangent = 0;
     if (!(h->gap > 0.0)) return 0.0;
-    const aw_retarded f = aw_retarded_at(h, to), before = aw_retarded_at(h, from);
-    const aw_span span = grid_span(h, &f), span_before = grid_span(h, &before);
+    const aw_retarded f = aw_retarded_at(h, to);
+    const aw_span span = grid_span(h, &f);
     aw_span_distances(&f, &span, &near, &far);
     const double most = fmin(aw_images_lag(h, from), to - near);
     const double first = fmax(h->gap - sqrt(f.height2), 0.0); /* height of the nearest image */
     if (!(most > to - aw_source_radius(to, first))) return 0.0;
-    *tangent = touch_long_side(&f, &span) || touch_long_side(&before, &span_before);
+    if (tangent) *tangent = touch_long_side(h, to) || touch_long_side(h, from);
     return most * (to - from) / from;
 }
 
@@ -194,8 +196,7 @@ static double next_break(const aw_history_view *h, const aw_field_point *p, doub
     double step = r < 2.0 * half ? near_step(h, r, cell) : AW_GROWTH * r;
     while (r > half && step > 0.1 * cell) {
         const aw_view_geometry there = aw_view_geometry_at(h, p, r + step);
-        int tangent;
-        const double images = aw_images_sweep(h, r, r + step, &tangent);
+        const double images = aw_images_sweep(h, r, r + step, NULL);
         const double swept = there.lead - here + images / AW_IMAGES_CELLS;
         if (!(swept > AW_SWEEP_CELLS * there.cell)) break;
         step *= 0.5;

@@ -47,6 +47,23 @@ typedef struct aw_history_view {
     int images_only;       /* 1: without the bunch itself */
 } aw_history_view;
 
+/** The bunch alone, as in free space. */
+AW_FN aw_history_view aw_view_of_bunch(const aw_history_view *h)
+{
+    aw_history_view bunch = *h;
+    bunch.gap = 0.0;
+    bunch.images = bunch.images_only = 0;
+    return bunch;
+}
+
+/** Its images between plates alone. */
+AW_FN aw_history_view aw_view_of_images(const aw_history_view *h)
+{
+    aw_history_view images = *h;
+    images.images_only = 1;
+    return images;
+}
+
 /** A point at which potentials are computed, moving at `beta` along the design tangent there. */
 typedef struct aw_field_point {
     double z, x;           /* lab position [m] */

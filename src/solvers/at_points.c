@@ -98,13 +98,12 @@ done:
 aw_status aw_solver_at_points(aw_solver *solver, const aw_problem *problem,
                               const aw_at_points *wanted)
 {
-    aw_history_view own = *problem->history, images = *problem->history;
+    const aw_history_view own = aw_view_of_bunch(problem->history);
+    const aw_history_view images = aw_view_of_images(problem->history);
     aw_at_points of_images = *wanted;
     aw_status status = AW_OK;
     memset(wanted->I, 0, wanted->n * sizeof *wanted->I);
     if (!(problem->history->gap > 0.0)) return integrate(solver, problem, wanted);
-    own.gap = 0.0;
-    images.images_only = 1;
     of_images.density =
         fmin(wanted->density, 1.0); /* images are as smooth as distances are large */
     AW_TRY(integrate_part(solver, problem, &own, wanted));

@@ -301,7 +301,7 @@ done:
 aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scales *scales)
 {
     aw_status status = AW_OK;
-    aw_history_view alone = *problem->history;
+    const aw_history_view alone = aw_view_of_bunch(problem->history);
     aw_problem own = *problem;
     double max[AW_RESULTS] = {0.0};
     AW_TRY(check_points(problem));
@@ -310,7 +310,6 @@ aw_status aw_solver_scales(aw_solver *solver, const aw_problem *problem, aw_scal
         *scales = solver->scales;
         return AW_OK;
     }
-    alone.gap = 0.0;
     own.history = &alone;
     AW_TRY(coarse_pass(solver, &own, max));
     *scales = scales_of(max, &problem->history->slice[0]);

@@ -47,7 +47,7 @@ typedef struct lines {
 } lines;
 
 struct aw_images {
-    aw_solver *solver; /* its device is the caller's */
+    aw_solver *solver; /* with the device and the forecast of its caller */
     int lines;         /* for the next solve */
     int all_left;      /* steps for which all lines are still to be taken */
     aw_field_point *point;
@@ -90,9 +90,7 @@ void aw_images_archive(aw_images *images, aw_archive *archive)
 
 void aw_images_own_problem(const aw_problem *problem, aw_history_view *view, aw_problem *out)
 {
-    *view = *problem->history;
-    view->gap = 0.0;
-    view->images = 0;
+    *view = aw_view_of_bunch(problem->history);
     *out = *problem;
     out->history = view;
     out->tolerance *= AW_OWN_SHARE;
@@ -220,7 +218,7 @@ static aw_status solve_lines(aw_images *images, const aw_problem *problem, doubl
 {
     const lines *at = &images->at;
     const size_t points = at->points * (size_t)at->taken;
-    aw_history_view view = *problem->history;
+    const aw_history_view view = aw_view_of_images(problem->history);
     aw_problem few = *problem;
     aw_status status = AW_OK;
     AW_TRY(
@@ -228,7 +226,6 @@ static aw_status solve_lines(aw_images *images, const aw_problem *problem, doubl
     AW_TRY(
         aw_grow((void **)&images->taken, &images->taken_capacity, points, sizeof *images->taken));
     place_points(images, problem);
-    view.images_only = 1;
     few.history = &view;
     few.point = images->point;
     few.points = points;
@@ -271,13 +268,14 @@ static double left_by(double estimate, double tolerance, double part)
     return sqrt(tolerance * tolerance - used * used);
 }
 
-aw_status aw_images_solve(aw_images *images, aw_device *device, const aw_problem *problem,
+aw_status aw_images_solve(aw_images *images, const aw_solver *of, const aw_problem *problem,
                           double own_error)
 {
     const double left = left_by(own_error, problem->tolerance, AW_OWN_SHARE);
     aw_status status = AW_OK;
     int enough;
-    images->solver->device = device;
+    images->solver->device = of->device;
+    aw_solver_forecast(images->solver, &of->forecast);
     do {
         take_lines(images, problem);
         AW_TRY(solve_lines(images, problem, AW_IMAGES_SHARE * left));

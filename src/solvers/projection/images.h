@@ -23,11 +23,12 @@ void aw_images_archive(aw_images *images, aw_archive *archive);
 void aw_images_own_problem(const aw_problem *problem, aw_history_view *view, aw_problem *out);
 
 /** Solve for the images on some lines of a grid.
- *  @param[in] device     on which the history and the points of the images are left
+ *  @param[in] of         the solver of the bunch: its device, on which the history and the points
+ *                        of the images are left, and its forecast
  *  @param[in] own_error  estimate of the error of the bunch alone, in scales: what it leaves of the
  *                        tolerance is that of the images
  *  @return AW_OK, AW_ERR_NOMEM, or what aw_solver_solve returns */
-aw_status aw_images_solve(aw_images *images, aw_device *device, const aw_problem *problem,
+aw_status aw_images_solve(aw_images *images, const aw_solver *of, const aw_problem *problem,
                           double own_error);
 
 /** Add the potentials of the images, as solved for last, at all points of the grid.

@@ -27,8 +27,6 @@
 #include "src/solvers/projection/zone.h"
 
 static const double peak[AW_STRATA] = {[AW_CORE] = AW_PEAK_CORE, [AW_RIM] = AW_PEAK_RIM};
-static const double peak_of_images[AW_STRATA] = {
-    [AW_CORE] = AW_PEAK_IMAGES, [AW_RIM] = AW_PEAK_IMAGES};
 
 /* The next pass of a zone: none, one with its present rule (the first of a step, or with shorter
  * panels), or one with a finer rule. */
@@ -168,13 +166,13 @@ static double sampled_error(const projection *p, const aw_problem *problem, cons
 static double estimate_error(const projection *p, const aw_problem *problem, const double *result,
                              aw_error_sums *pool)
 {
-    const double *const factor = problem->history->images_only ? peak_of_images : peak;
     double worst = sampled_error(p, problem, result, pool);
     for (int i = AW_CORE; i <= AW_RIM; ++i) {
         const double earlier = fmin(p->pool[i].points, AW_POOL_POINTS);
         if (earlier > 0.0) pool[i].square += p->pool[i].square * earlier / p->pool[i].points;
         pool[i].points += earlier;
-        const double likely = factor[i] * sqrt(pool[i].square / pool[i].points);
+        const double factor = problem->history->images_only ? AW_PEAK_IMAGES : peak[i];
+        const double likely = factor * sqrt(pool[i].square / pool[i].points);
         if (!(likely <= worst) && !isnan(worst)) worst = likely;
     }
     return worst;
@@ -571,7 +569,7 @@ static aw_status solve_apart(aw_solver *solver, const aw_problem *problem, doubl
     aw_images_own_problem(problem, &view, &own);
     AW_TRY(aw_solver_prepare(solver, &own, report));
     AW_TRY(solve_view(solver, &own, result, error, report));
-    AW_TRY(aw_images_solve(p->images, solver->device, problem, report->sampled));
+    AW_TRY(aw_images_solve(p->images, solver, problem, report->sampled));
     AW_TRY(aw_images_add(p->images, problem, result, error, report));
 done:
     return status;
