@@ -4,8 +4,8 @@
  * double, AW_LETTER ends the names, adding and subtracting AW_ROUND rounds to whole numbers.
  *
  * Each lane reads neighbouring cells of the interpolated lines with its own weights. Where lanes of
- * one vector have different nearest cells, lanes with the same cell are summed together, under a
- * mask.
+ * one vector have different nearest cells, those in one row are summed together, under a mask, if
+ * their cells can be picked from two vectors; else lanes with the same cell.
  *
  * Errors of float: weights and cells have relative rounding errors of 6e-8, independent from node
  * to node; positions do not (the whole number of cells is split off in double), and sums are added
@@ -16,6 +16,7 @@
 #define AW_LANES_LOOSE AW_CAT(aw_lanes_loose_, AW_LETTER)
 #define AW_WHICH AW_CAT(aw_lanes_which_, AW_LETTER)
 #define AW_SUMS AW_CAT(aw_tile_sums_, AW_LETTER)
+#define AW_PICK AW_CAT(aw_tile_pick_, AW_LETTER)
 #define AW_NODE AW_CAT(aw_tile_node_, AW_LETTER)
 #define AW_MIXED AW_CAT(aw_tile_mixed_, AW_LETTER)
 #define AW_BATCH_SUM AW_CAT(aw_tile_batch_, AW_LETTER)
@@ -34,11 +35,26 @@ typedef struct AW_SUMS {
     AW_LANES moment[3], rate[3];
 } AW_SUMS;
 
-/* Load the cells of all lanes, and their neighbours on either side. */
-AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *before, AW_LANES *now,
-                                            AW_LANES *after)
+/* Which cells of two vectors are those of the lanes, and of their neighbours on either side. */
+typedef struct AW_PICK {
+    AW_WHICH before, now, after;
+} AW_PICK;
+
+/* Load the cells of all lanes, and their neighbours on either side: consecutive ones, or, if `pick`
+ * is not NULL, those that it picks from the two vectors at `cell`. Whether it is NULL is a
+ * compile-time constant, here and below; without AVX-512 it is. */
+AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, const AW_PICK *pick,
+                                            AW_LANES *before, AW_LANES *now, AW_LANES *after)
 {
 #ifdef __AVX512F__
+    if (pick) {
+        const AW_LANES first = *(const AW_LANES_LOOSE *)cell;
+        const AW_LANES second = *(const AW_LANES_LOOSE *)(cell + AW_PER);
+        *before = AW_CAT(aw_lanes_pick_, AW_LETTER)(first, pick->before, second);
+        *now = AW_CAT(aw_lanes_pick_, AW_LETTER)(first, pick->now, second);
+        *after = AW_CAT(aw_lanes_pick_, AW_LETTER)(first, pick->after, second);
+        return;
+    }
     /* One load that crosses a cache line instead of three. */
     const __m512i low = _mm512_loadu_si512(cell);
     const __m128i beyond = sizeof(AW_REAL) == sizeof(double)
@@ -54,6 +70,7 @@ AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *befor
         *after = (AW_LANES)_mm512_alignr_epi32(high, low, 2);
     }
 #else
+    (void)pick;
     *before = *(const AW_LANES_LOOSE *)cell;
     *now = *(const AW_LANES_LOOSE *)(cell + 1);
     *after = *(const AW_LANES_LOOSE *)(cell + 2);
@@ -61,11 +78,11 @@ AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, AW_LANES *befor
 #endif
 }
 
-/* Add one node to the sums. `window` points to the first of the nine cells of lane 0; f and g are
- * the offsets from the nearest cell [cells], ud and wd the velocity [cells/m]. `rates` is a
+/* Add one node to the sums. `window` points to the first of the nine cells of lane 0, or to the
+ * vectors that `pick` picks from; f and g are the offsets from the nearest cell [cells], ud and wd the velocity [cells/m]. `rates` is a
  * compile-time constant, here and below. */
-AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LANES g, AW_LANES ud,
-                       AW_LANES wd, AW_LANES mask, int rates, AW_SUMS *acc)
+AW_INLINE void AW_NODE(const AW_REAL *window, const AW_PICK *pick, ptrdiff_t width, AW_LANES f,
+                       AW_LANES g, AW_LANES ud, AW_LANES wd, AW_LANES mask, int rates, AW_SUMS *acc)
 {
     const AW_REAL half = (AW_REAL)0.5, peak = (AW_REAL)0.75;
     const AW_LANES fm = half - f, fp = half + f, gm = half - g, gp = half + g, wm = wd * mask;
@@ -74,7 +91,7 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
                                           half * gp * gp * mask};
     const AW_LANES dv[AW_SPLINE_NODES] = {-gm * wm, -(g + g) * wm, gp * wm};
 #ifdef __AVX512F__
-    if (!rates) { /* few operations per load: three loads cost less than shifting one */
+    if (!rates && !pick) { /* few operations per load: three loads cost less than shifting one */
         const AW_LANES w1 = peak - f * f;
 #pragma GCC unroll 3
         for (int q = 0; q < AW_SPLINE_NODES; ++q) {
@@ -98,13 +115,13 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
              * their slopes to zero, and subtractions run on execution ports of their own. */
             const AW_REAL *cell = window + (q * AW_LINE_COMPONENTS + k) * width;
             AW_LANES before, now, after;
-            AW_CAT(aw_three_, AW_LETTER)(cell, &before, &now, &after);
+            AW_CAT(aw_three_, AW_LETTER)(cell, pick, &before, &now, &after);
             const AW_LANES down = now - before, up = after - now;
             AW_LANES value = now + w2 * up;
             value -= w0 * down;
             acc->moment[k] += wv[q] * value;
             if (!rates) continue;
-            AW_CAT(aw_three_, AW_LETTER)(cell + 3 * width, &before, &now, &after);
+            AW_CAT(aw_three_, AW_LETTER)(cell + 3 * width, pick, &before, &now, &after);
             AW_LANES slope = now + w2 * (after - now);
             slope -= w0 * (now - before);
             slope += d0 * down;
@@ -115,9 +132,47 @@ AW_INLINE void AW_NODE(const AW_REAL *window, ptrdiff_t width, AW_LANES f, AW_LA
     }
 }
 
-/* Add one node to the sums where the nearest cells differ from lane to lane: for each cell in turn
- * the lanes that have it. (i, j) is the nearest cell without the lanes' own offsets; `node` is f,
- * g, ud, wd of aw_tile_node, f and g against that cell. */
+/* Add one node to the sums where the nearest cells differ from lane to lane. (i, j) is the nearest
+ * cell without the lanes' own offsets; `node` is f, g, ud, wd of aw_tile_node, f and g against that
+ * cell. */
+#ifdef __AVX512F__
+static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *cells,
+                                               const int (*span)[2], int lane, int i, int j,
+                                               const AW_LANES node[4], int rates, AW_SUMS *acc)
+{
+    const ptrdiff_t width = aw_line_width(h);
+    const AW_LANES zero = {0}, one = zero + 1, round = zero + AW_ROUND;
+    const AW_LANES di = (node[0] + round) - round, dj = (node[1] + round) - round;
+    const AW_LANES f = node[0] - di, g = node[1] - dj;
+    const int last = (int)width - AW_SPLINE_NODES, rows = h->nx + 2 * AW_PAD - AW_SPLINE_NODES;
+    AW_WHICH row = __builtin_convertvector(dj, AW_WHICH) + (j - 1 + AW_PAD);
+    AW_WHICH column = __builtin_convertvector(di, AW_WHICH) + (i + lane - 1 + AW_TILE_PAD);
+    for (int l = 0; l < AW_PER; ++l) column[l] += l;
+    AW_WHICH left = (row >= 0) & (row <= rows) & (column >= 0) & (column <= last);
+    for (int first = 0; first < AW_PER; ++first) {
+        if (!left[first]) continue;
+        const int line = (int)row[first], from = span ? span[line][0] - AW_SPLINE_NODES : -1;
+        AW_WHICH in_row = left & (row == line);
+        left &= ~in_row;
+        in_row &= (column > from) & (column < (span ? span[line][1] : last + 1));
+        while (AW_CAT(aw_lanes_any_, AW_LETTER)(in_row)) {
+            const int lowest = AW_CAT(aw_lanes_lowest_, AW_LETTER)(in_row, column);
+            const int begin = lowest < (int)width - 2 * AW_PER ? lowest : (int)width - 2 * AW_PER;
+            const AW_WHICH within = in_row & (column <= begin + 2 * AW_PER - AW_SPLINE_NODES);
+            const AW_LANES mask = (AW_LANES)(within & (AW_WHICH)one);
+            /* The others read what the lowest does: not all cells are set. */
+            const AW_WHICH before = ((column & within) | (lowest & ~within)) - begin;
+            const AW_PICK pick = {before, before + 1, before + 2};
+            const AW_REAL *window = cells + (ptrdiff_t)line * AW_LINE_COMPONENTS * width + begin;
+            in_row &= ~within;
+            if (rates) /* a compile-time constant in each branch */
+                AW_NODE(window, &pick, width, f, g, node[2], node[3], mask, 1, acc);
+            else
+                AW_NODE(window, &pick, width, f, g, node[2], node[3], mask, 0, acc);
+        }
+    }
+}
+#else
 static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *cells,
                                                const int (*span)[2], int lane, int i, int j,
                                                const AW_LANES node[4], int rates, AW_SUMS *acc)
@@ -141,11 +196,12 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
         if (aw_window_is_empty(span, row, column, AW_PER + AW_SPLINE_NODES - 1)) continue;
         const AW_REAL *window = cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column;
         if (rates) /* a compile-time constant in each branch */
-            AW_NODE(window, width, f, g, node[2], node[3], mask, 1, acc);
+            AW_NODE(window, NULL, width, f, g, node[2], node[3], mask, 1, acc);
         else
-            AW_NODE(window, width, f, g, node[2], node[3], mask, 0, acc);
+            AW_NODE(window, NULL, width, f, g, node[2], node[3], mask, 0, acc);
     }
 }
+#endif
 
 /* Sum over `count` nodes for the lanes lane .. lane + AW_PER - 1: in *sums the nodes with the same
  * cell for all lanes, in *mixed the others. `angle` is the cosine and sine of the first node's
@@ -192,7 +248,7 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
                 continue;
             const AW_REAL *window =
                 cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column + lane;
-            AW_NODE(window, width, f, g, u, w, all, rates, &acc);
+            AW_NODE(window, NULL, width, f, g, u, w, all, rates, &acc);
         } else {
             /* A copy, so that the numbers of the frequent case stay in registers. */
             const AW_LANES node[4] = {f, g, u, w};
@@ -275,6 +331,7 @@ static void AW_CAT(aw_interpolate_lines_, AW_LETTER)(const aw_line_interpolation
 #undef AW_LANES_LOOSE
 #undef AW_WHICH
 #undef AW_SUMS
+#undef AW_PICK
 #undef AW_NODE
 #undef AW_MIXED
 #undef AW_BATCH_SUM

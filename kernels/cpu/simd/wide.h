@@ -120,6 +120,42 @@ AW_FN int aw_lanes_within_d(__m512d f, __m512d g)
     const __m512d larger = _mm512_max_pd(_mm512_abs_pd(f), _mm512_abs_pd(g));
     return _mm512_cmp_pd_mask(larger, _mm512_set1_pd(0.5), _CMP_NLE_UQ) == 0;
 }
+
+/* Whole numbers for each lane of floats and doubles. */
+typedef int aw_lanes_int_f __attribute__((vector_size(64)));
+typedef long long aw_lanes_int_d __attribute__((vector_size(64)));
+
+/* Whether any lane is chosen: -1, the others 0. */
+AW_FN int aw_lanes_any_f(aw_lanes_int_f a)
+{
+    return _mm512_test_epi32_mask((__m512i)a, (__m512i)a) != 0;
+}
+AW_FN int aw_lanes_any_d(aw_lanes_int_d a)
+{
+    return _mm512_test_epi64_mask((__m512i)a, (__m512i)a) != 0;
+}
+
+/* The lowest number of the chosen lanes, of which there is one. */
+AW_FN int aw_lanes_lowest_f(aw_lanes_int_f chosen, aw_lanes_int_f number)
+{
+    const __mmask16 mask = _mm512_test_epi32_mask((__m512i)chosen, (__m512i)chosen);
+    return _mm512_mask_reduce_min_epi32(mask, (__m512i)number);
+}
+AW_FN int aw_lanes_lowest_d(aw_lanes_int_d chosen, aw_lanes_int_d number)
+{
+    const __mmask8 mask = _mm512_test_epi64_mask((__m512i)chosen, (__m512i)chosen);
+    return (int)_mm512_mask_reduce_min_epi64(mask, (__m512i)number);
+}
+
+/* For each lane the item `which` of two vectors together. */
+AW_FN __m512 aw_lanes_pick_f(__m512 first, aw_lanes_int_f which, __m512 second)
+{
+    return _mm512_permutex2var_ps(first, (__m512i)which, second);
+}
+AW_FN __m512d aw_lanes_pick_d(__m512d first, aw_lanes_int_d which, __m512d second)
+{
+    return _mm512_permutex2var_pd(first, (__m512i)which, second);
+}
 #elif defined __AVX2__
 AW_FN int aw_lanes_within_f(__m256 f, __m256 g)
 {
