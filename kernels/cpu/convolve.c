@@ -197,20 +197,6 @@ static double block_of(const aw_common_rule *common, size_t i, double *from)
     return common->block_end[i];
 }
 
-/* Lattices of a block. @return their number */
-static int lattices_of(const aw_history_view *h, double from, double to,
-                       aw_block_lattice lattice[3])
-{
-    const int slices = aw_retarded_at(h, 0.5 * (from + to)).nt;
-    int n = 0;
-    for (int t = 0; t < slices; ++t) {
-        int seen = 0;
-        for (int k = 0; k < n; ++k) seen |= lattice[k].member[t];
-        if (!seen) lattice[n++] = aw_lattice_of(h, from, to, t);
-    }
-    return n;
-}
-
 /* Have a convolver whose lattices cover all points in all blocks. */
 static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
 {
@@ -220,7 +206,7 @@ static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
     for (size_t i = 0; i < common->blocks; ++i) {
         double from, to = block_of(common, i, &from);
         aw_block_lattice lattice[3];
-        for (int k = lattices_of(h, from, to, lattice) - 1; k >= 0; --k) {
+        for (int k = aw_lattices_of(h, from, to, lattice) - 1; k >= 0; --k) {
             double wanted[2];
             aw_lattice_pad(h, &lattice[k], wanted);
             for (int axis = 0; axis < 2; ++axis) {
@@ -250,7 +236,7 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
         const aw_common_node *last = node;
         aw_block_lattice lattice[3];
         while (last < end && last->r <= to) ++last;
-        const int lattices = lattices_of(h, from, to, lattice);
+        const int lattices = aw_lattices_of(h, from, to, lattice);
         for (int k = 0; k < lattices; ++k) {
             const aw_convolution plan = aw_convolution_plan(h, &lattice[k], common->moves_as);
             block b = {.c = cpu->convolver, .plan = &plan};

@@ -139,6 +139,21 @@ AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, double from, doub
     return l;
 }
 
+/** Lattices of the block `from` .. `to`, one for each of the different spacings of its slices.
+ *  @return their number */
+AW_FN int aw_lattices_of(const aw_history_view *h, double from, double to,
+                         aw_block_lattice lattice[3])
+{
+    const int slices = aw_retarded_at(h, 0.5 * (from + to)).nt;
+    int n = 0;
+    for (int t = 0; t < slices; ++t) {
+        int seen = 0;
+        for (int k = 0; k < n; ++k) seen |= lattice[k].member[t];
+        if (!seen) lattice[n++] = aw_lattice_of(h, from, to, t);
+    }
+    return n;
+}
+
 /** Position y, in cells from the centre of the lattice, of the point of the grid that is u [m]
  *  along and w [m] across from its centre. */
 AW_FN void aw_lattice_place(const aw_block_lattice *l, double u, double w, double *a, double *b)
@@ -228,9 +243,11 @@ AW_FN double aw_lattice_spectrum(double phase)
 AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *point, size_t columns,
                               size_t points)
 {
-    const aw_retarded now = aw_retarded_at(h, 0.0);
-    const double half_s = 0.5 * (h->ns - 1) * now.hs, half_x = 0.5 * (h->nx - 1) * now.hx;
-    const double within = 1e-6 * fmin(now.hs, now.hx);
+    const aw_slice *newest = &h->slice[0];
+    const aw_retarded now =
+        aw_retarded_at(h, 0.0); /* its spacings are the finest of three slices */
+    const double half_s = 0.5 * (h->ns - 1) * newest->hs, half_x = 0.5 * (h->nx - 1) * newest->hx;
+    const double within = 1e-6 * fmin(newest->hs, newest->hx);
     if (columns != (size_t)h->ns || points != columns * (size_t)h->nx) return 0;
     aw_field_point corner[4];
     aw_grid_corners(point, columns, points, corner);

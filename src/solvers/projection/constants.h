@@ -200,12 +200,13 @@ enum { AW_SPIKE_ROUNDS = 6 };
  * with tiles; behind the third bend of the Zeuthen chicane the extents are as 100 to 1. */
 #define AW_ACROSS_LEAST 0.9
 
-/* Most blocks beyond the smallest border, where the far zone could take over: so many at once, and
- * per factor e of r'. A block costs some 500 evaluations a point (48 x 48), and so do as many nodes
- * as the far zone has in 5 % of r' where it cannot tabulate. Between plates, where images make it
- * have several times as many, there is no such limit. */
-#define AW_BLOCKS_AT_ONCE 2.0
-#define AW_BLOCKS_PER_E 5.0
+/* Most lattices of blocks beyond the smallest border, where the far zone could take over: so many
+ * at once, and per factor e of r'. One costs some 500 evaluations a point (48 x 48), and so do as
+ * many nodes as the far zone has in 5 % of r' where it cannot tabulate. With as many blocks, which
+ * have up to three lattices after the grid has changed, steps of the first drift of the Zeuthen
+ * chicane took twice as long. */
+#define AW_LATTICES_AT_ONCE 2.0
+#define AW_LATTICES_PER_E 5.0
 
 /* Most blocks of a convolution; largest part of the grid's nodes by which a lattice is larger at
  * either end of an axis, and the same for the few steps after a change of the spacings; and least
@@ -266,7 +267,7 @@ enum { AW_BLOCKS_MAX = 64 };
 /* Cost of looking up one node's table at a point, in evaluations. Not on record how measured. */
 #define AW_LOOKUP_COST 10.0
 
-/* Cost of a block of the convolution, in evaluations a point: 17 ms of one core at 128 x 128, 4 to
+/* Cost of a lattice of the convolution, in evaluations a point: 17 ms of one core at 128 x 128, 4 to
  * 5 at 48 x 48. */
 #define AW_CONVOLUTION_COST 300.0
 

@@ -27,18 +27,20 @@ double aw_blocks_reach(const aw_blocks *blocks)
     return blocks->n > 0 ? blocks->end[blocks->n - 1] : 0.0;
 }
 
-/* Whether the lattices of a block cover the points with few nodes beyond the slices. */
-static int covers(const aw_history_view *h, double from, double to)
+/* Number of the lattices of a block; 0: they do not cover the points with few nodes beyond the
+ * slices. */
+static int lattices_that_cover(const aw_history_view *h, double from, double to)
 {
-    const aw_retarded middle = aw_retarded_at(h, 0.5 * (from + to));
-    const double part = middle.same ? AW_BLOCK_PAD : AW_BLOCK_PAD_MIXED;
-    for (int t = 0; t < middle.nt; ++t) {
-        const aw_block_lattice lattice = aw_lattice_of(h, from, to, t);
+    const double part =
+        aw_retarded_at(h, 0.5 * (from + to)).same ? AW_BLOCK_PAD : AW_BLOCK_PAD_MIXED;
+    aw_block_lattice lattice[3];
+    const int n = aw_lattices_of(h, from, to, lattice);
+    for (int k = 0; k < n; ++k) {
         double pad[2];
-        aw_lattice_pad(h, &lattice, pad);
+        aw_lattice_pad(h, &lattice[k], pad);
         if (!(pad[0] <= part * h->ns && pad[1] <= part * h->nx)) return 0;
     }
-    return 1;
+    return n;
 }
 
 /* Whether the bunch is at least about as wide across its motion as long along it. If not, tiles
@@ -72,7 +74,7 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     const double turn = turns ? cells : 0.5 * AW_IN_PLACE_CELLS;
     aw_blocks blocks = {.n = 0};
     double from = 0.0, to = 0.0; /* of the block that is being measured */
-    double beyond = 0.0;         /* number of blocks where the far zone could take over */
+    int beyond = 0;              /* number of lattices where the far zone could take over */
     if (near->rules.tiles_only || h->images_only || !aw_device_convolves(solver->device))
         return blocks;
     if (!aw_convolution_fits(h, problem->point, problem->columns, problem->points)) return blocks;
@@ -83,12 +85,15 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
         /* An edge and a slice may be next to each other, to rounding; the edge of the first magnet
          * is next to the mean of a bunch that starts there, to its noise. */
         if (to - from < fmax(AW_BLOCK_LEAST * to, least) && to < limit) continue;
-        if (from >= border && !(beyond++ < AW_BLOCKS_AT_ONCE + AW_BLOCKS_PER_E * log(to / border)))
-            break;
-        if (!covers(h, from, to)) break;
+        const double worth = AW_LATTICES_AT_ONCE + AW_LATTICES_PER_E * log(fmax(to / border, 1.0));
+        if (from >= border && !(beyond < worth)) break;
+        const int lattices = lattices_that_cover(h, from, to);
+        if (lattices == 0) break;
+        beyond += from >= border ? lattices : 0;
+        blocks.lattices += lattices;
         blocks.end[blocks.n++] = from = to;
     }
-    if (aw_blocks_reach(&blocks) < AW_REACH_LEAST * border) blocks.n = 0;
+    if (aw_blocks_reach(&blocks) < AW_REACH_LEAST * border) blocks = (aw_blocks){.n = 0};
     return blocks;
 }
 
@@ -168,11 +173,12 @@ aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z
     memset(z->sum, 0, problem->points * sizeof *z->sum);
     memset(z->check, 0, problem->points * sizeof *z->check);
     z->panels.n = z->panels.panels = 0;
-    z->blocks.n = z->cuts = 0;
+    z->blocks = (aw_blocks){.n = 0};
+    z->cuts = 0;
     if (blocks && !rules->tiles_only) z->blocks = *blocks;
     rules->has_convolution = z->blocks.n > 0;
     rules->all_convolution = 0;
-    rules->cost = AW_CONVOLUTION_COST * (double)z->blocks.n;
+    rules->cost = AW_CONVOLUTION_COST * z->blocks.lattices;
     return rules->has_convolution ? convolve(solver, problem, z) : AW_OK;
 }
 

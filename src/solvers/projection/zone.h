@@ -13,6 +13,7 @@
 typedef struct aw_blocks {
     double end[AW_BLOCKS_MAX]; /* [n], increasing [m] */
     size_t n;
+    int lattices; /* of all of them */
 } aw_blocks;
 
 /** How far out in r' the convolution reaches [m]; 0: there is none. */
