@@ -358,14 +358,17 @@ done:
 }
 
 /* Whether the last passes have brought too little for more of them to be worth their cost: what is
- * left does not come from the rules. */
+ * left does not come from the rules. An estimate that was made anew from the same sums does not
+ * count. */
 static int makes_no_progress(step *s, double estimate)
 {
     const aw_rules *near = &s->p->zone[AW_NEAR].rules;
+    const int near_passed = s->pass[AW_NEAR] != AW_NO_PASS;
     if (s->best == 0.0 || estimate < AW_PROGRESS * s->best) {
         s->best = estimate;
         s->in_vain = 0;
-    } else if (s->pass[AW_NEAR] == AW_NO_PASS || near->rule[near->level].density >= AW_PER_CELL) {
+    } else if (near_passed ? near->rule[near->level].density >= AW_PER_CELL
+                           : s->pass[AW_FAR] != AW_NO_PASS) {
         s->in_vain++;
     }
     return s->in_vain >= AW_PASSES_IN_VAIN;
