@@ -79,8 +79,8 @@ AW_INLINE void AW_CAT(aw_three_, AW_LETTER)(const AW_REAL *cell, const AW_PICK *
 }
 
 /* Add one node to the sums. `window` points to the first of the nine cells of lane 0, or to the
- * vectors that `pick` picks from; f and g are the offsets from the nearest cell [cells], ud and wd the velocity [cells/m]. `rates` is a
- * compile-time constant, here and below. */
+ * vectors that `pick` picks from; f and g are the offsets from the nearest cell [cells], ud and wd
+ * the velocity [cells/m]. `rates` is a compile-time constant, here and below. */
 AW_INLINE void AW_NODE(const AW_REAL *window, const AW_PICK *pick, ptrdiff_t width, AW_LANES f,
                        AW_LANES g, AW_LANES ud, AW_LANES wd, AW_LANES mask, int rates, AW_SUMS *acc)
 {

@@ -267,8 +267,8 @@ enum { AW_BLOCKS_MAX = 64 };
 /* Cost of looking up one node's table at a point, in evaluations. Not on record how measured. */
 #define AW_LOOKUP_COST 10.0
 
-/* Cost of a lattice of the convolution, in evaluations a point: 17 ms of one core at 128 x 128, 4 to
- * 5 at 48 x 48. */
+/* Cost of a lattice of the convolution, in evaluations a point: 17 ms of one core at 128 x 128, 4
+ * to 5 at 48 x 48. */
 #define AW_CONVOLUTION_COST 300.0
 
 /* A zone is over cost if a point takes more than this part of the evaluations of a point of the
