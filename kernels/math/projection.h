@@ -26,8 +26,11 @@
 /* Largest lag of the smallest circle over r' for which there is a table: all circles have about the
  * curvature of the largest. */
 #define AW_PROJECTION_LAG 0.05
-/* Cells tabulated beyond either end of the range of offsets at which the circle meets the beam. */
+/* Cells tabulated beyond either end of the range of offsets at which the circle meets the beam, */
 #define AW_PROJECTION_MARGIN 4
+/* and further ones for a bunch with a height: the mean over circles of other radii is not known for
+ * the outermost three offsets, of which a point at the end of the range reads two. */
+#define AW_PROJECTION_AVERAGED 2
 
 /** Field points as seen from the centre of the beam at a retarded time, and the layout of their
  *  table: entry (i, m) belongs to the offset first + i h and to the m-th Chebyshev polynomial in
@@ -130,12 +133,13 @@ AW_FN int aw_projection_offsets(const aw_retarded *f, int per_cell, aw_projectio
     p->h = cell / per_cell;
     p->n = 0;
     if (!(p->to > p->from)) return 1;
-    const double cells = ceil((p->to - p->from) / cell) + 2.0 * AW_PROJECTION_MARGIN;
+    const int margin = AW_PROJECTION_MARGIN + (f->height2 > 0.0 ? AW_PROJECTION_AVERAGED : 0);
+    const double cells = ceil((p->to - p->from) / cell) + 2.0 * margin;
     const double n = cells * per_cell + 1.0;
     if (!(n <= AW_PROJECTION_OFFSETS)) return 0;
     p->n = p->read = (int)n;
     p->skip = 0;
-    p->first = p->from - AW_PROJECTION_MARGIN * cell;
+    p->first = p->from - margin * cell;
     if (!(p->high > p->low)) return 1;
     const double skip = floor((p->low - p->first) / p->h) - AW_PROJECTION_MARGIN;
     const double read = ceil((p->high - p->low) / p->h) + 2.0 * AW_PROJECTION_MARGIN + 2.0;
