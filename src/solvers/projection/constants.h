@@ -16,11 +16,6 @@
  * would be due; that takes a tenth longer in the Zeuthen chicane.) */
 #define AW_ESTIMATE_SHARE 0.8
 
-/* The same where the next density level would double the cost, if the error at the sample itself is
- * within the limit. Before the fourth bend of the Zeuthen chicane (48 x 48, 1e-3) the estimate was
- * 0.9 to 1.0 of the tolerance, with 4.5e-4 at the worst of 34 points. */
-#define AW_NEARLY 1.25
-
 /* Errors of the rates may be this many times larger than those of the potentials, each over its
  * scale. The inner rule, which the sample has too, leaves rates 4 tolerances off in every strategy
  * (`arcwake validate strategies`). */
@@ -100,6 +95,13 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 #define AW_GAIN_INITIAL 4.0
 #define AW_GAIN_MAX 100.0
 
+/* Part of the zones' cost that a coarser rule is thought to save, and cost of the sample's
+ * evaluations, which are in double precision and not in tiles, over that of others. Before attempts
+ * had to pay for their full sample, every other step at S = 6.7 m of the Zeuthen chicane (48 x 48)
+ * took 0.2 s more than the 0.12 s of the rest. The first was not measured. */
+#define AW_COARSER_GAIN 0.3
+#define AW_SAMPLE_WEIGHT 4.0
+
 /* A gain counts this many times after a coarser rule has been tried and failed, and is raised to
  * this power at every step, so that the failure is forgotten (halved in the logarithm after 23
  * steps). Not measured. */
@@ -120,7 +122,8 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 #define AW_SIMILAR 0.3
 
 /* Largest density level of a rule (aw_rules.density_level): 0 the rule's own nodes in angle, 1
- * AW_DENSER times as many and finer tables, 2 as many as the sample. Twice as many brought the
+ * AW_DENSER times as many, 2 as many as the sample, both where they matter (density.h), and finer
+ * tables. Twice as many brought the
  * error from 1.1e-4 (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
 enum { AW_DENSITY_LEVEL_MAX = 2 };
 
@@ -133,15 +136,21 @@ enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
  * third bend of the Zeuthen chicane; eight times as many were, for five times the cost. */
 #define AW_DENSER 4.0
 
-/* Table errors of a rule at density level 1, and 2 (aw_rule.tables), at most, in tolerances. With 1
- * at level 1 half of the nodes had no table at S = 12 m of the Zeuthen chicane (48 x 48, 1e-3), and
- * cost twice as much for an error of 4.5e-4 instead of 5.3e-4; with 8 the error was 1.1e-3 instead
- * of 6.9e-4 at S = 10 m. */
-#define AW_FINE_TABLES 4.0
-#define AW_FINEST_TABLES 1.0
-/* The same of images, of which many read a table, at every level: with 8 the error
- * stayed at 1e-3 at S = 8.2 to 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 it was 3e-4
- * to 6e-4, for up to a third more time. */
+/* Share of the tolerance that those nodes in r' may leave which get no more nodes in angle at
+ * density levels 1 and 2; the points at which that is measured, so many squared; and how many nodes
+ * on either side of one that needs them get them, too. At S = 8.1 m of the Zeuthen chicane
+ * (48 x 48, 3e-3) a tenth of 113 nodes held all of the error, a fifth of 178 at 13.2 m. A share of
+ * 0.3 was not faster; the others were not measured. */
+#define AW_DENSITY_SHARE 0.1
+enum { AW_PROBE_SIDE = 3, AW_PROBE_REACH = 2 };
+
+/* Table errors of a rule at density level 1 (aw_rule.tables), at most, in tolerances; half of it at
+ * level 2. Errors of the tables of circles at rest add up: tables of 4 tolerances at level 1 left
+ * 3e-3 to 4e-3 of phi at S = 10.6 m of the Zeuthen chicane (48 x 48, 3e-3). */
+#define AW_FINE_TABLES 1.0
+/* The same of images, of which many read a table, at every level: with 8 the error stayed at 1e-3
+ * at S = 8.2 to 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 it was 3e-4 to 6e-4, for
+ * up to a third more time. */
 #define AW_IMAGES_TABLES 1.0
 
 /* ---- spikes and caps (projection.c, zone.c) */

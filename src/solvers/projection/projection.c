@@ -42,9 +42,10 @@ typedef struct projection {
     double cost_limit;             /* evaluations a point above which a zone is over cost */
     aw_error_sums pool[AW_STRATA]; /* errors at spread points of earlier steps, same rules */
     uint64_t steps;
-    void *fallback;      /* memory of `predictive`, to which steps are left */
-    aw_images *images;   /* NULL: none were computed apart yet */
-    int coarsened;       /* 1: the rules were coarsened after the last step */
+    void *fallback;    /* memory of `predictive`, to which steps are left */
+    aw_images *images; /* NULL: none were computed apart yet */
+    double forgone;    /* evaluations that coarser rules would have saved since the last attempt */
+    int coarsened;     /* 1: the rules were coarsened after the last step */
     int over_cost_steps; /* steps in a row that were over cost */
     int pause;           /* steps that are left to `predictive` at once, */
     int pause_left;      /* and how many of them are still to come */
@@ -122,6 +123,7 @@ static void archive_memory(void *memory, aw_archive *archive)
     AW_ARCHIVE_ITEM(archive, p->cost_limit);
     AW_ARCHIVE_ITEM(archive, p->pool);
     AW_ARCHIVE_ITEM(archive, p->steps);
+    AW_ARCHIVE_ITEM(archive, p->forgone);
     AW_ARCHIVE_ITEM(archive, p->coarsened);
     AW_ARCHIVE_ITEM(archive, p->over_cost_steps);
     AW_ARCHIVE_ITEM(archive, p->pause);
@@ -345,12 +347,17 @@ static aw_status choose_passes(step *s, next *out)
     if (s->resampled > resampled) return AW_OK;
     /* An error that nodes in r' do not explain, or that more of them have not lowered, comes from
      * nodes in angle or from tables. */
-    if (test.error < AW_EXPLAINED * error || (worse == AW_FAR && s->in_vain > 0 && !test.capped))
+    const int unexplained = test.error < AW_EXPLAINED * error;
+    if (unexplained || (worse == AW_FAR && s->in_vain > 0 && !test.capped))
         s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
     else if (test.capped)
         s->pass[AW_FAR] = AW_SAME_RULE;
+    /* With the most nodes in angle, images are then as accurate as single precision allows, in
+     * which large parts cancel; their rules differ in nothing else. */
+    const int exhausted = unexplained && s->problem->history->images_only;
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
-        if (s->pass[!z] == AW_NO_PASS && aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
+        if (s->pass[!z] == AW_NO_PASS && !(exhausted && z == AW_FAR) &&
+            aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
             s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;
 done:
@@ -382,14 +389,17 @@ static void add_zones(const projection *p, size_t points, double *result)
             result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
 }
 
-/* Whether only the allowance for points outside the sample exceeds the limit, by little, and the
- * next density level would be the sample's, which doubles the cost of the far zone. */
-static int is_nearly_accurate(const step *s, const double *result, double rates)
+/* Take coarser rules for the next step, if the errors allow it. That step then has a full sample,
+ * so that no attempt is made until what coarser rules would have saved pays for one. */
+static void try_coarser(projection *p, const aw_problem *problem, double estimate)
 {
-    const double tolerance = s->problem->tolerance, limit = AW_ESTIMATE_SHARE * tolerance;
-    return s->p->zone[AW_FAR].rules.density_level == AW_DENSITY_LEVEL_MAX - 1 &&
-           s->report->sampled <= AW_NEARLY * tolerance && rates <= limit &&
-           sampled_error(s->p, s->problem, result, NULL) <= limit;
+    aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
+    const double samples = 2.0 * full_sample(problem) * AW_SAMPLE_WEIGHT;
+    p->forgone += AW_COARSER_GAIN * (near->cost + far->cost) * (double)problem->points;
+    if (p->forgone < samples * p->cost_limit / AW_OVER_COST) return;
+    aw_rules_try_coarser(near, far, estimate, problem->tolerance);
+    aw_rules_try_coarser(far, near, estimate, problem->tolerance);
+    if (near->unproven || far->unproven) p->forgone = 0.0;
 }
 
 /* Integrate both zones until the estimate is within its limit, or nothing lowers it any more and
@@ -422,7 +432,6 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        if (is_nearly_accurate(s, result, rates)) break;
         /* The step's own points are accurate: the allowance for others came from earlier steps. */
         if (!s->full_sample && rates <= limit &&
             sampled_error(p, s->problem, result, NULL) <= limit) {
@@ -447,8 +456,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWTH);
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_accept(&p->zone[i].rules);
-    aw_rules_try_coarser(near, far, report->sampled, s->problem->tolerance);
-    aw_rules_try_coarser(far, near, report->sampled, s->problem->tolerance);
+    try_coarser(p, s->problem, report->sampled);
     *converged = 1;
 done:
     report->evaluate += aw_now() - start - report->sample;

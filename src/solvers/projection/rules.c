@@ -34,7 +34,7 @@ void aw_rules_init(aw_rules *rules, int far)
 double aw_rules_rate_error(const aw_rules *r)
 {
     const int in_floor = r->rate_error <= AW_FLOOR_MARGIN * r->rate_floor;
-    return in_floor ? 0.0 : r->rate_error / AW_RATE_TOLERANCES;
+    return in_floor ? 0.0 : r->rate_part * r->rate_error / AW_RATE_TOLERANCES;
 }
 
 double aw_rules_error(const aw_rules *r)

@@ -31,7 +31,8 @@ typedef struct aw_rules {
     int unproven;   /* 1: coarser than at the last step, and not accepted yet */
     /* Of the last pass, set by the caller: */
     double error;        /* largest error of the potentials at the sample's points */
-    double rate_error;   /* the same of the rates */
+    double rate_error;   /* the same of the rates, */
+    double rate_part;    /* and the part of it that counts: less where all is a convolution */
     double cost;         /* in evaluations a point; table look-ups and convolutions are converted */
     size_t nodes;        /* in r', without those of the convolution */
     int has_convolution; /* 1: a convolution did part of the zone */
@@ -54,7 +55,7 @@ extern const aw_rule aw_convolution_rule;
 /** Begin with the coarsest rule of the near zone (far 0) or the far zone (1). */
 void aw_rules_init(aw_rules *rules, int far);
 
-/** Error of the rates over AW_RATE_TOLERANCES; 0 if it is in the floor. */
+/** Error of the rates over AW_RATE_TOLERANCES, as far as it counts; 0 if it is in the floor. */
 double aw_rules_rate_error(const aw_rules *rules);
 
 /** The larger of the errors of the potentials and of the rates, as above; NaN if that of the

@@ -11,6 +11,7 @@
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/solvers/projection/constants.h"
+#include "src/solvers/projection/density.h"
 #include "src/solvers/projection/sample.h"
 #include "src/solvers/projection/velocities.h"
 
@@ -178,6 +179,7 @@ aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z
     if (blocks && !rules->tiles_only) z->blocks = *blocks;
     rules->has_convolution = z->blocks.n > 0;
     rules->all_convolution = 0;
+    rules->rate_part = 1.0;
     rules->cost = AW_CONVOLUTION_COST * z->blocks.lattices;
     return rules->has_convolution ? convolve(solver, problem, z) : AW_OK;
 }
@@ -189,15 +191,17 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
-    const double fine = rules->density_level > 1 ? AW_FINEST_TABLES : AW_FINE_TABLES;
     const double most = problem->history->images_only ? AW_IMAGES_TABLES : HUGE_VAL;
-    const double tables = fmin(most, rules->density_level ? fmin(r->tables, fine) : r->tables);
+    const double fine = rules->density_level ? AW_FINE_TABLES / rules->density_level : HUGE_VAL;
+    const double tables = fmin(r->tables, fmin(fine, most));
     const aw_panels_options params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     const double from = rules->has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
     aw_status status = AW_OK;
     if (rules->has_convolution) {
         rules->all_convolution = from == z->to;
+        /* Nodes that are further apart leave rates worse, but tiles leave them worse still. */
+        if (rules->all_convolution) rules->rate_part = pow(wider_by(problem->tolerance), -2.0);
         AW_TRY(ops->wait(solver->device->state));
         aw_convert_velocities(problem, z->sum, z->workspace);
     }
@@ -216,6 +220,8 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                            .I = z->sum,
                            .check = z->check,
                            .check_rates = z->check_rates};
+    if (params.density > r->density)
+        AW_TRY(aw_density_choose(solver, problem, r->density, &z->panels, &report->work));
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &rule, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
