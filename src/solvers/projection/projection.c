@@ -356,7 +356,7 @@ static aw_status choose_passes(step *s, next *out)
      * which large parts cancel; their rules differ in nothing else. */
     const int exhausted = unexplained && s->problem->history->images_only;
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
-        if (s->pass[!z] == AW_NO_PASS && !(exhausted && z == AW_FAR) &&
+        if (s->pass[!z] == AW_NO_PASS && !exhausted &&
             aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
             s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;

@@ -32,7 +32,7 @@ typedef struct aw_rules {
     /* Of the last pass, set by the caller: */
     double error;        /* largest error of the potentials at the sample's points */
     double rate_error;   /* the same of the rates, */
-    double rate_part;    /* and the part of it that counts: less where all is a convolution */
+    double rate_part;    /* and the part of it that counts */
     double cost;         /* in evaluations a point; table look-ups and convolutions are converted */
     size_t nodes;        /* in r', without those of the convolution */
     int has_convolution; /* 1: a convolution did part of the zone */
