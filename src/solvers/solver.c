@@ -15,8 +15,9 @@
  * long thin bunch: 1e-6 cost ten times the work (docs/theory.md, "Tolerance"). */
 #define AW_RATE_SCALE 300.0
 /* The same, at most. A tolerance of 3e-3 alone would allow 0.9 of the largest force, and three
- * times as much in `projection`: peaks of F_s in the second bend of the Zeuthen chicane (48 x 48)
- * were off by 30 % rms then. They are by 2 % with 0.05, as with 0.1 and 0.03. */
+ * times as much in `projection`: peaks of F_s behind the second bend of the Zeuthen chicane
+ * (48 x 48, S = 6 to 7 m) were off by 30 % rms then. They are by 2 % with 0.05, as with 0.1 and
+ * 0.03. */
 #define AW_RATE_LARGEST 0.05
 /* Number of cells over which psi varies by as much as itself: about a sigma. */
 #define AW_SIGMA_CELLS 8.0

@@ -123,8 +123,8 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 
 /* Largest density level of a rule (aw_rules.density_level): 0 the rule's own nodes in angle, 1
  * AW_DENSER times as many, 2 as many as the sample, both where they matter (density.h), and finer
- * tables. Twice as many brought the
- * error from 1.1e-4 (2,200 nodes in r') to 2.1e-5 (613) at S = 9.5 m of the Zeuthen chicane. */
+ * tables. Twice as many brought the error from 1.1e-4 (2,200 nodes in r') to 2.1e-5 (613) at
+ * S = 9.5 m of the Zeuthen chicane. */
 enum { AW_DENSITY_LEVEL_MAX = 2 };
 
 /* Steps after which a lower density level is tried, their growth after each attempt that failed,

@@ -352,8 +352,8 @@ static aw_status choose_passes(step *s, next *out)
         s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
     else if (test.capped)
         s->pass[AW_FAR] = AW_SAME_RULE;
-    /* With the most nodes in angle, images are then as accurate as single precision allows, in
-     * which large parts cancel; their rules differ in nothing else. */
+    /* With the most nodes in angle, no finer rule has lowered such an error of images: 1.45e-3 of
+     * psi at S = 10.8 m of the Zeuthen chicane, plates 10 mm apart. */
     const int exhausted = unexplained && s->problem->history->images_only;
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
         if (s->pass[!z] == AW_NO_PASS && !exhausted &&
