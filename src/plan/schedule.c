@@ -7,6 +7,7 @@
 #include "src/base/log.h"
 #include "src/base/memory.h"
 #include "src/base/units.h"
+#include "src/plan/echoes.h"
 #include "src/plan/optics.h"
 
 /* Steps behind an edge, beyond its overtaking length: the distance from the edge over this. There
@@ -24,6 +25,10 @@
 /* ... and turn of the bunch's long axis [rad], times 1 - 1/aspect^2, since the turn of a round
  * bunch changes nothing. The grid follows by as much (pic/frame.h). */
 #define AW_TURN 0.05
+/* Steps over the rms length of an echo where the bunch was shortest: a trapezium of a Gaussian is
+ * right to exp(-2 pi^2 0.6^2), 8e-4. An echo of a longer bunch is weaker, and its steps are longer
+ * by the same power of sigma_s as above. */
+#define AW_STEPS_PER_ECHO 0.6
 /* Steps in a magnet, in a drift, and in the lattice, at least. */
 #define AW_STEPS_PER_MAGNET 6.0
 #define AW_STEPS_PER_DRIFT 4.0
@@ -148,17 +153,35 @@ static double limit_of(double most, double change, double length)
     return change != 0.0 && isfinite(change) ? most * length / fabs(change) : HUGE_VAL;
 }
 
-/* The longest step by the changes of the bunch between two places.
- * @param[in] shortest  sigma_s of the shortest bunch of the run [m] */
-static double limit_by_bunch(const bunch *a, const bunch *b, double length, double shortest)
+/* By how much a step may be longer for an error of second order to do what it does where the bunch
+ * is shortest: the force goes as sigma_s^(-4/3). */
+static double longer_by(const planner *p, double sigma_s)
 {
-    const double more = pow(fmin(a->sigma_s, b->sigma_s) / shortest, 2.0 / 3.0);
+    return pow(sigma_s / p->shortest, 2.0 / 3.0);
+}
+
+/* The longest step by the changes of the bunch between two places. */
+static double limit_by_bunch(const planner *p, const bunch *a, const bunch *b, double length)
+{
+    const double more = longer_by(p, fmin(a->sigma_s, b->sigma_s));
     const double change = fmin(AW_LENGTH_CHANGE * more, AW_MOST_CHANGE);
     double limit = limit_of(change, log(b->axes.longer / a->axes.longer), length);
     limit = fmin(limit, limit_of(AW_MOST_CHANGE, log(b->axes.shorter / a->axes.shorter), length));
     const double round = fmin(a->axes.shorter / a->axes.longer, b->axes.shorter / b->axes.longer);
     const double part = 1.0 - round * round, turn = b->axes.tilt - a->axes.tilt;
     return fmin(limit, limit_of(AW_TURN, part * (turn - AW_PI * rint(turn / AW_PI)), length));
+}
+
+/* Curvature before section i. */
+static double kappa_before(const planner *p, size_t i)
+{
+    return i > 0 ? p->section[i - 1].kappa : p->config->lattice->orbit.piece[0].kappa;
+}
+
+/* Whether the curvature changes at the beginning of section i. */
+static int bends_otherwise(const planner *p, size_t i)
+{
+    return kappa_before(p, i) != p->section[i].kappa;
 }
 
 /* The longest step in part j of section i. */
@@ -170,10 +193,33 @@ static double limit_at(const planner *p, size_t i, int j)
     const double most = aw_lattice_way(p->config->lattice) / AW_STEPS_PER_LATTICE;
     const int drift = s->field->kind == AW_REGION_DRIFT;
     double limit = fmin(most, PLACES * length / (drift ? AW_STEPS_PER_DRIFT : AW_STEPS_PER_MAGNET));
-    limit = fmin(limit, limit_by_bunch(a, b, length, p->shortest));
+    limit = fmin(limit, limit_by_bunch(p, a, b, length));
     if (s->kappa != 0.0)
         limit = fmin(limit, aw_overtaking_length(fmin(a->sigma_s, b->sigma_s), s->kappa) /
                                 AW_STEPS_PER_OVERTAKING);
+    return limit;
+}
+
+/* Place j of section i. */
+static aw_bunch_place bunch_place(const planner *p, size_t i, int j)
+{
+    return (aw_bunch_place){.S = place_of(&p->section[i], j),
+                            .axes = p->bunch[i * (PLACES + 1) + (size_t)j].axes};
+}
+
+/* The longest step by the echoes of edges upstream in part j of section i. */
+static double limit_by_echoes(const planner *p, size_t i, int j)
+{
+    const aw_lattice *lattice = p->config->lattice;
+    const aw_bunch_place here[2] = {bunch_place(p, i, j), bunch_place(p, i, j + 1)};
+    double limit = HUGE_VAL;
+    for (size_t k = 0; k <= i && p->config->plates_gap > 0.0; ++k) {
+        if (!bends_otherwise(p, k)) continue;
+        const aw_bunch_place edge = bunch_place(p, k, 0);
+        const double length = aw_echo_length(&lattice->orbit, p->config->plates_gap, &edge, here);
+        const double more = longer_by(p, p->bunch[k * (PLACES + 1)].sigma_s);
+        if (length > 0.0) limit = fmin(limit, length * more / AW_STEPS_PER_ECHO);
+    }
     return limit;
 }
 
@@ -184,9 +230,8 @@ static double behind_edge(const planner *p, size_t i, int j, double *overtaking)
     const double here = place_of(&p->section[i], j);
     for (size_t k = i + 1; k-- > 0;) {
         const section *b = &p->section[k];
-        const double before = k > 0 ? b[-1].kappa : p->config->lattice->orbit.piece[0].kappa;
-        const double kappa = fmax(fabs(before), fabs(b->kappa));
-        if (before == b->kappa) continue;
+        const double kappa = fmax(fabs(kappa_before(p, k)), fabs(b->kappa));
+        if (!bends_otherwise(p, k)) continue;
         *overtaking = aw_overtaking_length(p->bunch[k * (PLACES + 1)].sigma_s, kappa);
         return here - b->begin;
     }
@@ -205,6 +250,7 @@ static aw_status find_limits(planner *p)
                 const double far = behind <= overtaking ? 0.0 : behind / AW_STEPS_PER_DISTANCE;
                 limit = fmin(limit, fmax(overtaking / AW_STEPS_PER_OVERTAKING, far));
             }
+            limit = fmin(limit, limit_by_echoes(p, i, j));
             p->limit[i * PLACES + (size_t)j] = p->config->step_scale * limit;
         }
     return AW_OK;
