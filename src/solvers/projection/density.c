@@ -2,6 +2,8 @@
 #include "src/solvers/projection/density.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/solvers/projection/constants.h"
@@ -71,21 +73,51 @@ static double node_error(const aw_problem *problem, const aw_common_node *node,
     return aw_sample_scaled_error(error, &problem->scales);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The largest error of the nodes that may stay as they are: errors of different nodes do not add
+ * up, but their squares do, up to the square of `limit`.
+ * @param[in,out] error  [n], of all nodes; sorted */
+static double largest_left(double *error, size_t n, double limit)
+{
+    double square = 0.0, largest = -1.0;
+    qsort(error, n, sizeof *error, ascending);
+    for (size_t i = 0; i < n; ++i) {
+        square += error[i] * error[i];
+        if (!(square <= limit * limit)) break;
+        largest = error[i];
+    }
+    return largest;
+}
+
+/* Which of the panels' nodes need more nodes in angle. */
+typedef struct choice {
+    int *needed;   /* [panels->n], owned by the caller, as is: */
+    double *error; /* [2 panels->n], workspace */
+} choice;
+
 /* Mark the nodes at which the two densities differ too much at one of the points. */
 static aw_status mark_needed(aw_solver *solver, const aw_problem *problem, const aw_panels *panels,
-                             probe by[2], int *needed, aw_work *work)
+                             probe by[2], const choice *made, aw_work *work)
 {
-    /* Errors of different nodes do not add up, but their squares do. */
-    const double limit = AW_DENSITY_SHARE * problem->tolerance / sqrt((double)panels->n);
+    const size_t n = panels->n;
+    double *error = made->error;
     aw_status status = AW_OK;
     for (size_t p = 0; p < AW_PROBE_SIDE * AW_PROBE_SIDE; ++p) {
         for (int i = 0; i < 2; ++i) {
             by[i].point = probe_point(problem, p);
             AW_TRY(evaluate(solver, problem, panels, &by[i], work));
         }
-        for (size_t i = 0; i < panels->n; ++i)
-            if (!(node_error(problem, &panels->node[i], by[0].f[i], by[1].f[i]) <= limit))
-                needed[i] = 1;
+        for (size_t i = 0; i < n; ++i)
+            error[i] = node_error(problem, &panels->node[i], by[0].f[i], by[1].f[i]);
+        memcpy(error + n, error, n * sizeof *error);
+        const double left = largest_left(error + n, n, AW_DENSITY_SHARE * problem->tolerance);
+        for (size_t i = 0; i < n; ++i)
+            if (!(error[i] <= left)) made->needed[i] = 1;
     }
 done:
     return status;
@@ -95,21 +127,23 @@ aw_status aw_density_choose(aw_solver *solver, const aw_problem *problem, double
                             aw_panels *panels, aw_work *work)
 {
     const size_t n = panels->n, reach = AW_PROBE_REACH;
-    int *needed = aw_alloc(n, sizeof *needed);
+    const choice made = {aw_alloc(n, sizeof *made.needed), aw_alloc(2 * n, sizeof *made.error)};
     probe by[2] = {{.density = panels->node[0].density}, {.density = sparse}};
     for (int i = 0; i < 2; ++i) by[i].f = aw_alloc(n, sizeof *by[i].f);
-    aw_status status = needed && by[0].f && by[1].f ? AW_OK : AW_ERR_NOMEM;
+    aw_status status = made.needed && made.error && by[0].f && by[1].f ? AW_OK : AW_ERR_NOMEM;
     if (status != AW_OK) goto done;
-    AW_TRY(mark_needed(solver, problem, panels, by, needed, work));
+    AW_TRY(mark_needed(solver, problem, panels, by, &made, work));
     /* Other points have the same circles over the beam at a neighbouring r'. */
     for (size_t i = 0; i < n; ++i) {
         int near = 0;
-        for (size_t k = i > reach ? i - reach : 0; k < n && k <= i + reach; ++k) near |= needed[k];
+        for (size_t k = i > reach ? i - reach : 0; k < n && k <= i + reach; ++k)
+            near |= made.needed[k];
         if (!near) panels->node[i].density = sparse;
     }
 done:
     aw_free(by[0].f);
     aw_free(by[1].f);
-    aw_free(needed);
+    aw_free(made.error);
+    aw_free(made.needed);
     return status;
 }

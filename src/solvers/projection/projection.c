@@ -465,10 +465,12 @@ done:
 
 /* ---------------------------------------------------------------------- the step as a whole */
 
-/* A step before its first passes: its zones and their ranges. */
+/* A step before its first passes: its zones and their ranges. Images have the most nodes in angle
+ * at the r' that need them from the first pass on (AW_DENSITY_SHARE). */
 static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *report)
 {
     projection *p = solver->memory;
+    aw_rules *far = &p->zone[AW_FAR].rules;
     const aw_retarded now = aw_retarded_at(problem->history, 0.0);
     const double least = hypot(now.half_s, now.half_x) + problem->half;
     const aw_partition *partition = solver->partition;
@@ -476,6 +478,8 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const aw_blocks blocks =
         aw_zone_convolution_blocks(solver, problem, &p->zone[AW_NEAR], least, end);
     const double reach = aw_blocks_reach(&blocks);
+    if (problem->history->images_only)
+        far->density_level = far->density_least = AW_DENSITY_LEVEL_MAX;
     return (step){.solver = solver,
                   .p = p,
                   .problem = problem,

@@ -140,7 +140,7 @@ void aw_rules_try_coarser(aw_rules *r, const aw_rules *other, double estimate, d
         else
             r->level--;
         r->unproven = 1;
-    } else if (r->density_level && r->dense_left-- <= 0) {
+    } else if (r->density_level > r->density_least && r->dense_left-- <= 0) {
         /* Not by its gain: what made it necessary is often a single step, after a change of the
          * grid's spacings. */
         r->density_level--;
@@ -152,5 +152,6 @@ void aw_rules_try_coarser(aw_rules *r, const aw_rules *other, double estimate, d
 void aw_rules_coarsen(aw_rules *r)
 {
     r->level = r->level > AW_COARSEN_LEVELS ? r->level - AW_COARSEN_LEVELS : 0;
-    r->tiles_only = r->density_level = 0;
+    r->density_level = r->density_least;
+    r->tiles_only = 0;
 }

@@ -25,7 +25,8 @@ typedef struct aw_rules {
     const aw_rule *rule; /* [n], from coarse to fine */
     int n, level;        /* rule[level] is used */
     int tiles_only;      /* 1: the convolution was not accurate enough, tiles take its place */
-    int density_level;   /* 0: the rule's density, 1: more and finer tables, 2: the sample's */
+    int density_level;   /* 0: the rule's density, 1: more and finer tables, 2: the sample's, */
+    int density_least;   /* and the lowest that is taken */
     int dense_wait,
         dense_left; /* steps after which a lower density level is tried; still to come */
     int unproven;   /* 1: coarser than at the last step, and not accepted yet */
@@ -52,7 +53,8 @@ typedef struct aw_rules {
 /** The rule in r' of a convolution. */
 extern const aw_rule aw_convolution_rule;
 
-/** Begin with the coarsest rule of the near zone (far 0) or the far zone (1). */
+/** Begin with the coarsest rule of the near zone (far 0) or the far zone (1). density_least is 0,
+ *  and may be changed by the caller, who raises density_level to it. */
 void aw_rules_init(aw_rules *rules, int far);
 
 /** Error of the rates over AW_RATE_TOLERANCES, as far as it counts; 0 if it is in the floor. */

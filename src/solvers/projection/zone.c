@@ -301,7 +301,9 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     test->error = 0.0;
     if (!total) return AW_ERR_NOMEM;
     AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &params));
-    const size_t regions = panels.n / (size_t)order * ((size_t)order + 1);
+    const size_t n = panels.n / (size_t)order, regions = n * ((size_t)order + 1);
+    /* Errors of different panels do not add up, but their squares do. */
+    const double limit = AW_PANEL_SHARE * problem->tolerance / sqrt((double)n);
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
                    sizeof *solver->region));
     for (size_t i = 0; i < points; ++i)
@@ -309,7 +311,7 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     AW_TRY(ops->sweep(solver->device->state, solver->region, points * regions, &problem->scales,
                       work));
     AW_TRY(ops->wait(solver->device->state));
-    for (size_t j = 0; j < panels.n / (size_t)order; ++j) {
+    for (size_t j = 0; j < n; ++j) {
         const aw_common_node *node = &panels.node[j * (size_t)order];
         double worst = 0.0;
         for (size_t i = 0; i < points; ++i) {
@@ -318,7 +320,7 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
             for (unsigned k = 0; k < AW_RESULTS; ++k) total[i][k] += error[k];
             worst = fmax(worst, aw_sample_scaled_error(error, &problem->scales));
         }
-        const double excess = worst / (AW_PANEL_SHARE * problem->tolerance);
+        const double excess = worst / limit;
         if (!(excess > 1.0)) continue;
         cap_panel(&z->caps, node, order, excess);
         test->capped = 1;
