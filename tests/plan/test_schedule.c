@@ -152,9 +152,9 @@ static double longest_step(const aw_schedule *s, double from, double to)
 }
 
 /* Behind the last bend, the end of the third one passes in the third image of plates 30 mm apart at
- * S = 13.52 m, and in the fourth at 14.04 m: in steps of 0.016 m the mean force has a dip and a peak
- * there, 0.03 m rms each, and later 0.05 m. Every third of those steps is within 0.7 keV of the
- * integral of all from 13.4 to 14.7 m, every sixth within 7 keV. */
+ * S = 13.52 m, and in the fourth at 14.04 m: in steps of 0.016 m the mean force has a dip and a
+ * peak there, 0.03 m rms each, and later 0.05 m. Every third of those steps is within 0.7 keV of
+ * the integral of all from 13.4 to 14.7 m, every sixth within 7 keV. */
 static void steps_resolve_echoes_between_plates(void **state)
 {
     aw_config *config = chicane(1);
