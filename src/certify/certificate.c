@@ -25,6 +25,9 @@ static const struct quantity {
 } known[] = {
     {"energy_change_mean_eV", "eV", CHANGES_ENERGY, 0},
     {"energy_change_rms_eV", "eV", CHANGES_ENERGY, 0},
+    {"isr_loss_mean_eV", "eV", CHANGES_ENERGY, 0}, /* of runs that have them: */
+    {"isr_rms_eV", "eV", CHANGES_ENERGY, 0},
+    {"wake_loss_mean_eV", "eV", CHANGES_ENERGY, 0},
     {"emittance_x_m", "m", CHANGES_EMITTANCE, 0},
     {"emittance_x_dispersion_free_m", "m", CHANGES_EMITTANCE, 0},
     {"sigma_s_m", "m", ALWAYS, 0},

@@ -49,6 +49,7 @@ says 'particles: 750' out/noise-1/resolved.yaml
 says 'seed: 4' out/noise-3/resolved.yaml
 says 'tolerance: 0.1' out/quadrature/resolved.yaml
 says '"quantity": "emittance_x_m"' out/certificate.json
+grep -q -E 'isr|wake' out/certificate.json && complain "a bar of what there is not"
 says 'F_s_peak_eV_per_m,0,' out/certificate.csv
 grep -q '"U": 0[,}]' out/certificate.json && complain "a bar of zero: $(cat out/certificate.json)"
 grep -q 'emittance_x_m  *[0-9.e-]*  *[0-9.e-]*  *[0-9.e-]* ' stdout || complain "$(cat stdout)"
@@ -89,6 +90,11 @@ awk -F, '$1 == "F_s_mean_eV_per_m" { n++; for (i = 4; i <= 8; ++i) bad = bad || 
 awk -F, 'NR > 1 && $11 != "" { S[$3] } END { for (s in S) { low += s < 0.2; high += s > 0.2 }
     exit !(low >= 2 && high >= 2) }' rigid/step-1/monitor.csv ||
     complain "step-1 has no solves on both sides: $(cat rigid/step-1/monitor.csv)"
+
+# What incoherent radiation took has a bar, where it acts.
+certify 0 -o radiating --steps 2 --set beam.isr=full
+says '"quantity": "isr_loss_mean_eV"' radiating/certificate.json
+says '"quantity": "isr_rms_eV"' radiating/certificate.json
 
 # Another run in DIR is not replaced unless asked; options of one command are of no other.
 "$arcwake" run "$inputs/drift.yaml" -o other --quiet --steps 1 --set beam.particles=1000 \
