@@ -416,6 +416,7 @@ static void nodes_in_angle_are_added_where_they_matter(void **state)
                                        .bunch = {1.0, 1.0},
                                        .density = 1.0};
     const double sparse = 0.25; /* one node per cell */
+    const aw_probes others = {.n = 0};
     aw_solver *solver = NULL;
     aw_panels panels = {.node = NULL};
     aw_work work = {0};
@@ -432,7 +433,7 @@ static void nodes_in_angle_are_added_where_they_matter(void **state)
     assert_ok(aw_panels_add(&panels, problem.history, &problem.centre, 2.0 * problem.half, 2.0,
                             &options));
     for (int i = 0; i < 3; ++i) {
-        if (i == 1) assert_ok(aw_density_choose(solver, &problem, sparse, &panels, &work));
+        if (i == 1) assert_ok(aw_density_choose(solver, &problem, &others, sparse, &panels, &work));
         for (size_t k = 0; i == 1 && k < panels.n; ++k) dense += panels.node[k].density > sparse;
         for (size_t k = 0; i == 2 && k < panels.n; ++k) panels.node[k].density = sparse;
         sum[i] = bench_array(problem.points * AW_RESULTS);

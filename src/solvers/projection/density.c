@@ -2,17 +2,20 @@
 #include "src/solvers/projection/density.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/solvers/projection/budget.h"
 #include "src/solvers/projection/constants.h"
 #include "src/solvers/projection/sample.h"
 
-/* Probe p: one of AW_PROBE_SIDE squared nodes of the grid, in the middle of as many equal parts. */
-static size_t probe_point(const aw_problem *problem, size_t p)
+enum { SPREAD = AW_PROBE_SIDE * AW_PROBE_SIDE };
+
+/* Probe p: one of SPREAD nodes of the grid, in the middle of as many equal parts, or of others. */
+static size_t probe_point(const aw_problem *problem, const aw_probes *others, size_t p)
 {
     const size_t rows = problem->points / problem->columns, side = AW_PROBE_SIDE;
+    if (p >= SPREAD) return others->point[p - SPREAD];
     const size_t i = (2 * (p / side) + 1) * rows / (2 * side);
     const size_t j = (2 * (p % side) + 1) * problem->columns / (2 * side);
     return i * problem->columns + j;
@@ -73,31 +76,11 @@ static double node_error(const aw_problem *problem, const aw_common_node *node,
     return aw_sample_scaled_error(error, &problem->scales);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The largest error of the nodes that may stay as they are: errors of different nodes do not add
- * up, but their squares do, up to the square of `limit`.
- * @param[in,out] error  [n], of all nodes; sorted */
-static double largest_left(double *error, size_t n, double limit)
-{
-    double square = 0.0, largest = -1.0;
-    qsort(error, n, sizeof *error, ascending);
-    for (size_t i = 0; i < n; ++i) {
-        square += error[i] * error[i];
-        if (!(square <= limit * limit)) break;
-        largest = error[i];
-    }
-    return largest;
-}
-
 /* Which of the panels' nodes need more nodes in angle. */
 typedef struct choice {
-    int *needed;   /* [panels->n], owned by the caller, as is: */
-    double *error; /* [2 panels->n], workspace */
+    const aw_probes *others; /* points beside those of the grid */
+    int *needed;             /* [panels->n], owned by the caller, as is: */
+    double *error;           /* [2 panels->n], workspace */
 } choice;
 
 /* Mark the nodes at which the two densities differ too much at one of the points. */
@@ -107,15 +90,15 @@ static aw_status mark_needed(aw_solver *solver, const aw_problem *problem, const
     const size_t n = panels->n;
     double *error = made->error;
     aw_status status = AW_OK;
-    for (size_t p = 0; p < AW_PROBE_SIDE * AW_PROBE_SIDE; ++p) {
+    for (size_t p = 0; p < SPREAD + made->others->n; ++p) {
         for (int i = 0; i < 2; ++i) {
-            by[i].point = probe_point(problem, p);
+            by[i].point = probe_point(problem, made->others, p);
             AW_TRY(evaluate(solver, problem, panels, &by[i], work));
         }
         for (size_t i = 0; i < n; ++i)
             error[i] = node_error(problem, &panels->node[i], by[0].f[i], by[1].f[i]);
         memcpy(error + n, error, n * sizeof *error);
-        const double left = largest_left(error + n, n, AW_DENSITY_SHARE * problem->tolerance);
+        const double left = aw_budget_largest(error + n, n, AW_DENSITY_SHARE * problem->tolerance);
         for (size_t i = 0; i < n; ++i)
             if (!(error[i] <= left)) made->needed[i] = 1;
     }
@@ -123,11 +106,12 @@ done:
     return status;
 }
 
-aw_status aw_density_choose(aw_solver *solver, const aw_problem *problem, double sparse,
-                            aw_panels *panels, aw_work *work)
+aw_status aw_density_choose(aw_solver *solver, const aw_problem *problem, const aw_probes *others,
+                            double sparse, aw_panels *panels, aw_work *work)
 {
     const size_t n = panels->n, reach = AW_PROBE_REACH;
-    const choice made = {aw_alloc(n, sizeof *made.needed), aw_alloc(2 * n, sizeof *made.error)};
+    const choice made = {others, aw_alloc(n, sizeof *made.needed),
+                         aw_alloc(2 * n, sizeof *made.error)};
     probe by[2] = {{.density = panels->node[0].density}, {.density = sparse}};
     for (int i = 0; i < 2; ++i) by[i].f = aw_alloc(n, sizeof *by[i].f);
     aw_status status = made.needed && made.error && by[0].f && by[1].f ? AW_OK : AW_ERR_NOMEM;

@@ -67,6 +67,7 @@ typedef struct step {
     int spread_points;   /* spread points of the sample, in core and rim each */
     int spike_rounds;    /* times that single panels were examined */
     int resampled;       /* 1: points were resampled since the last pass */
+    int probed;          /* 1: nodes in angle were chosen at the sample's worst points, too */
     double best;         /* smallest estimate so far, and the passes since that have not lowered */
     int in_vain;         /* it by AW_PROGRESS */
 } step;
@@ -306,6 +307,8 @@ static aw_status examine_panels(step *s, aw_panel_test *test)
     const size_t n = aw_sample_worst(&p->sample, &sums, limit, AW_SPIKE_POINTS, which);
     if (n == 0 || far->panels.n == 0) return AW_OK;
     for (size_t i = 0; i < n; ++i) point[i] = p->sample.entry[which[i]].point;
+    memcpy(far->probes.point, point, n * sizeof *point);
+    far->probes.n = n;
     test->point = point;
     test->points = n;
     AW_TRY(aw_zone_cap_panels(s->solver, problem, far, test, &s->report->work));
@@ -350,8 +353,11 @@ static aw_status choose_passes(step *s, next *out)
     const int unexplained = test.error < AW_EXPLAINED * error;
     if (unexplained || (worse == AW_FAR && s->in_vain > 0 && !test.capped))
         s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
-    else if (test.capped)
+    /* Shorter panels, or the same with nodes in angle where the worst points need them. */
+    if (s->pass[AW_FAR] == AW_NO_PASS && (test.capped || (unexplained && !s->probed))) {
         s->pass[AW_FAR] = AW_SAME_RULE;
+        s->probed |= unexplained;
+    }
     /* With the most nodes in angle, no finer rule has lowered such an error of images: 1.45e-3 of
      * psi at S = 10.8 m of the Zeuthen chicane, plates 10 mm apart. */
     const int exhausted = unexplained && s->problem->history->images_only;
@@ -478,6 +484,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const aw_blocks blocks =
         aw_zone_convolution_blocks(solver, problem, &p->zone[AW_NEAR], least, end);
     const double reach = aw_blocks_reach(&blocks);
+    p->zone[AW_FAR].probes.n = 0;
     if (problem->history->images_only)
         far->density_level = far->density_least = AW_DENSITY_LEVEL_MAX;
     return (step){.solver = solver,

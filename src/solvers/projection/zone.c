@@ -10,8 +10,8 @@
 #include "kernels/math/retarded.h"
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
+#include "src/solvers/projection/budget.h"
 #include "src/solvers/projection/constants.h"
-#include "src/solvers/projection/density.h"
 #include "src/solvers/projection/sample.h"
 #include "src/solvers/projection/velocities.h"
 
@@ -228,7 +228,8 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                            .check = z->check,
                            .check_rates = z->check_rates};
     if (params.density > r->density)
-        AW_TRY(aw_density_choose(solver, problem, r->density, &z->panels, &report->work));
+        AW_TRY(
+            aw_density_choose(solver, problem, &z->probes, r->density, &z->panels, &report->work));
     const uint64_t before = report->work.evaluations;
     AW_TRY(ops->integrate(solver->device->state, &rule, &problem->scales, &report->work));
     AW_TRY(ops->wait(solver->device->state));
@@ -281,10 +282,39 @@ static void cap_panel(aw_panel_caps *caps, const aw_common_node *node, int order
 {
     double a, b;
     panel_range(node, order, &a, &b);
-    const double halvings = fmin(ceil(log(excess) / log(AW_HALVING_GAIN)), AW_HALVINGS_MAX);
+    const double wanted = fmax(ceil(log(excess) / log(AW_HALVING_GAIN)), 1.0);
+    const double halvings = fmin(wanted, AW_HALVINGS_MAX);
     const double length = log(b / a), longest = length * exp2(-halvings);
     aw_panel_caps_lower(caps, a * exp(-AW_CAP_MARGIN * length), b * exp(AW_CAP_MARGIN * length),
                         longest);
+}
+
+/* Errors of all panels at one point.
+ * @param[in] region  as fill_regions lists them, swept
+ * @param[out] error  [panels], scaled
+ * @return the scaled error of all of them together */
+static double panel_errors(const aw_problem *problem, const aw_panels *panels, int order,
+                           const aw_region *region, double *error)
+{
+    double total[AW_RESULTS] = {0.0};
+    for (size_t j = 0; j < panels->n / (size_t)order; ++j) {
+        double one[AW_RESULTS];
+        panel_error(&region[j * ((size_t)order + 1)], &panels->node[j * (size_t)order], order, one);
+        for (unsigned k = 0; k < AW_RESULTS; ++k) total[k] += one[k];
+        error[j] = aw_sample_scaled_error(one, &problem->scales);
+    }
+    return aw_sample_scaled_error(total, &problem->scales);
+}
+
+/* Keep the errors of a point that are too large, if they are the largest of the points so far.
+ * @param[in,out] error  [n], sorted
+ * @param[in,out] worst  [n] */
+static void keep_too_large(const double *at, double *error, size_t n, double limit, double *worst)
+{
+    memcpy(error, at, n * sizeof *error);
+    const double left = aw_budget_largest(error, n, limit);
+    for (size_t j = 0; j < n; ++j)
+        if (at[j] > left) worst[j] = fmax(worst[j], at[j]);
 }
 
 aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *z,
@@ -292,18 +322,18 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
 {
     const aw_device_ops *ops = solver->device->ops;
     const aw_panels_options params = zone_panels(problem->history, z, 1);
+    const double limit = AW_PANEL_SHARE * problem->tolerance;
     const int order = params.order;
     const size_t points = test->points;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
-    double(*total)[AW_RESULTS] = aw_alloc(points, sizeof *total);
+    double *error = NULL;
     test->capped = 0;
     test->error = 0.0;
-    if (!total) return AW_ERR_NOMEM;
     AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &params));
     const size_t n = panels.n / (size_t)order, regions = n * ((size_t)order + 1);
-    /* Errors of different panels do not add up, but their squares do. */
-    const double limit = AW_PANEL_SHARE * problem->tolerance / sqrt((double)n);
+    error = aw_alloc(3 * n, sizeof *error);
+    AW_TRY(error ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
                    sizeof *solver->region));
     for (size_t i = 0; i < points; ++i)
@@ -311,23 +341,22 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     AW_TRY(ops->sweep(solver->device->state, solver->region, points * regions, &problem->scales,
                       work));
     AW_TRY(ops->wait(solver->device->state));
-    for (size_t j = 0; j < n; ++j) {
-        const aw_common_node *node = &panels.node[j * (size_t)order];
-        double worst = 0.0;
-        for (size_t i = 0; i < points; ++i) {
-            double error[AW_RESULTS];
-            panel_error(&solver->region[i * regions + j * ((size_t)order + 1)], node, order, error);
-            for (unsigned k = 0; k < AW_RESULTS; ++k) total[i][k] += error[k];
-            worst = fmax(worst, aw_sample_scaled_error(error, &problem->scales));
-        }
-        const double excess = worst / limit;
-        if (!(excess > 1.0)) continue;
-        cap_panel(&z->caps, node, order, excess);
-        test->capped = 1;
+    double *worst = error + 2 * n;
+    for (size_t i = 0; i < points; ++i) {
+        const aw_region *region = &solver->region[i * regions];
+        const double all = panel_errors(problem, &panels, order, region, error);
+        if (i == 0) test->error = all;
+        keep_too_large(error, error + n, n, limit, worst);
     }
-    test->error = aw_sample_scaled_error(total[0], &problem->scales);
+    size_t capped = 0;
+    for (size_t j = 0; j < n; ++j) capped += worst[j] > 0.0;
+    for (size_t j = 0; j < n; ++j)
+        if (worst[j] > 0.0)
+            cap_panel(&z->caps, &panels.node[j * (size_t)order], order,
+                      worst[j] / limit * sqrt((double)capped));
+    test->capped = capped > 0;
 done:
-    aw_free(total);
+    aw_free(error);
     aw_panels_free(&panels);
     return status;
 }

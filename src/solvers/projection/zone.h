@@ -7,6 +7,7 @@
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
 #include "src/solvers/projection/constants.h"
+#include "src/solvers/projection/density.h"
 #include "src/solvers/projection/rules.h"
 
 /** Blocks of the convolution (kernels/math/convolution.h); the first begins at r' = 0. */
@@ -26,6 +27,7 @@ typedef struct aw_zone {
     aw_blocks blocks;   /* of the convolution of the last pass, */
     double *cut;        /* and [cuts] radii between its panels [m]; owned: aw_zone_free */
     size_t cuts, cut_capacity;
+    aw_probes probes; /* of the step: points at which its panels were examined */
     /* Set by the caller before each pass; arrays are [points] and borrowed: */
     double from, to;                 /* range of r' [m]; the far zone has from > 0 */
     double (*sum)[AW_RESULTS];       /* the integrals; filled by the pass */
