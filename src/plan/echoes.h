@@ -15,10 +15,10 @@ typedef struct aw_bunch_place {
 
 /** The rms length over which an edge passes in an image, if one does between two places.
  *
- *  From S the edge at S_e is seen in an image at the height Y = (D^2 - d^2)^(1/2), with D the path
- *  and d the distance from there; the bunch radiated Y^2/2D ahead of the wave that reaches it in
- *  the plane. Where Y is n g, within two rms of the bunch as seen along the line of sight, the n-th
- *  image of the edge passes, over the bunch's length over d(Y^2)/dS/2D.
+ *  From S the edge is seen in an image at the height Y = (D^2 - d^2)^(1/2), with D the path and d
+ *  the distance between them: the way by the image is then as long as the bunch's own. Where Y is
+ *  n g, within two rms of the bunches' lengths along the line of sight in Y^2/2D, the n-th image of
+ *  the edge passes, over that rms over d(Y^2)/dS/2D (docs/theory.md, "Plates").
  *  @param[in] gap   g between the plates [m], > 0
  *  @param[in] edge  the bunch when it was there
  *  @param[in] here  the bunch at two places, edge->S <= here[0].S < here[1].S
