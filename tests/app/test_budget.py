@@ -113,6 +113,14 @@ class Budget(unittest.TestCase):
         # another length than that of S: 1e-5
         self.assertLess(abs(found.force / parts[0].change - 1.0), 1e-4)
 
+    def test_parts_have_the_bars_of_a_certificate(self):
+        made = read.read_run(self.folder)
+        bars = {budget.MEAN: 3.0, "isr_loss_mean_eV": 2.0, "wake_loss_mean_eV": 1.0}
+        made.certificate = [{"quantity": name, "U": bar} for name, bar in bars.items()]
+        self.assertEqual([part.bar for part in budget.parts(made)[:3]], [3.0, 2.0, 1.0])
+        made.certificate = []
+        self.assertTrue(all(math.isnan(part.bar) for part in budget.parts(made)))
+
     def test_a_cavity_gives_what_its_voltage_does(self):
         folder, _ = run("cavity", "forces=line", "motion=external", "beam.isr=off", cavity=CAVITY,
                         sigma=1.0e-3)

@@ -76,7 +76,7 @@ def parts(run, sheet=None, free=None):
             ("wakes", "wake_loss_mean_eV", -1.0, ""), ("cavities", "cavity_gain_mean_eV", 1.0, "")):
         value = last(monitor, column)
         if math.isfinite(value):
-            out.append(Part(name, sign * value, last(monitor, rms)))
+            out.append(Part(name, sign * value, last(monitor, rms), bar(run, column)))
     counted = [part.change for part in out if not part.kind]
     return [*out, Part("together", sum(counted), kind="sum")] if len(counted) > 1 else out
 
