@@ -306,13 +306,17 @@ static double panel_errors(const aw_problem *problem, const aw_panels *panels, i
     return aw_sample_scaled_error(total, &problem->scales);
 }
 
-/* Keep the errors of a point that are too large, if they are the largest of the points so far.
+/* Keep the errors of a point that are too large, if they are the largest of the points so far. Of
+ * images, those that do not fit into the budget; of the bunch, all above a part of the tolerance.
  * @param[in,out] error  [n], sorted
  * @param[in,out] worst  [n] */
-static void keep_too_large(const double *at, double *error, size_t n, double limit, double *worst)
+static void keep_too_large(const aw_problem *problem, const double *at, double *error, size_t n,
+                           double *worst)
 {
+    const double budget = AW_PANEL_BUDGET * problem->tolerance;
     memcpy(error, at, n * sizeof *error);
-    const double left = aw_budget_largest(error, n, limit);
+    const double left = problem->history->images_only ? aw_budget_largest(error, n, budget)
+                                                      : AW_PANEL_SHARE * problem->tolerance;
     for (size_t j = 0; j < n; ++j)
         if (at[j] > left) worst[j] = fmax(worst[j], at[j]);
 }
@@ -322,7 +326,6 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
 {
     const aw_device_ops *ops = solver->device->ops;
     const aw_panels_options params = zone_panels(problem->history, z, 1);
-    const double limit = AW_PANEL_SHARE * problem->tolerance;
     const int order = params.order;
     const size_t points = test->points;
     aw_panels panels = {.node = NULL};
@@ -346,14 +349,16 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
         const aw_region *region = &solver->region[i * regions];
         const double all = panel_errors(problem, &panels, order, region, error);
         if (i == 0) test->error = all;
-        keep_too_large(error, error + n, n, limit, worst);
+        keep_too_large(problem, error, error + n, n, worst);
     }
     size_t capped = 0;
     for (size_t j = 0; j < n; ++j) capped += worst[j] > 0.0;
+    const double budget = AW_PANEL_BUDGET * problem->tolerance / sqrt((double)capped);
+    const double wanted =
+        problem->history->images_only ? budget : AW_PANEL_SHARE * problem->tolerance;
     for (size_t j = 0; j < n; ++j)
         if (worst[j] > 0.0)
-            cap_panel(&z->caps, &panels.node[j * (size_t)order], order,
-                      worst[j] / limit * sqrt((double)capped));
+            cap_panel(&z->caps, &panels.node[j * (size_t)order], order, worst[j] / wanted);
     test->capped = capped > 0;
 done:
     aw_free(error);
