@@ -184,22 +184,6 @@ static int bends_otherwise(const planner *p, size_t i)
     return kappa_before(p, i) != p->section[i].kappa;
 }
 
-/* The longest step in part j of section i. */
-static double limit_at(const planner *p, size_t i, int j)
-{
-    const section *s = &p->section[i];
-    const bunch *a = &p->bunch[i * (PLACES + 1) + (size_t)j], *b = a + 1;
-    const double length = (s->end - s->begin) / PLACES;
-    const double most = aw_lattice_way(p->config->lattice) / AW_STEPS_PER_LATTICE;
-    const int drift = s->field->kind == AW_REGION_DRIFT;
-    double limit = fmin(most, PLACES * length / (drift ? AW_STEPS_PER_DRIFT : AW_STEPS_PER_MAGNET));
-    limit = fmin(limit, limit_by_bunch(p, a, b, length));
-    if (s->kappa != 0.0)
-        limit = fmin(limit, aw_overtaking_length(fmin(a->sigma_s, b->sigma_s), s->kappa) /
-                                AW_STEPS_PER_OVERTAKING);
-    return limit;
-}
-
 /* Place j of section i. */
 static aw_bunch_place bunch_place(const planner *p, size_t i, int j)
 {
@@ -210,16 +194,35 @@ static aw_bunch_place bunch_place(const planner *p, size_t i, int j)
 /* The longest step by the echoes of edges upstream in part j of section i. */
 static double limit_by_echoes(const planner *p, size_t i, int j)
 {
-    const aw_lattice *lattice = p->config->lattice;
+    const aw_orbit_view *orbit = &p->config->lattice->orbit;
+    const double gap = p->config->plates_gap;
     const aw_bunch_place here[2] = {bunch_place(p, i, j), bunch_place(p, i, j + 1)};
     double limit = HUGE_VAL;
-    for (size_t k = 0; k <= i && p->config->plates_gap > 0.0; ++k) {
+    if (!(gap > 0.0)) return limit;
+    for (size_t k = 0; k <= i; ++k) {
         if (!bends_otherwise(p, k)) continue;
         const aw_bunch_place edge = bunch_place(p, k, 0);
-        const double length = aw_echo_length(&lattice->orbit, p->config->plates_gap, &edge, here);
+        const double length = aw_echo_length(orbit, gap, &edge, here);
         const double more = longer_by(p, p->bunch[k * (PLACES + 1)].sigma_s);
         if (length > 0.0) limit = fmin(limit, length * more / AW_STEPS_PER_ECHO);
     }
+    return limit;
+}
+
+/* The longest step in part j of section i. */
+static double limit_at(const planner *p, size_t i, int j)
+{
+    const section *s = &p->section[i];
+    const bunch *a = &p->bunch[i * (PLACES + 1) + (size_t)j], *b = a + 1;
+    const double length = (s->end - s->begin) / PLACES;
+    const double most = aw_lattice_way(p->config->lattice) / AW_STEPS_PER_LATTICE;
+    const int drift = s->field->kind == AW_REGION_DRIFT;
+    double limit = fmin(most, PLACES * length / (drift ? AW_STEPS_PER_DRIFT : AW_STEPS_PER_MAGNET));
+    limit = fmin(limit, limit_by_bunch(p, a, b, length));
+    limit = fmin(limit, limit_by_echoes(p, i, j));
+    if (s->kappa != 0.0)
+        limit = fmin(limit, aw_overtaking_length(fmin(a->sigma_s, b->sigma_s), s->kappa) /
+                                AW_STEPS_PER_OVERTAKING);
     return limit;
 }
 
@@ -250,7 +253,6 @@ static aw_status find_limits(planner *p)
                 const double far = behind <= overtaking ? 0.0 : behind / AW_STEPS_PER_DISTANCE;
                 limit = fmin(limit, fmax(overtaking / AW_STEPS_PER_OVERTAKING, far));
             }
-            limit = fmin(limit, limit_by_echoes(p, i, j));
             p->limit[i * PLACES + (size_t)j] = p->config->step_scale * limit;
         }
     return AW_OK;

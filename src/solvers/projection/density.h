@@ -8,7 +8,7 @@
 #include "src/solvers/internal.h"
 #include "src/solvers/projection/constants.h"
 
-/** Points whose sums are wrong although the panels are short enough. */
+/** Points of the sample with large errors. */
 typedef struct aw_probes {
     size_t point[AW_SPIKE_POINTS];
     size_t n;

@@ -306,19 +306,23 @@ static double panel_errors(const aw_problem *problem, const aw_panels *panels, i
     return aw_sample_scaled_error(total, &problem->scales);
 }
 
-/* Keep the errors of a point that are too large, if they are the largest of the points so far. Of
- * images, those that do not fit into the budget; of the bunch, all above a part of the tolerance.
- * @param[in,out] error  [n], sorted
- * @param[in,out] worst  [n] */
-static void keep_too_large(const aw_problem *problem, const double *at, double *error, size_t n,
-                           double *worst)
+/* The largest error of a panel at a point that may stay: of images what fits into the budget, of
+ * the bunch a part of the tolerance.
+ * @param[out] scratch  [n] */
+static double largest_left(const aw_problem *problem, const double *error, size_t n,
+                           double *scratch)
 {
-    const double budget = AW_PANEL_BUDGET * problem->tolerance;
-    memcpy(error, at, n * sizeof *error);
-    const double left = problem->history->images_only ? aw_budget_largest(error, n, budget)
-                                                      : AW_PANEL_SHARE * problem->tolerance;
-    for (size_t j = 0; j < n; ++j)
-        if (at[j] > left) worst[j] = fmax(worst[j], at[j]);
+    if (!problem->history->images_only) return AW_PANEL_SHARE * problem->tolerance;
+    memcpy(scratch, error, n * sizeof *scratch);
+    return aw_budget_largest(scratch, n, AW_PANEL_BUDGET * problem->tolerance);
+}
+
+/* What the error of a panel is to become, of so many that are too large. */
+static double wanted_error(const aw_problem *problem, size_t panels)
+{
+    return problem->tolerance * (problem->history->images_only
+                                     ? AW_PANEL_BUDGET / sqrt((double)panels)
+                                     : AW_PANEL_SHARE);
 }
 
 aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *z,
@@ -349,16 +353,16 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
         const aw_region *region = &solver->region[i * regions];
         const double all = panel_errors(problem, &panels, order, region, error);
         if (i == 0) test->error = all;
-        keep_too_large(problem, error, error + n, n, worst);
+        const double left = largest_left(problem, error, n, error + n);
+        for (size_t j = 0; j < n; ++j)
+            if (error[j] > left) worst[j] = fmax(worst[j], error[j]);
     }
     size_t capped = 0;
     for (size_t j = 0; j < n; ++j) capped += worst[j] > 0.0;
-    const double budget = AW_PANEL_BUDGET * problem->tolerance / sqrt((double)capped);
-    const double wanted =
-        problem->history->images_only ? budget : AW_PANEL_SHARE * problem->tolerance;
     for (size_t j = 0; j < n; ++j)
         if (worst[j] > 0.0)
-            cap_panel(&z->caps, &panels.node[j * (size_t)order], order, worst[j] / wanted);
+            cap_panel(&z->caps, &panels.node[j * (size_t)order], order,
+                      worst[j] / wanted_error(problem, capped));
     test->capped = capped > 0;
 done:
     aw_free(error);
