@@ -51,38 +51,6 @@ static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, do
                    .gain = gain};
 }
 
-/* The cell of ln r' that contains r. */
-static int cell_of(double r)
-{
-    const double cell = log(r / AW_CAP_FROM) / AW_CAP_CELL;
-    return cell > 0.0 ? (int)fmin(cell, AW_CAP_CELLS - 1) : 0;
-}
-
-void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double cap)
-{
-    for (int i = cell_of(a), last = cell_of(b); i <= last; ++i)
-        if (!(caps->cap[i] > 0.0 && caps->cap[i] <= cap)) caps->cap[i] = cap;
-}
-
-void aw_panel_caps_forget(aw_panel_caps *caps, double factor)
-{
-    for (int i = 0; i < AW_CAP_CELLS; ++i) {
-        caps->cap[i] *= factor;
-        if (caps->cap[i] > 1.0) caps->cap[i] = 0.0;
-    }
-}
-
-/* End, at most b, of a panel from a > 0 that observes the caps of its cells. */
-static double capped(const aw_panel_caps *caps, double a, double b)
-{
-    for (int i = cell_of(a); i <= cell_of(b); ++i) {
-        if (!(caps->cap[i] > 0.0)) continue;
-        const double begin = AW_CAP_FROM * exp(i * AW_CAP_CELL);
-        b = fmin(b, fmax(begin, a * exp(caps->cap[i])));
-    }
-    return b;
-}
-
 /* Weights for three of a panel's nodes on [-1, 1], the middle and a pair at +-x, exact to third
  * order. The pair is the one nearest to 0.8, between Gauss's (0.77) and Simpson's (1). */
 static void rate_weights(const gsl_integration_glfixed_table *rule, int order, double *weight)
@@ -191,7 +159,7 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
             swept = sweep_of(history, centre, a, b, options);
         }
         if (options->caps && a > 0.0) {
-            const double end = capped(options->caps, a, b);
+            const double end = aw_panel_caps_end(options->caps, a, b);
             if (end < b) swept = sweep_of(history, centre, a, b = end, options);
         }
         AW_TRY(add_panel(panels, a, b, &swept, options, rule));

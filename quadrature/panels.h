@@ -4,29 +4,13 @@
 #define AW_QUADRATURE_PANELS_H
 #include "kernels/device/device.h"
 #include "kernels/math/view.h"
+#include "quadrature/caps.h"
 #include "src/base/status.h"
 
 AW_BEGIN_DECLS
 
 /* Largest number of nodes of a panel. */
 #define AW_PANEL_ORDER 31
-
-/* Cells of ln r' for the caps: their width, the beginning of the first [m], their number. */
-#define AW_CAP_CELL 0.02
-#define AW_CAP_FROM 1e-6
-enum { AW_CAP_CELLS = 1200 };
-
-/** Upper limits (caps) of ln(end/beginning) for panels that overlap a cell of ln r'; 0: no limit.
- *  Initialise with zeros. */
-typedef struct aw_panel_caps {
-    double cap[AW_CAP_CELLS];
-} aw_panel_caps;
-
-/** Lower the caps between r' = a and b > a [m] to `cap` > 0. */
-void aw_panel_caps_lower(aw_panel_caps *caps, double a, double b, double cap);
-
-/** Raise all caps by a factor; a cap above 1 is removed. */
-void aw_panel_caps_forget(aw_panel_caps *caps, double factor);
 
 /** Resolution of the panels. */
 typedef struct aw_panels_options {

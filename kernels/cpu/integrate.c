@@ -185,16 +185,25 @@ static void batch_direct(aw_cpu_state *cpu, const aw_common_rule *common,
     }
 }
 
-/* Tables are first tried for every AW_TABLE_STRIDE-th node of a batch: between two nodes without a
- * table a trial would hardly succeed, and can cost half as much as the direct evaluation. */
-enum { AW_TABLE_STRIDE = 4 };
+/* Tables are first tried for every 16th node of a batch, then for every 4th, then for all: between
+ * two nodes without a table a trial would hardly succeed, and can cost half as much as the direct
+ * evaluation. */
+static const int table_stride[] = {16, 4, 1};
+enum { AW_STRIDES = sizeof table_stride / sizeof *table_stride };
 
+/* Try to make table i of the batch. */
 static void try_table(aw_cpu_state *cpu, const aw_common_rule *common, const aw_common_node *node,
                       int i, const aw_scales *scales)
 {
     aw_cpu_workspace *workspace = &cpu->workspace[omp_get_thread_num()];
-    cpu->table[i].direct =
-        !aw_cpu_table_make(cpu, common, &node[i], scales, workspace, &cpu->table[i]);
+    cpu->table[i].direct = !aw_cpu_table_make(cpu, common, node, scales, workspace, &cpu->table[i]);
+}
+
+/* Whether the nodes about node i that have been tried, `stride` apart, have no tables. */
+static int is_between_direct(const aw_cpu_state *cpu, int n, int i, int stride)
+{
+    const int last = i - i % stride, next = last + stride;
+    return cpu->table[last].direct && (next >= n || cpu->table[next].direct);
 }
 
 /* Make tables of the batch where they pay, and add their values to the sums. */
@@ -204,15 +213,16 @@ static void batch_tables(aw_cpu_state *cpu, const aw_common_rule *common,
     const aw_cpu_tiles *tiles = &cpu->tiles;
 #pragma omp parallel num_threads(cpu->threads)
     {
+        for (int s = 0; s < AW_STRIDES; ++s) {
+            const int stride = table_stride[s], before = s > 0 ? table_stride[s - 1] : 0;
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < n; i += AW_TABLE_STRIDE) try_table(cpu, common, node, i, scales);
-#pragma omp for schedule(dynamic)
-        for (int i = 0; i < n; ++i) {
-            const int last = i - i % AW_TABLE_STRIDE, next = last + AW_TABLE_STRIDE;
-            if (i == last) continue;
-            cpu->table[i].direct = 1;
-            if (cpu->table[last].direct && (next >= n || cpu->table[next].direct)) continue;
-            try_table(cpu, common, node, i, scales);
+            for (int i = 0; i < n; i += stride) {
+                if (before > 0 && i % before == 0) continue;
+                if (before > 0 && is_between_direct(cpu, n, i, before))
+                    cpu->table[i].direct = 1;
+                else
+                    try_table(cpu, common, &node[i], i, scales);
+            }
         }
 #pragma omp for schedule(dynamic, 16)
         for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)

@@ -196,7 +196,8 @@ static void assert_between(double value, double lo, double hi)
 
 static void caps_shorten_panels_in_their_range_until_they_are_removed(void **state)
 {
-    aw_panel_caps caps = {{0.0}};
+    const aw_panel_cap tight = {0.02, 0.03, 0.001}, loose = {0.025, 0.04, 0.004};
+    aw_panel_caps caps = {.n = 0};
     aw_panels_options options = usual;
     aw_panels p = {.node = NULL};
     stage g;
@@ -204,22 +205,64 @@ static void caps_shorten_panels_in_their_range_until_they_are_removed(void **sta
     stage_open(&g, 0.13);
     options.sweep = HUGE_VAL;
     options.caps = &caps;
-    aw_panel_caps_lower(&caps, 0.02, 0.03, 0.05);
-    aw_panel_caps_lower(&caps, 0.025, 0.04, 0.2); /* does not raise lower caps */
+    aw_panel_caps_add(&caps, &tight);
+    aw_panel_caps_add(&caps, &loose); /* does not raise lower caps */
     for (int i = 0; i < 2; ++i) {
         p.n = 0;
         assert_ok(aw_panels_add(&p, &g.h, &g.centre, 0.001, 0.1, &options));
         assert_close(sum_of(&p, one, 0), 0.099, 1e-12, 0.0);
         if (i == 0) {
             assert_between(longest(&p, options.order, 0.02, 0.03), 0.025, 0.05 + 1e-9);
-            assert_between(longest(&p, options.order, 0.031, 0.04), 0.1, 0.2 + 1e-9);
+            assert_between(longest(&p, options.order, 0.031, 0.04), 0.09, 0.14);
         } else {
             assert_between(longest(&p, options.order, 0.001, 0.04), 0.5, 0.7);
         }
-        aw_panel_caps_forget(&caps, 100.0); /* above 1: removed */
+        aw_panel_caps_forget(&caps, 100.0); /* longer than their ranges: removed */
     }
     aw_panels_free(&p);
     slices_free(&g.s);
+}
+
+static void caps_stay_in_the_magnet_of_the_bunch_and_move_with_places_upstream_of_it(void **state)
+{
+    const aw_panel_cap here = {0.02, 0.03, 0.001}, upstream = {0.2, 0.21, 0.001};
+    aw_panel_caps caps = {.n = 0};
+    stage g;
+    (void)state;
+    stage_open(&g, 0.13);
+    aw_panel_caps_follow(&caps, &g.h);
+    aw_panel_caps_add(&caps, &here);
+    aw_panel_caps_add(&caps, &upstream);
+    g.s.slice[0].ct += 0.05;
+    g.s.slice[0].S += 0.05 * beta_of(GAMMA);
+    aw_panel_caps_follow(&caps, &g.h);
+    assert_int_equal(caps.n, 2);
+    assert_close(caps.cap[0].from, 0.02, 0.0, 0.0);
+    assert_close(caps.cap[0].to, 0.03, 0.0, 0.0);
+    assert_close(caps.cap[1].from, 0.25, 1e-14, 0.0);
+    assert_close(caps.cap[1].to, 0.26, 1e-14, 0.0);
+    slices_free(&g.s);
+}
+
+static void shorter_caps_supersede_longer_ones_and_the_loosest_is_forgotten_first(void **state)
+{
+    const aw_panel_cap loose = {1.0, 2.0, 0.5}, other = {2.0, 3.0, 0.1}, tight = {0.9, 2.1, 0.2};
+    aw_panel_caps caps = {.n = 0};
+    (void)state;
+    aw_panel_caps_add(&caps, &loose);
+    aw_panel_caps_add(&caps, &other);
+    aw_panel_caps_add(&caps, &tight);
+    assert_int_equal(caps.n, 2);
+    assert_close(aw_panel_caps_end(&caps, 1.0, 2.0), 1.2, 1e-14, 0.0);
+    for (int i = 2; i < AW_CAPS_MAX; ++i) {
+        const aw_panel_cap more = {10.0 + i, 11.0 + i, 0.1};
+        aw_panel_caps_add(&caps, &more);
+    }
+    assert_int_equal(caps.n, AW_CAPS_MAX);
+    aw_panel_caps_add(&caps, &(aw_panel_cap){5.0, 6.0, 0.1}); /* in place of `tight` */
+    assert_int_equal(caps.n, AW_CAPS_MAX);
+    assert_close(aw_panel_caps_end(&caps, 1.0, 2.0), 2.0, 0.0, 0.0);
+    assert_close(aw_panel_caps_end(&caps, 5.0, 6.0), 5.1, 1e-14, 0.0);
 }
 
 int main(void)
@@ -230,6 +273,8 @@ int main(void)
         cmocka_unit_test(checks_measure_the_finest_component_that_nodes_resolve),
         cmocka_unit_test(panels_are_finer_where_the_circle_sweeps_through_the_beam),
         cmocka_unit_test(caps_shorten_panels_in_their_range_until_they_are_removed),
+        cmocka_unit_test(caps_stay_in_the_magnet_of_the_bunch_and_move_with_places_upstream_of_it),
+        cmocka_unit_test(shorter_caps_supersede_longer_ones_and_the_loosest_is_forgotten_first),
         cmocka_unit_test(even_too_small_and_too_large_orders_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

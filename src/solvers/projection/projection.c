@@ -484,6 +484,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const aw_blocks blocks =
         aw_zone_convolution_blocks(solver, problem, &p->zone[AW_NEAR], least, end);
     const double reach = aw_blocks_reach(&blocks);
+    aw_panel_caps_follow(&p->zone[AW_FAR].caps, problem->history);
     p->zone[AW_FAR].probes.n = 0;
     if (problem->history->images_only)
         far->density_level = far->density_least = AW_DENSITY_LEVEL_MAX;

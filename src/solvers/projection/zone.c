@@ -283,10 +283,9 @@ static void cap_panel(aw_panel_caps *caps, const aw_common_node *node, int order
     double a, b;
     panel_range(node, order, &a, &b);
     const double wanted = fmax(ceil(log(excess) / log(AW_HALVING_GAIN)), 1.0);
-    const double halvings = fmin(wanted, AW_HALVINGS_MAX);
-    const double length = log(b / a), longest = length * exp2(-halvings);
-    aw_panel_caps_lower(caps, a * exp(-AW_CAP_MARGIN * length), b * exp(AW_CAP_MARGIN * length),
-                        longest);
+    const double halvings = fmin(wanted, AW_HALVINGS_MAX), margin = AW_CAP_MARGIN * (b - a);
+    const aw_panel_cap cap = {a - margin, b + margin, (b - a) * exp2(-halvings)};
+    aw_panel_caps_add(caps, &cap);
 }
 
 /* Errors of all panels at one point.
