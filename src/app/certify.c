@@ -48,6 +48,7 @@ static aw_status run_command(int argc, char **argv)
     params.force = o.force;
     params.quiet = o.quiet;
     params.max_time = o.max_time;
+    params.minus = o.minus;
     status = aw_certify(&params);
 done:
     aw_config_free(config);
@@ -68,6 +69,10 @@ static const char help[] =
     "  --jobs N              so many neighbours side by side, which share the threads\n"
     "  --max-time T          stop before the neighbours if all would take more than T: seconds,\n"
     "                        or e.g. 30min, 2h\n"
+    "  --minus OTHER         also certify by how much the results differ from those of another\n"
+    "                        case, whose certificate is in the directory OTHER: what the\n"
+    "                        difference of the inputs does, with a bar of its own, in\n"
+    "                        DIR/difference.json and difference.csv\n"
     "  --solver NAME, --device LIST, --threads N, --steps N, --solve-every N, --set KEY=VALUE\n"
     "                        as for run (arcwake help run)\n"
     "  --quiet               errors and warnings only, and no report\n"

@@ -23,6 +23,7 @@ enum {
     O_QUIET,
     O_JOBS,
     O_MAX_TIME,
+    O_MINUS,
     O_NO_TIMING,
     O_STOP_AFTER,
     O_FREQUENCIES,
@@ -44,6 +45,7 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"quiet", no_argument, NULL, O_QUIET},
                                       {"jobs", required_argument, NULL, O_JOBS},
                                       {"max-time", required_argument, NULL, O_MAX_TIME},
+                                      {"minus", required_argument, NULL, O_MINUS},
                                       {"no-timing", no_argument, NULL, O_NO_TIMING},
                                       {"stop-after", required_argument, NULL, O_STOP_AFTER},
                                       {"frequencies", required_argument, NULL, O_FREQUENCIES},
@@ -96,6 +98,7 @@ static aw_status check_command(const char *command, int option)
         const char *name, *commands;
     } own[] = {{O_JOBS, "jobs", "certify"},
                {O_MAX_TIME, "max-time", "certify run"},
+               {O_MINUS, "minus", "certify"},
                {O_NO_TIMING, "no-timing", "inspect"},
                {O_STOP_AFTER, "stop-after", "run"},
                {O_RESTART, "restart", "run"},
@@ -128,6 +131,7 @@ static aw_status apply(aw_options *o, int option, const char *value)
     case O_SOLVE: return aw_option_number("--solve-every", value, 1, 1000000000, &o->solve_every);
     case O_JOBS: return aw_option_number("--jobs", value, 1, 64, &o->jobs);
     case O_MAX_TIME: return aw_option_duration("--max-time", value, &o->max_time);
+    case O_MINUS: o->minus = value; return AW_OK;
     case O_STOP_AFTER: return aw_option_duration("--stop-after", value, &o->stop_after);
     case O_FREQUENCIES: o->frequencies = value; return AW_OK;
     case O_THETA: o->theta = value; return AW_OK;

@@ -17,8 +17,9 @@ typedef struct aw_options {
     size_t n_text;
     int threads, force, quiet, no_timing;
     long steps, solve_every;
-    long jobs;       /* of `certify`: 0: not given */
-    double max_time; /* of `run` and `certify` [s]; 0: not given */
+    long jobs;         /* of `certify`: 0: not given */
+    double max_time;   /* of `run` and `certify` [s]; 0: not given */
+    const char *minus; /* of `certify`; NULL: not given */
     /* Of `run`: */
     double stop_after;        /* [s]; 0: not given */
     int restart;              /* 1: go on from a checkpoint, */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/log.h"
 #include "src/base/memory.h"
@@ -109,6 +110,30 @@ static aw_status material_make(material *m, const aw_series series[AW_NEIGHBOURS
     }
     for (size_t k = 0; k < m->n; ++k) m->scale = fmax(m->scale, fabs(m->curve[0].f[k]));
 done:
+    return status;
+}
+
+/* Subtract the curves of the same runs of another case. */
+static aw_status material_subtract(material *m, const char *minus,
+                                   const aw_series other[AW_NEIGHBOURS_MAX])
+{
+    aw_status status = AW_OK;
+    aw_curve curve = {.n = 0};
+    for (size_t i = 0; i < m->list->n; ++i) {
+        if (!m->at[i]) continue;
+        AW_TRY(aw_curve_of(&other[i], m->q->name, &curve));
+        for (size_t k = 0; k < m->n && curve.n > 0; ++k)
+            m->at[i][k] -= aw_curve_at(&curve, m->curve[0].S[k]);
+        if (i == 0) memcpy(m->value, m->at[0], m->n * sizeof(double));
+        aw_curve_free(&curve);
+    }
+    if (m->n > 0 && !isfinite(m->value[m->n - 1]))
+        status = aw_error(AW_ERR_INPUT,
+                          "--minus: the run in %s has no %s at S = %.6g m, where this one ends "
+                          "(expected a case along the same machine)",
+                          minus, m->q->name, m->curve[0].S[m->n - 1]);
+done:
+    aw_curve_free(&curve);
     return status;
 }
 
@@ -225,18 +250,41 @@ static aw_status read_runs(const aw_neighbours *list, aw_series series[AW_NEIGHB
     return AW_OK;
 }
 
-aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config,
+/* Read the runs of another case, those that this one has. */
+static aw_status read_others(const aw_neighbours *list, const char *directory,
+                             aw_series series[AW_NEIGHBOURS_MAX])
+{
+    char path[AW_PATH_MAX_LEN + 64];
+    for (size_t i = 0; i < list->n; ++i) {
+        const aw_neighbour *run = &list->run[i];
+        if (!run->done) continue;
+        snprintf(path, sizeof path, "%s/%s%smonitor.csv", directory, run->name,
+                 run->name[0] ? "/" : "");
+        if (access(path, R_OK) != 0)
+            return aw_error(AW_ERR_INPUT,
+                            "--minus: there is no %s (expected a directory of `arcwake certify`, "
+                            "with all its runs)",
+                            path);
+        const aw_status status = aw_series_read(path, &series[i]);
+        if (status != AW_OK) return status;
+    }
+    return AW_OK;
+}
+
+aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config, const char *minus,
                               aw_certificate *out)
 {
     aw_status status = AW_OK;
-    aw_series series[AW_NEIGHBOURS_MAX] = {{0}};
+    aw_series series[AW_NEIGHBOURS_MAX] = {{0}}, other[AW_NEIGHBOURS_MAX] = {{0}};
     const int kinds = kinds_of(config->motion);
     memset(out, 0, sizeof *out);
     AW_TRY(read_runs(list, series, out));
+    if (minus) AW_TRY(read_others(list, minus, other));
     for (int i = 0; i < KNOWN; ++i) {
         material m = {.list = list, .q = &known[i], .shrink = shrink_of(config)};
-        if (!(known[i].kind & kinds)) continue;
+        if (!(known[i].kind & kinds) || (minus && known[i].peak)) continue;
         status = material_make(&m, series);
+        if (status == AW_OK && minus) status = material_subtract(&m, minus, other);
         if (status == AW_OK && m.scale > 0.0) {
             out->n++; /* so that it is freed */
             status = certify(&m, &out->quantity[out->n - 1]);
@@ -245,7 +293,10 @@ aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config
         AW_TRY(status);
     }
 done:
-    for (int i = 0; i < AW_NEIGHBOURS_MAX; ++i) aw_series_free(&series[i]);
+    for (int i = 0; i < AW_NEIGHBOURS_MAX; ++i) {
+        aw_series_free(&series[i]);
+        aw_series_free(&other[i]);
+    }
     if (status != AW_OK) aw_certificate_free(out);
     return status;
 }
@@ -379,13 +430,13 @@ static aw_status save_curves(const aw_certificate *c, const char *path)
     return status;
 }
 
-aw_status aw_certificate_save(const aw_certificate *c, const char *directory)
+aw_status aw_certificate_save(const aw_certificate *c, const char *directory, const char *name)
 {
     char path[AW_PATH_MAX_LEN + 64];
     aw_status status = AW_OK;
-    snprintf(path, sizeof path, "%s/certificate.csv", directory);
+    snprintf(path, sizeof path, "%s/%s.csv", directory, name);
     AW_TRY(save_curves(c, path));
-    snprintf(path, sizeof path, "%s/certificate.json", directory);
+    snprintf(path, sizeof path, "%s/%s.json", directory, name);
     AW_TRY(save_results(c, path));
 done:
     return status;

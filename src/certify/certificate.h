@@ -32,17 +32,23 @@ typedef struct aw_certificate {
 } aw_certificate;
 
 /** Compare the runs that are done. Quantities that the motion does not change are left out.
- *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (messages) */
-aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config,
+ *  @param[in] minus  NULL, or a directory that has the same runs of another case: certified is then
+ *                    by how much the results differ from those, from differences of runs that
+ *                    differ from their cases in the same way. Errors that both have cancel. Peaks
+ *                    are left out; a quantity that the other case does not have is 0 there
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO, AW_ERR_INPUT: a run of the other case is missing or
+ *          shorter (messages) */
+aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config, const char *minus,
                               aw_certificate *out);
 void aw_certificate_free(aw_certificate *certificate);
 
 /** Print the table of results. */
 void aw_certificate_print(const aw_certificate *certificate);
 
-/** Write DIR/certificate.json (results) and DIR/certificate.csv (curves).
+/** Write DIR/NAME.json (results) and DIR/NAME.csv (curves).
  *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_IO (messages) */
-aw_status aw_certificate_save(const aw_certificate *certificate, const char *directory);
+aw_status aw_certificate_save(const aw_certificate *certificate, const char *directory,
+                              const char *name);
 
 AW_END_DECLS
 #endif

@@ -124,19 +124,31 @@ static aw_status run_neighbours(const aw_certify_params *p, aw_neighbours *list)
     return aw_process_runs(&process, list, 1, list->n);
 }
 
+/* Compare the runs that are done, with those of `minus` or NULL; write and print what comes out. */
+static aw_status write_one(const aw_certify_params *p, const aw_neighbours *list,
+                           const aw_config *config, const char *minus, const char *name)
+{
+    aw_status status = AW_OK;
+    aw_certificate c = {.n = 0};
+    AW_TRY(aw_certificate_make(list, config, minus, &c));
+    AW_TRY(aw_certificate_save(&c, p->input.directory, name));
+    if (minus) aw_info("the results less those of %s:", minus);
+    aw_certificate_print(&c);
+    aw_info("%s/%s.json, %s.csv", p->input.directory, name, name);
+done:
+    aw_certificate_free(&c);
+    return status;
+}
+
 static aw_status write_certificate(const aw_certify_params *p, const aw_neighbours *list,
                                    const aw_config *config)
 {
     aw_status status = AW_OK;
-    aw_certificate c = {.n = 0};
-    AW_TRY(aw_certificate_make(list, config, &c));
-    AW_TRY(aw_certificate_save(&c, p->input.directory));
-    aw_certificate_print(&c);
-    aw_info("%s/certificate.json, certificate.csv", p->input.directory);
+    AW_TRY(write_one(p, list, config, NULL, "certificate"));
+    if (p->minus) AW_TRY(write_one(p, list, config, p->minus, "difference"));
     if (!p->quiet && aw_report_try(p->input.directory))
         aw_info("report, with the bars: %s/report.html", p->input.directory);
 done:
-    aw_certificate_free(&c);
     return status;
 }
 

@@ -68,6 +68,27 @@ certify 0 --jobs 2
 ran 2
 cmp -s first.json out/certificate.json || complain "other numbers of the same runs"
 
+# The difference of two cases has a bar of its own. Forces are proportional to the charge, so that
+# the rms energy change of 1.01 nC is 1 % larger than that of 1 nC, and so is its bar. Runs that the
+# other case does not have are asked for.
+energy() { # FILE KEY: a number of the rms energy change
+    sed -n 's/.*energy_change_rms_eV.*"'"$2"'": \([-0-9.e]*\),.*/\1/p' "$1" | head -n 1
+}
+certify 0 -o more --set beam.charge_C=1.01e-9
+certify 0 -o more --set beam.charge_C=1.01e-9 --minus out
+ran 0
+says 'the results less those of out:' stdout
+grep -q -F 'F_s_peak' more/difference.json && complain "a difference of peaks"
+echo "$(energy out/certificate.json value) $(energy more/difference.json value)" \
+    "$(energy out/certificate.json U) $(energy more/difference.json U)" |
+    awk '{ more = $2 / $1; U = $4 / $3 } END { exit !(more > 0.0099 && more < 0.0101 &&
+        U > 0.005 && U < 0.02) }' ||
+    complain "not 1 % of the energy and of its bar: $(cat out/certificate.json more/difference.json)"
+certify 0 --minus out # of itself
+grep -q -E '^sigma_x_m  *0 ' stdout || complain "a case differs from itself: $(cat stdout)"
+certify 2 --minus nowhere
+says 'there is no nowhere/monitor.csv' stderr
+
 # A neighbour that goes wrong: one line, a certificate without it, and its status.
 rm out/grid-1/resolved.yaml
 certify 2
