@@ -192,6 +192,17 @@ static double part_of_rates(const aw_problem *problem, const aw_rules *rules)
     return counts ? 1.0 : pow(wider_by(problem->tolerance), -2.0);
 }
 
+/* Largest error of a table of one of the zone's nodes, in scales: such errors have the same sign
+ * from node to node where circles are at rest. There are many nodes where they are not. */
+static double table_error(const aw_problem *problem, const aw_rules *rules, size_t nodes)
+{
+    const int images = problem->history->images_only;
+    const double most = images ? AW_IMAGES_TABLES : HUGE_VAL;
+    const double fine = rules->density_level ? AW_FINE_TABLES / rules->density_level : HUGE_VAL;
+    const double all = fmin(rules->rule[rules->level].tables, fmin(fine, most));
+    return problem->tolerance * fmax(all / (double)nodes, images ? AW_IMAGES_TABLE : 0.0);
+}
+
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
                             aw_report *report)
 {
@@ -199,9 +210,6 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
     const int far = z->from > 0.0;
-    const double most = problem->history->images_only ? AW_IMAGES_TABLES : HUGE_VAL;
-    const double fine = rules->density_level ? AW_FINE_TABLES / rules->density_level : HUGE_VAL;
-    const double tables = fmin(r->tables, fmin(fine, most));
     const aw_panels_options params = zone_panels(problem->history, z, far);
     const aw_device_ops *ops = solver->device->ops;
     const double from = rules->has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
@@ -223,7 +231,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                            .nodes = z->panels.n,
                            .columns = problem->columns,
                            .moves_as = far ? &problem->centre : NULL, /* no tables near */
-                           .table_error = tables * problem->tolerance / (double)z->panels.n,
+                           .table_error = table_error(problem, rules, z->panels.n),
                            .I = z->sum,
                            .check = z->check,
                            .check_rates = z->check_rates};
