@@ -199,11 +199,12 @@ enum { AW_SPIKE_ROUNDS = 6 };
 #define AW_HALVING_GAIN 20.0
 #define AW_HALVINGS_MAX 5.0
 
-/* A cap also holds on either side of its panel, over this part of the panel's ln length: other
+/* A cap also holds on either side of its panel, over this part of the panel's length: other
  * points see the same spike on other circles. Not measured. */
 #define AW_CAP_MARGIN 0.25
 
-/* Factor by which caps grow at a step, until they no longer limit a panel. Not measured. */
+/* Factor by which caps grow at a step, until they are longer than their ranges. With 1.05 the LCLS
+ * bend (256 x 256, 1e-5) was capped anew after 13 steps, with 1.1 after 10. */
 #define AW_CAP_GROWTH 1.02
 
 /* ---- zones and panels (zone.c) */

@@ -193,13 +193,15 @@ static double part_of_rates(const aw_problem *problem, const aw_rules *rules)
 }
 
 /* Largest error of a table of one of the zone's nodes, in scales: such errors have the same sign
- * from node to node where circles are at rest. There are many nodes where they are not. */
+ * from node to node where circles are at rest. There are many nodes where they are not. 0: the rule
+ * makes no tables, as in the near zone. */
 static double table_error(const aw_problem *problem, const aw_rules *rules, size_t nodes)
 {
     const int images = problem->history->images_only;
     const double most = images ? AW_IMAGES_TABLES : HUGE_VAL;
     const double fine = rules->density_level ? AW_FINE_TABLES / rules->density_level : HUGE_VAL;
     const double all = fmin(rules->rule[rules->level].tables, fmin(fine, most));
+    if (!(all > 0.0)) return 0.0;
     return problem->tolerance * fmax(all / (double)nodes, images ? AW_IMAGES_TABLE : 0.0);
 }
 
