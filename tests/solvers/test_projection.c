@@ -6,6 +6,7 @@
 
 #include "quadrature/panels.h"
 #include "src/base/memory.h"
+#include "src/solvers/projection/budget.h"
 #include "src/solvers/projection/density.h"
 #include "src/solvers/projection/sample.h"
 #include "src/solvers/projection/zone.h"
@@ -318,6 +319,15 @@ static void leftovers_are_refined_with_the_same_density_everywhere(void **state)
 
 /* --------------------------------------------------------------------------------------- seam */
 
+static void the_smallest_errors_stay_if_they_or_their_squares_fit_into_a_budget(void **state)
+{
+    double error[] = {0.3, 0.1, 0.5, 0.2};
+    (void)state;
+    assert_close(aw_budget_largest(error, 4, 0.35, 1.0), 0.2, 1e-15, 0.0);
+    assert_close(aw_budget_largest(error, 4, 0.4, 2.0), 0.3, 1e-15, 0.0);
+    assert_true(aw_budget_largest(error, 4, 0.05, 1.0) < 0.0);
+}
+
 /* The sum of both zones by rules that are the same on either side of their border. */
 static void sum_with_border(aw_device *device, const aw_problem *problem, double border, double end,
                             double (*I)[AW_RESULTS])
@@ -537,6 +547,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(panels_are_shortened_where_points_need_it, variant),
         cmocka_unit_test_prestate(the_sample_is_cut_at_the_common_nodes, variant),
         cmocka_unit_test_prestate(leftovers_are_refined_with_the_same_density_everywhere, variant),
+        cmocka_unit_test(the_smallest_errors_stay_if_they_or_their_squares_fit_into_a_budget),
         cmocka_unit_test_prestate(the_zones_join_without_a_seam, variant),
         cmocka_unit_test_prestate(nodes_in_angle_are_added_where_they_matter, variant),
         cmocka_unit_test_prestate(steps_are_bit_identical_for_any_number_of_threads, variant),

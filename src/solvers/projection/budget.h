@@ -5,10 +5,12 @@
 #define AW_SOLVERS_PROJECTION_BUDGET_H
 #include <stddef.h>
 
-/** The largest of n errors that may stay: errors of different panels or nodes do not add up, but
- *  their squares do, and the smallest of them may make up the square of `limit`.
+/** The largest of n errors that may stay: the smallest of them, so many that their sum is at most
+ *  `limit`.
  *  @param[in,out] error  [n], not negative; sorted
+ *  @param[in] power  1: they may all have the same sign; 2: they have nothing in common, and their
+ *  squares add up
  *  @return an error; -1: none may stay. What is larger, or NaN, may not */
-double aw_budget_largest(double *error, size_t n, double limit);
+double aw_budget_largest(double *error, size_t n, double limit, double power);
 
 #endif

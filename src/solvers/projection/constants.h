@@ -95,12 +95,14 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
 #define AW_GAIN_INITIAL 4.0
 #define AW_GAIN_MAX 100.0
 
-/* Part of the zones' cost that a coarser rule is thought to save, and cost of the sample's
- * evaluations, which are in double precision and not in tiles, over that of others. Before attempts
- * had to pay for their full sample, every other step at S = 6.7 m of the Zeuthen chicane (48 x 48)
- * took 0.2 s more than the 0.12 s of the rest. The first was not measured. */
+/* Part of a zone's cost that a lower density level, or a convolution instead of tiles, is thought
+ * to save (a coarser rule: the nodes that it would not have), and cost of the sample's evaluations,
+ * which are in double precision and not in tiles, over that of others. Before attempts had to pay
+ * for their full sample, every other step at S = 6.7 m of the Zeuthen chicane (48 x 48) took 0.2 s
+ * more than the 0.12 s of the rest. The weight is 8 to 12 in the LCLS bend (64 x 64 to 256 x 256);
+ * with 10 the potentials of the chicane took 8 % longer than with 4. The first was not measured. */
 #define AW_COARSER_GAIN 0.3
-#define AW_SAMPLE_WEIGHT 4.0
+#define AW_SAMPLE_WEIGHT 6.0
 
 /* A gain counts this many times after a coarser rule has been tried and failed, and is raised to
  * this power at every step, so that the failure is forgotten (halved in the logarithm after 23
@@ -184,28 +186,35 @@ enum { AW_SPIKE_ROUNDS = 6 };
  * not, the point is resampled; if it stays, nodes in angle or tables are to blame. Not measured. */
 #define AW_EXPLAINED 0.4
 
-/* A panel of the bunch gets a cap if its error is above this part of the tolerance. Not measured.
- * Capping the largest only, as of images, left psi 4.4 tolerances off behind the exit of the LCLS
- * bend (1e-6). */
-#define AW_PANEL_SHARE 0.02
-/* Of images those panels get a cap whose errors are the largest, so many that the others leave this
- * part of the tolerance together, the root of the sum of their squares. With all above 0.02, steps
+/* Those panels get a cap whose errors at a point are the largest, so many that those of the others
+ * add up to this part of the tolerance at most; and they are to become so short that theirs add up
+ * to as much. With 0.4 psi was 1.5 tolerances off at one node behind the exit of the LCLS bend
+ * (1e-6), between the points of the sample, with 0.2 and 0.1 0.9; with errors that add up as
+ * squares, 4.4. Every panel with more than 0.02 got a cap before, and half its length at least:
+ * 256 x 256 points in the LCLS bend (1e-5) began with 387 nodes, now with 313. */
+#define AW_PANEL_SUM 0.2
+/* The same of images, but as the root of the sum of the squares. With all above 0.02, steps
  * at S = 12.4 m of the Zeuthen chicane (plates 30 mm apart) had 2970 nodes, with a budget of 0.3
  * 2400; 0.15 was not measured by itself. */
 #define AW_PANEL_BUDGET 0.15
 
-/* Factor by which halving a panel lowers its error where the beam only just shows in it, and
- * largest number of halvings at once. Not measured. */
+/* Factor by which halving a panel lowers its error where the beam only just shows in it, and most
+ * and least halvings at once. Not measured. */
 #define AW_HALVING_GAIN 20.0
 #define AW_HALVINGS_MAX 5.0
+#define AW_HALVINGS_MIN 0.5
 
 /* A cap also holds on either side of its panel, over this part of the panel's length: other
  * points see the same spike on other circles. Not measured. */
 #define AW_CAP_MARGIN 0.25
 
-/* Factor by which caps grow at a step, until they are longer than their ranges. With 1.05 the LCLS
- * bend (256 x 256, 1e-5) was capped anew after 13 steps, with 1.1 after 10. */
-#define AW_CAP_GROWTH 1.02
+/* Factors by which caps grow at a step, until they are longer than their ranges: at least and at
+ * most; in between, so that the estimate should reach this part of its limit. A step that fails
+ * takes as long as four (256 x 256 points in the LCLS bend, 1e-5): with 1.005 at least none of 35
+ * steps did, with 1.01 two, and with 0.7 of the limit seven. */
+#define AW_CAP_GROWTH 1.005
+#define AW_CAP_GROWTH_MAX 1.2
+#define AW_CAP_AIM 0.5
 
 /* ---- zones and panels (zone.c) */
 

@@ -98,7 +98,8 @@ static aw_status mark_needed(aw_solver *solver, const aw_problem *problem, const
         for (size_t i = 0; i < n; ++i)
             error[i] = node_error(problem, &panels->node[i], by[0].f[i], by[1].f[i]);
         memcpy(error + n, error, n * sizeof *error);
-        const double left = aw_budget_largest(error + n, n, AW_DENSITY_SHARE * problem->tolerance);
+        const double left =
+            aw_budget_largest(error + n, n, AW_DENSITY_SHARE * problem->tolerance, 2.0);
         for (size_t i = 0; i < n; ++i)
             if (!(error[i] <= left)) made->needed[i] = 1;
     }

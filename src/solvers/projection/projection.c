@@ -397,15 +397,29 @@ static void add_zones(const projection *p, size_t points, double *result)
 
 /* Take coarser rules for the next step, if the errors allow it. That step then has a full sample,
  * so that no attempt is made until what coarser rules would have saved pays for one. */
-static void try_coarser(projection *p, const aw_problem *problem, double estimate)
+static aw_status try_coarser(projection *p, const aw_problem *problem, double estimate)
 {
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     const double samples = 2.0 * full_sample(problem) * AW_SAMPLE_WEIGHT;
-    p->forgone += AW_COARSER_GAIN * (near->cost + far->cost) * (double)problem->points;
-    if (p->forgone < samples * p->cost_limit / AW_OVER_COST) return;
+    aw_status status = AW_OK;
+    for (int i = 0; i < AW_RANGES; ++i) {
+        double saving;
+        AW_TRY(aw_zone_coarser_saving(problem, &p->zone[i], &saving));
+        p->forgone += saving * p->zone[i].rules.cost * (double)problem->points;
+    }
+    if (p->forgone < samples * p->cost_limit / AW_OVER_COST) return AW_OK;
     aw_rules_try_coarser(near, far, estimate, problem->tolerance);
     aw_rules_try_coarser(far, near, estimate, problem->tolerance);
     if (near->unproven || far->unproven) p->forgone = 0.0;
+done:
+    return status;
+}
+
+/* Factor by which caps grow after a step: the further its estimate is below the limit, the more. */
+static double cap_growth(double estimate, double limit)
+{
+    const double halvings = log(AW_CAP_AIM * limit / estimate) / log(AW_HALVING_GAIN);
+    return fmin(fmax(exp2(halvings), AW_CAP_GROWTH), AW_CAP_GROWTH_MAX);
 }
 
 /* Integrate both zones until the estimate is within its limit, or nothing lowers it any more and
@@ -460,9 +474,9 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         memset(p->pool, 0, sizeof p->pool);
     }
     memcpy(p->pool, pool, sizeof pool);
-    aw_panel_caps_forget(&p->zone[AW_FAR].caps, AW_CAP_GROWTH);
+    aw_panel_caps_forget(&p->zone[AW_FAR].caps, cap_growth(report->sampled, limit));
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_accept(&p->zone[i].rules);
-    try_coarser(p, s->problem, report->sampled);
+    AW_TRY(try_coarser(p, s->problem, report->sampled));
     *converged = 1;
 done:
     report->evaluate += aw_now() - start - report->sample;

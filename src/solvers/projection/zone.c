@@ -98,6 +98,8 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     return blocks;
 }
 
+static int is_far(const aw_zone *z) { return z->from > 0.0; }
+
 /* Parameters of the panels of a rule. */
 static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
 {
@@ -115,15 +117,16 @@ static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
                                .few_rates = r->few_rates};
 }
 
-/* Parameters of the panels of a zone: its rule's, its density level, and in the far zone caps. */
-static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z, int far)
+/* Parameters of the panels of a zone: those of one of its rules, its density level, and in the far
+ * zone caps. */
+static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z, int level)
 {
-    aw_panels_options params = rule_panels(h, &z->rules.rule[z->rules.level]);
+    aw_panels_options params = rule_panels(h, &z->rules.rule[level]);
     if (z->rules.density_level == 1) params.density = fmin(1.0, AW_DENSER * params.density);
     /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
      * cells. */
     if (z->rules.density_level > 1) params.density = AW_SAMPLE_DENSITY;
-    if (far) {
+    if (is_far(z)) {
         params.still = AW_PANEL_RATIO_STILL;
         params.caps = &z->caps;
     }
@@ -205,16 +208,51 @@ static double table_error(const aw_problem *problem, const aw_rules *rules, size
     return problem->tolerance * fmax(all / (double)nodes, images ? AW_IMAGES_TABLE : 0.0);
 }
 
+static double panels_begin(const aw_zone *z)
+{
+    return z->rules.has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
+}
+
+/* Replace `panels` by those of the zone that some point of the grid sees. */
+static aw_status seen_panels(const aw_problem *problem, const aw_zone *z,
+                             const aw_panels_options *params, aw_panels *panels)
+{
+    aw_field_point corner[4];
+    const double from = panels_begin(z);
+    aw_status status = AW_OK;
+    panels->n = 0;
+    if (from < z->to)
+        AW_TRY(aw_panels_add(panels, problem->history, &problem->centre, from, z->to, params));
+    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
+    aw_panels_drop_unseen(panels, problem->history, corner);
+done:
+    return status;
+}
+
+aw_status aw_zone_coarser_saving(const aw_problem *problem, const aw_zone *z, double *saving)
+{
+    const aw_rules *r = &z->rules;
+    aw_panels panels = {.node = NULL};
+    aw_status status = AW_OK;
+    *saving = r->tiles_only || r->density_level > r->density_least ? AW_COARSER_GAIN : 0.0;
+    if (r->tiles_only || r->level == 0 || r->nodes == 0) return AW_OK;
+    const aw_panels_options params = zone_panels(problem->history, z, r->level - 1);
+    AW_TRY(seen_panels(problem, z, &params, &panels));
+    *saving = fmax(*saving, 1.0 - (double)panels.n / (double)r->nodes);
+done:
+    aw_panels_free(&panels);
+    return status;
+}
+
 aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zone *z,
                             aw_report *report)
 {
-    aw_field_point corner[4];
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
-    const int far = z->from > 0.0;
-    const aw_panels_options params = zone_panels(problem->history, z, far);
+    const int far = is_far(z);
+    const aw_panels_options params = zone_panels(problem->history, z, rules->level);
     const aw_device_ops *ops = solver->device->ops;
-    const double from = rules->has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
+    const double from = panels_begin(z);
     aw_status status = AW_OK;
     if (rules->has_convolution) {
         rules->all_convolution = from == z->to;
@@ -222,11 +260,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
         aw_convert_velocities(problem, z->sum, z->workspace);
     }
     rules->rate_part = part_of_rates(problem, rules);
-    z->panels.n = 0;
-    if (from < z->to)
-        AW_TRY(aw_panels_add(&z->panels, problem->history, &problem->centre, from, z->to, &params));
-    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
-    aw_panels_drop_unseen(&z->panels, problem->history, corner);
+    AW_TRY(seen_panels(problem, z, &params, &z->panels));
     rules->nodes = z->panels.n;
     if (z->panels.n == 0) return AW_OK;
     aw_common_rule rule = {.node = z->panels.node,
@@ -292,8 +326,9 @@ static void cap_panel(aw_panel_caps *caps, const aw_common_node *node, int order
 {
     double a, b;
     panel_range(node, order, &a, &b);
-    const double wanted = fmax(ceil(log(excess) / log(AW_HALVING_GAIN)), 1.0);
-    const double halvings = fmin(wanted, AW_HALVINGS_MAX), margin = AW_CAP_MARGIN * (b - a);
+    const double wanted = log(excess) / log(AW_HALVING_GAIN);
+    const double halvings = fmin(fmax(wanted, AW_HALVINGS_MIN), AW_HALVINGS_MAX),
+                 margin = AW_CAP_MARGIN * (b - a);
     const aw_panel_cap cap = {a - margin, b + margin, (b - a) * exp2(-halvings)};
     aw_panel_caps_add(caps, &cap);
 }
@@ -315,30 +350,31 @@ static double panel_errors(const aw_problem *problem, const aw_panels *panels, i
     return aw_sample_scaled_error(total, &problem->scales);
 }
 
-/* The largest error of a panel at a point that may stay: of images what fits into the budget, of
- * the bunch a part of the tolerance.
- * @param[out] scratch  [n] */
-static double largest_left(const aw_problem *problem, const double *error, size_t n,
-                           double *scratch)
+/* By what factor errors of panels at a point are too large. Those of all panels that are not may
+ * make up a budget, and so may those that are, when they are smaller by that factor.
+ * @param[in] error  [n] of the panels
+ * @param[out] scratch  [n]
+ * @param[in,out] excess  [n]: raised to the factors of this point */
+static void raise_excess(const aw_problem *problem, const double *error, size_t n, double *scratch,
+                         double *excess)
 {
-    if (!problem->history->images_only) return AW_PANEL_SHARE * problem->tolerance;
+    const int images = problem->history->images_only;
+    const double power = images ? 2.0 : 1.0;
+    const double budget = problem->tolerance * (images ? AW_PANEL_BUDGET : AW_PANEL_SUM);
     memcpy(scratch, error, n * sizeof *scratch);
-    return aw_budget_largest(scratch, n, AW_PANEL_BUDGET * problem->tolerance);
-}
-
-/* What the error of a panel is to become, of so many that are too large. */
-static double wanted_error(const aw_problem *problem, size_t panels)
-{
-    return problem->tolerance * (problem->history->images_only
-                                     ? AW_PANEL_BUDGET / sqrt((double)panels)
-                                     : AW_PANEL_SHARE);
+    const double left = aw_budget_largest(scratch, n, budget, power);
+    size_t large = 0;
+    for (size_t j = 0; j < n; ++j) large += error[j] > left;
+    for (size_t j = 0; j < n; ++j)
+        if (error[j] > left)
+            excess[j] = fmax(excess[j], error[j] * pow((double)large, 1.0 / power) / budget);
 }
 
 aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *z,
                              aw_panel_test *test, aw_work *work)
 {
     const aw_device_ops *ops = solver->device->ops;
-    const aw_panels_options params = zone_panels(problem->history, z, 1);
+    const aw_panels_options params = zone_panels(problem->history, z, z->rules.level);
     const int order = params.order;
     const size_t points = test->points;
     aw_panels panels = {.node = NULL};
@@ -357,22 +393,18 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     AW_TRY(ops->sweep(solver->device->state, solver->region, points * regions, &problem->scales,
                       work));
     AW_TRY(ops->wait(solver->device->state));
-    double *worst = error + 2 * n;
+    double *excess = error + 2 * n;
     for (size_t i = 0; i < points; ++i) {
         const aw_region *region = &solver->region[i * regions];
         const double all = panel_errors(problem, &panels, order, region, error);
         if (i == 0) test->error = all;
-        const double left = largest_left(problem, error, n, error + n);
-        for (size_t j = 0; j < n; ++j)
-            if (error[j] > left) worst[j] = fmax(worst[j], error[j]);
+        raise_excess(problem, error, n, error + n, excess);
     }
-    size_t capped = 0;
-    for (size_t j = 0; j < n; ++j) capped += worst[j] > 0.0;
-    for (size_t j = 0; j < n; ++j)
-        if (worst[j] > 0.0)
-            cap_panel(&z->caps, &panels.node[j * (size_t)order], order,
-                      worst[j] / wanted_error(problem, capped));
-    test->capped = capped > 0;
+    for (size_t j = 0; j < n; ++j) {
+        if (excess[j] == 0.0) continue;
+        cap_panel(&z->caps, &panels.node[j * (size_t)order], order, excess[j]);
+        test->capped = 1;
+    }
 done:
     aw_free(error);
     aw_panels_free(&panels);
