@@ -99,16 +99,22 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
  * to save (a coarser rule: the nodes that it would not have), and cost of the sample's evaluations,
  * which are in double precision and not in tiles, over that of others. Before attempts had to pay
  * for their full sample, every other step at S = 6.7 m of the Zeuthen chicane (48 x 48) took 0.2 s
- * more than the 0.12 s of the rest. The weight is 8 to 12 in the LCLS bend (64 x 64 to 256 x 256);
- * with 10 the potentials of the chicane took 8 % longer than with 4. The first was not measured. */
+ * more than the 0.12 s of the rest. The weight is 8 to 12 in the LCLS bend (64 x 64 to 256 x 256),
+ * but with 10 the potentials of the chicane took 8 % longer, and with 6 and 10 40 % more
+ * evaluations, than with 4. The first was not measured. */
 #define AW_COARSER_GAIN 0.3
-#define AW_SAMPLE_WEIGHT 6.0
+#define AW_SAMPLE_WEIGHT 4.0
 
 /* A gain counts this many times after a coarser rule has been tried and failed, and is raised to
  * this power at every step, so that the failure is forgotten (halved in the logarithm after 23
  * steps). Not measured. */
 #define AW_GAIN_DOUBT 4.0
 #define AW_GAIN_DECAY 0.97
+
+/* Tiles that were worse than the convolution are not tried while their gain is below this: an error
+ * that was twice as large is forgotten after 60 steps. In a bend of 1.5 m (128 x 128, 1e-6) the
+ * convolution left 9e-7, tiles 2e-6. */
+#define AW_TILES_WORSE 0.9
 
 /* Floor of the rates' error: a rule with 1.5 times the nodes that leaves more than 0.7 of the error
  * has not found its cause, and up to twice the floor is let pass; the floor decays by 0.98 a step.
@@ -227,7 +233,9 @@ enum { AW_SPIKE_ROUNDS = 6 };
  * cells of the structure in the moments, is left out, and has opposite signs on either side of the
  * middle. Zeuthen chicane, 48 x 48, S = 4.06 m: the mean force is the same within 0.2 % from 0.1 to
  * 0.6 cells, while the estimated error of the forces grows from 1.2 to 2.1 keV/m, and to 5.4 with
- * 1.0. */
+ * 1.0. At a tolerance of 1e-4; otherwise less or more, as the cube root of the tolerance: in a bend
+ * of 1.5 m (128 x 128, 1e-6) 0.4 left 3.6e-6 of phi, 0.1 and less 9e-7, which comes from the
+ * splines. */
 #define AW_TURN_CELLS 0.4
 
 /* Least extent across the motion, over that along it, of a bunch whose slices are convolved where
@@ -255,7 +263,8 @@ enum { AW_BLOCKS_MAX = 64 };
 #define AW_BLOCK_LEAST_CELLS 0.01
 
 /* Tolerance from which on the nodes of a convolution are further apart, as its cube root, and by
- * these factors at most in r' and in angle; and the same for the turn of a block. At 1e-3 three
+ * these factors at most in r' and in angle; and the same for the turn of a block (which is also
+ * smaller at lower tolerances). At 1e-3 three
  * times the spacing changed no error at S = 4, 9 and 14 m of the Zeuthen chicane, nor did half as
  * many nodes in angle at S = 9 and 11 m (a third moved the mean force at 6.1 m by a tenth); at
  * 1e-4 twice the spacing left 1.1e-4 instead of 6e-5 of 4096 x 32 points. */

@@ -342,6 +342,12 @@ static aw_status choose_passes(step *s, next *out)
     aw_status status = AW_OK;
     aw_panel_test test = {.capped = 0, .error = HUGE_VAL};
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
+    *out = RUN_PASSES;
+    if (near->goes_back) {
+        near->goes_back = 0;
+        s->pass[AW_NEAR] = AW_SAME_RULE;
+        return AW_OK;
+    }
     if (worse == AW_FAR && spikes && s->spike_rounds < AW_SPIKE_ROUNDS) {
         s->spike_rounds += !s->resampled;
         AW_TRY(examine_panels(s, &test));
@@ -361,8 +367,9 @@ static aw_status choose_passes(step *s, next *out)
     /* With the most nodes in angle, no finer rule has lowered such an error of images: 1.45e-3 of
      * psi at S = 10.8 m of the Zeuthen chicane, plates 10 mm apart. */
     const int exhausted = unexplained && s->problem->history->images_only;
+    const int alike = aw_rules_are_alike(near, far);
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
-        if (s->pass[!z] == AW_NO_PASS && !exhausted &&
+        if (s->pass[!z] == AW_NO_PASS && !exhausted && (z == worse || alike) &&
             aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
             s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;

@@ -43,13 +43,18 @@ double aw_rules_error(const aw_rules *r)
     return r->error <= rates ? rates : r->error;
 }
 
+int aw_rules_are_alike(const aw_rules *near, const aw_rules *far)
+{
+    const double a = aw_rules_error(near), b = aw_rules_error(far);
+    return a >= AW_SIMILAR * b && b >= AW_SIMILAR * a;
+}
+
 /* Tiles instead of a convolution cost many times as much: refine the other zone if its error is
  * larger at all. */
 int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far)
 {
     const double a = aw_rules_error(near), b = aw_rules_error(far);
-    if (a < AW_SIMILAR * b || near->all_convolution) return a < b;
-    if (b < AW_SIMILAR * a) return 0;
+    if (near->all_convolution || !aw_rules_are_alike(near, far)) return a < b;
     return a * far->cost < b * near->cost;
 }
 
@@ -70,7 +75,7 @@ int aw_rules_refine(aw_rules *r, double cost_limit, double enough)
     const int next = r->level + 1;
     const int tiles = r->all_convolution || (r->has_convolution && next == r->n);
     if (r->cost > cost_limit || (next == r->n && !tiles)) return 0;
-    if (tiles && aw_rules_error(r) <= enough) return 0;
+    if (tiles && (aw_rules_error(r) <= enough || r->gain[r->n - 1] < AW_TILES_WORSE)) return 0;
     r->replaced_error = aw_rules_error(r);
     r->replaced = tiles ? r->n - 1 : r->level;
     r->level = tiles ? r->n - 1 : next;
@@ -98,9 +103,11 @@ void aw_rules_record_gain(aw_rules *r)
     update_floor(r);
     const double now = aw_rules_error(r), doubt = r->unproven ? AW_GAIN_DOUBT : 1.0;
     const double gain =
-        r->replaced_error < AW_GAIN_MAX * now ? fmax(r->replaced_error / now, 1.0) : AW_GAIN_MAX;
-    r->gain[r->replaced] = doubt * gain;
+        r->replaced_error < AW_GAIN_MAX * now ? r->replaced_error / now : AW_GAIN_MAX;
+    r->gain[r->replaced] = doubt * fmax(gain, r->tiles_only ? 0.0 : 1.0);
     r->unproven = 0;
+    r->goes_back = r->tiles_only && r->replaced == r->n - 1 && gain < 1.0;
+    if (r->goes_back) r->tiles_only = 0;
 }
 
 void aw_rules_set_reference(aw_rules *r, int repeated)

@@ -30,6 +30,7 @@ typedef struct aw_rules {
     int dense_wait,
         dense_left; /* steps after which a lower density level is tried; still to come */
     int unproven;   /* 1: coarser than at the last step, and not accepted yet */
+    int goes_back;  /* 1: tiles were worse than the convolution, which is to be done again */
     /* Of the last pass, set by the caller: */
     double error;        /* largest error of the potentials at the sample's points */
     double rate_error;   /* the same of the rates, */
@@ -64,6 +65,9 @@ double aw_rules_rate_error(const aw_rules *rules);
  *  potentials is one. */
 double aw_rules_error(const aw_rules *rules);
 
+/** Whether neither zone's error is a small part of the other's, so that both are worth refining. */
+int aw_rules_are_alike(const aw_rules *near, const aw_rules *far);
+
 /** Which zone is worth refining: the one with the larger error, or of two similar errors the one
  *  with the larger error over cost. @return 1: the far one, 0: the near one */
 int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
@@ -73,13 +77,15 @@ int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
 int aw_rules_densify(aw_rules *rules, double cost_limit);
 
 /** Take the next finer rule; behind the last one, or where a convolution does everything, tiles
- *  instead of it, but only if the zone's error is more than `enough`: they cost many times as much.
+ *  instead of it, but only if the zone's error is more than `enough`, and if they have not been
+ *  worse lately: they cost many times as much.
  *  @return 0: the zone costs more than the limit [evaluations a point], or there is no finer rule
  *  that is worth it */
 int aw_rules_refine(aw_rules *rules, double cost_limit, double enough);
 
 /** Record the gain of the rule that has replaced another, and whether it lowered the error of the
- *  rates at all. Call after its pass, with the errors at the points that the sample had before. */
+ *  rates at all. Tiles that are worse than the convolution give way to it again (goes_back). Call
+ *  after its pass, with the errors at the points that the sample had before. */
 void aw_rules_record_gain(aw_rules *rules);
 
 /** Make this pass the one with which the rates of later ones are compared, or, if it is already,

@@ -61,6 +61,13 @@ static double wider_by(double tolerance)
     return fmax(cbrt(tolerance / AW_CONVOLUTION_TOLERANCE), 1.0);
 }
 
+/* Largest turn of the slices of a block for a tolerance [cells]: what is left out of it grows as
+ * its cube. */
+static double turn_cells(double tolerance)
+{
+    return AW_TURN_CELLS * fmin(cbrt(tolerance / AW_CONVOLUTION_TOLERANCE), AW_TURN_WIDER);
+}
+
 aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
                                      const aw_zone *near, double border, double end)
 {
@@ -70,7 +77,7 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
     const double limit = fmin(fmax(AW_REACH_FACTOR, AW_REACH_ASPECT * aspect) * border, end);
     const int turns = lies_across(&now);
     const size_t most = turns ? AW_BLOCKS_MAX : 1;
-    const double cells = AW_TURN_CELLS * fmin(wider_by(problem->tolerance), AW_TURN_WIDER);
+    const double cells = turn_cells(problem->tolerance);
     const double least = AW_BLOCK_LEAST_CELLS * fmin(now.hs, now.hx);
     const double turn = turns ? cells : 0.5 * AW_IN_PLACE_CELLS;
     aw_blocks blocks = {.n = 0};
