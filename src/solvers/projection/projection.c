@@ -519,23 +519,47 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
 
-/* Leave the step to `predictive`, which has its own memory, unless it turns out to be worse at the
- * sample than the sums of the zones. */
-static aw_status fall_back(aw_solver *solver, projection *p, const aw_problem *problem,
-                           double *result, double *error, aw_report *report)
+/* Largest errors at the points of the sample, in scales. */
+typedef struct step_errors {
+    double potentials, rates;
+} step_errors;
+
+static step_errors errors_of(const projection *p, const aw_problem *problem, const double *result)
 {
-    double ours = report->samples > 0 ? sampled_error(p, problem, result, NULL) : HUGE_VAL;
-    if (isnan(ours)) ours = HUGE_VAL;
+    const aw_compared both = {AW_RANGES, (const double(*)[AW_RESULTS])result, &problem->scales};
+    return (step_errors){sampled_error(p, problem, result, NULL),
+                         aw_sample_error(&p->sample, &both, AW_DPHI, AW_RESULTS, NULL)};
+}
+
+/* Leave the step to `predictive`, which has its own memory, unless it turns out to be worse at the
+ * sample than the sums of the zones. Where those are within the tolerance but for the rates, and
+ * its rates are no better, what they leave of the rates is the floor, and the step is theirs.
+ * @param[out] accepted  1: it is */
+static aw_status fall_back(aw_solver *solver, const aw_problem *problem, double *result,
+                           double *error, aw_report *report, int *accepted)
+{
+    projection *p = solver->memory;
+    const int compares = report->samples > 0;
+    step_errors ours = {.potentials = HUGE_VAL};
+    if (compares) ours = errors_of(p, problem, result);
     solver->memory = p->fallback;
     const aw_status status = aw_strategy_predictive.solve(solver, problem, result, error, report);
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
-    if (report->samples == 0 || status != AW_OK) return status;
-    const double theirs = sampled_error(p, problem, result, NULL);
-    if (theirs > ours) add_zones(p, problem->points, result);
-    report->sampled = theirs > ours ? ours : theirs;
-    return status;
+    if (!compares || status != AW_OK) return status;
+    const step_errors theirs = errors_of(p, problem, result);
+    const int better = ours.potentials < theirs.potentials;
+    if (better) add_zones(p, problem->points, result);
+    report->sampled = better ? ours.potentials : theirs.potentials;
+    *accepted = better && ours.potentials <= problem->tolerance &&
+                theirs.rates > AW_FLOOR_RATIO * ours.rates;
+    if (!*accepted) return AW_OK;
+    report->fell_back = 0;
+    for (int i = 0; i < AW_RANGES; ++i)
+        p->zone[i].rules.rate_floor =
+            fmax(p->zone[i].rules.rate_floor, p->zone[i].rules.rate_error);
+    return AW_OK;
 }
 
 /* Decide how many of the next steps are left to `predictive` without trying, and coarsen the rules:
@@ -586,13 +610,13 @@ static aw_status solve_view(aw_solver *solver, const aw_problem *problem, double
             status = solve_zones(&s, result, &converged);
         }
         AW_TRY(status);
-        plan_next_steps(p, converged);
-    } else if (able) {
-        p->pause_left--;
     }
-    if (!converged) {
-        AW_TRY(fall_back(solver, p, problem, result, error, report));
-    } else {
+    if (!converged) AW_TRY(fall_back(solver, problem, result, error, report, &converged));
+    if (able && p->pause_left > 0)
+        p->pause_left--;
+    else if (able)
+        plan_next_steps(p, converged);
+    if (converged) {
         report->error = report->sampled;
         for (size_t i = 0; error && i < problem->points; ++i) error[i] = report->sampled;
     }
