@@ -317,8 +317,6 @@ static void leftovers_are_refined_with_the_same_density_everywhere(void **state)
     bench_close(&b);
 }
 
-/* --------------------------------------------------------------------------------------- seam */
-
 static void the_smallest_errors_stay_if_they_or_their_squares_fit_into_a_budget(void **state)
 {
     double error[] = {0.3, 0.1, 0.5, 0.2};
@@ -327,6 +325,8 @@ static void the_smallest_errors_stay_if_they_or_their_squares_fit_into_a_budget(
     assert_close(aw_budget_largest(error, 4, 0.4, 2.0), 0.3, 1e-15, 0.0);
     assert_true(aw_budget_largest(error, 4, 0.05, 1.0) < 0.0);
 }
+
+/* --------------------------------------------------------------------------------------- seam */
 
 /* The sum of both zones by rules that are the same on either side of their border. */
 static void sum_with_border(aw_device *device, const aw_problem *problem, double border, double end,
