@@ -57,9 +57,10 @@ done:
 
 static const char help[] =
     "arcwake certify INPUT.yaml [options]\n"
-    "Runs the case and cheaper neighbours of it, and prints each result with its error bar for\n"
+    "Runs the case and neighbours of it, and prints each result with its error bar for\n"
     "95 % confidence: from grids 1.5 and 2.25 times coarser, steps 1.5 and 2.25 times longer, a\n"
-    "quarter of the particles with three other seeds, and ten times the tolerance. The case is an\n"
+    "quarter of the particles with three other seeds, and ten times the tolerance; and where grid\n"
+    "or steps take more than half of the accuracy, one 4/3 times finer. The case is an\n"
     "ordinary run in DIR, and so is each neighbour in DIR/grid-1 .. DIR/quadrature. Runs that are\n"
     "complete, of the same input and program, are kept: the same command goes on where it was\n"
     "stopped. Writes DIR/certificate.json, DIR/certificate.csv (along the machine) and bands into\n"
@@ -67,8 +68,8 @@ static const char help[] =
     "  -o DIR, --output DIR  output directory (key output.directory)\n"
     "  --force               write into a directory that has another run\n"
     "  --jobs N              so many neighbours side by side, which share the threads\n"
-    "  --max-time T          stop before the neighbours if all would take more than T: seconds,\n"
-    "                        or e.g. 30min, 2h\n"
+    "  --max-time T          stop before the neighbours if all would take more than T, without\n"
+    "                        finer ones if those would: seconds, or e.g. 30min, 2h\n"
     "  --minus OTHER         also certify by how much the results differ from those of another\n"
     "                        case, whose certificate is in the directory OTHER: what the\n"
     "                        difference of the inputs does, with a bar of its own, in\n"
@@ -82,7 +83,7 @@ static const char help[] =
 const aw_command aw_certify_command = {
     .name = "certify",
     .usage = "certify INPUT.yaml",
-    .summary = "each result with its error bar, from the run and cheaper neighbours",
+    .summary = "each result with its error bar, from the run and its neighbours",
     .help = help,
     .run = run_command,
 };

@@ -16,7 +16,8 @@
 #define WINDOW 0.03
 #define NEXT 0.1
 
-enum { CHANGES_ENERGY = 1, CHANGES_EMITTANCE = 2, ALWAYS = 4 };
+/* PROMISED: `accuracy` is the error of this one (docs/accuracy.md). */
+enum { CHANGES_ENERGY = 1, CHANGES_EMITTANCE = 2, ALWAYS = 4, PROMISED = 8 };
 
 /* A quantity: a column of monitor.csv. */
 static const struct quantity {
@@ -24,12 +25,12 @@ static const struct quantity {
     int kind; /* which motions have it */
     int peak; /* 1: the result is the largest of the run, not that of the last step */
 } known[] = {
-    {"energy_change_mean_eV", "eV", CHANGES_ENERGY, 0},
-    {"energy_change_rms_eV", "eV", CHANGES_ENERGY, 0},
+    {"energy_change_mean_eV", "eV", CHANGES_ENERGY | PROMISED, 0},
+    {"energy_change_rms_eV", "eV", CHANGES_ENERGY | PROMISED, 0},
     {"isr_loss_mean_eV", "eV", CHANGES_ENERGY, 0}, /* of runs that have them: */
     {"isr_rms_eV", "eV", CHANGES_ENERGY, 0},
     {"wake_loss_mean_eV", "eV", CHANGES_ENERGY, 0},
-    {"emittance_x_m", "m", CHANGES_EMITTANCE, 0},
+    {"emittance_x_m", "m", CHANGES_EMITTANCE | PROMISED, 0},
     {"emittance_x_dispersion_free_m", "m", CHANGES_EMITTANCE, 0},
     {"sigma_s_m", "m", ALWAYS, 0},
     {"sigma_x_m", "m", ALWAYS, 0},
@@ -121,6 +122,11 @@ static aw_status material_subtract(material *m, const char *minus,
     aw_curve curve = {.n = 0};
     for (size_t i = 0; i < m->list->n; ++i) {
         if (!m->at[i]) continue;
+        if (other[i].rows == 0) { /* it lacks this run */
+            aw_free(m->at[i]);
+            m->at[i] = NULL;
+            continue;
+        }
         AW_TRY(aw_curve_of(&other[i], m->q->name, &curve));
         for (size_t k = 0; k < m->n && curve.n > 0; ++k)
             m->at[i][k] -= aw_curve_at(&curve, m->curve[0].S[k]);
@@ -160,6 +166,11 @@ static aw_estimate estimate(const material *m, aw_source source, size_t begin, s
             return aw_estimate_tolerance(samples.main, value[i] + begin, rows, m->scale);
         if (source == AW_SOURCE_NOISE) {
             samples.f[run->level - 1] = value[i] + begin;
+            continue;
+        }
+        if (aw_is_finer(run)) {
+            levels.finer = value[i] + begin;
+            levels.h_finer = run->ratio;
             continue;
         }
         levels.f[run->level] = value[i] + begin;
@@ -213,7 +224,10 @@ static void peak_result(const material *m, const aw_bar *curve, aw_bar *bar)
 static aw_status certify(const material *m, aw_certified *out)
 {
     size_t end[AW_SOURCES];
-    *out = (aw_certified){.name = m->q->name, .unit = m->q->unit, .n = m->n};
+    *out = (aw_certified){.name = m->q->name,
+                          .unit = m->q->unit,
+                          .promised = (m->q->kind & PROMISED) != 0,
+                          .n = m->n};
     out->curve = aw_alloc(m->n, sizeof *out->curve);
     if (!out->curve) return aw_error(AW_ERR_NOMEM, "out of memory");
     for (int s = 0; s < AW_SOURCES; ++s) end[s] = reached(m, (aw_source)s);
@@ -250,7 +264,7 @@ static aw_status read_runs(const aw_neighbours *list, aw_series series[AW_NEIGHB
     return AW_OK;
 }
 
-/* Read the runs of another case, those that this one has. */
+/* Read the runs of another case, those that this one has; it may lack finer ones. */
 static aw_status read_others(const aw_neighbours *list, const char *directory,
                              aw_series series[AW_NEIGHBOURS_MAX])
 {
@@ -260,6 +274,7 @@ static aw_status read_others(const aw_neighbours *list, const char *directory,
         if (!run->done) continue;
         snprintf(path, sizeof path, "%s/%s%smonitor.csv", directory, run->name,
                  run->name[0] ? "/" : "");
+        if (access(path, R_OK) != 0 && aw_is_finer(run)) continue;
         if (access(path, R_OK) != 0)
             return aw_error(AW_ERR_INPUT,
                             "--minus: there is no %s (expected a directory of `arcwake certify`, "
@@ -299,6 +314,16 @@ done:
     }
     if (status != AW_OK) aw_certificate_free(out);
     return status;
+}
+
+int aw_certificate_is_wide(const aw_certificate *c, aw_source source, double accuracy)
+{
+    for (size_t i = 0; i < c->n; ++i) {
+        const aw_bar *bar = &c->quantity[i].result;
+        const double most = AW_WIDE * accuracy * fabs(bar->value);
+        if (c->quantity[i].promised && bar->part[source].U > most) return 1;
+    }
+    return 0;
 }
 
 void aw_certificate_free(aw_certificate *c)

@@ -17,6 +17,7 @@ typedef struct aw_bar {
 /** A quantity: its name in monitor.csv, unit, and bars. */
 typedef struct aw_certified {
     const char *name, *unit;
+    int promised;  /* 1: `accuracy` is the error of this one: energy change, emittance */
     aw_bar result; /* at the last step that has it; of a peak, the largest of the run */
     size_t n;
     aw_bar *curve; /* owned, [n]: at the steps that have it */
@@ -40,6 +41,13 @@ typedef struct aw_certificate {
  *          shorter (messages) */
 aw_status aw_certificate_make(const aw_neighbours *list, const aw_config *config, const char *minus,
                               aw_certificate *out);
+
+/** Share of the accuracy that the bar of one source may take without a finer run. */
+#define AW_WIDE 0.5
+
+/** Whether a source alone takes more than AW_WIDE of the accuracy (relative to the value) of a
+ *  result that is promised to have it: a finer run narrows that. */
+int aw_certificate_is_wide(const aw_certificate *certificate, aw_source source, double accuracy);
 void aw_certificate_free(aw_certificate *certificate);
 
 /** Print the table of results. */

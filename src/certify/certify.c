@@ -17,6 +17,9 @@
 #include "src/output/report.h"
 #include "src/plan/choose.h"
 
+/* Of a case without `accuracy`: that of the key's example. */
+#define DEFAULT_ACCURACY 0.01
+
 static const char *const certificate[] = {"certificate.json", "certificate.csv"};
 
 static int exists(const char *directory, const char *name)
@@ -77,6 +80,12 @@ done:
     return status;
 }
 
+/* Time left for neighbours that begin now [s]. */
+static double time_left(const aw_certify_params *p, double begin)
+{
+    return p->max_time > 0.0 ? p->max_time - (aw_now() - begin) : INFINITY;
+}
+
 /* Estimate what the neighbours will take, and refuse what takes too long. */
 static aw_status estimate_time(const aw_certify_params *p, aw_neighbours *list, double begin)
 {
@@ -91,8 +100,8 @@ static aw_status estimate_time(const aw_certify_params *p, aw_neighbours *list, 
     if (n == 0) return AW_OK;
     aw_info("the case took %.3g s; its neighbours: %zu kept, %d to run, about %.3g s", own,
             list->n - 1 - (size_t)n, n, sum);
-    const double left = p->max_time - (aw_now() - begin);
-    if (!(p->max_time > 0.0) || sum <= left) return AW_OK;
+    const double left = time_left(p, begin);
+    if (sum <= left) return AW_OK;
     return aw_error(AW_ERR_INTERRUPTED,
                     "--max-time: %d neighbours take about %.3g s, and %.3g s of %.3g are left (the "
                     "case is kept: the same command with --max-time %.0f, or without, goes on)",
@@ -111,9 +120,9 @@ static void remove_certificate(const aw_certify_params *p, const aw_neighbours *
     }
 }
 
-static aw_status run_neighbours(const aw_certify_params *p, aw_neighbours *list)
+/* Run those of the list from `first` on that are not done. */
+static aw_status run_neighbours(const aw_certify_params *p, aw_neighbours *list, size_t first)
 {
-    remove_certificate(p, list);
     const int all = p->input.threads > 0 ? p->input.threads : omp_get_max_threads();
     const aw_process_params process = {
         .input = &p->input,
@@ -121,7 +130,43 @@ static aw_status run_neighbours(const aw_certify_params *p, aw_neighbours *list)
         .jobs = p->jobs,
         .stopped = p->stopped,
         .ended = print_ended};
-    return aw_process_runs(&process, list, 1, list->n);
+    return aw_process_runs(&process, list, first, list->n);
+}
+
+/* Append the finer run of a source, where there is one and the time for it. */
+static aw_status add_finer(const aw_certify_params *p, const aw_config *config, aw_source source,
+                           double begin, aw_neighbours *list)
+{
+    const size_t n = list->n;
+    const aw_status status = aw_neighbours_add_finer(&p->input, config, source, list);
+    /* what a finer run does not allow (memory) is printed, and leaves the certificate without it */
+    if (status != AW_OK) return status == AW_ERR_NOMEM ? status : AW_OK;
+    if (list->n == n || list->run[n].done) return AW_OK;
+    const double own = aw_neighbours_cost(list), cost = list->run[n].cost * own;
+    const int is_late = !(cost <= time_left(p, begin));
+    aw_info("the bar of the %s takes more than half of the accuracy: %s, about %.3g s%s",
+            aw_source_name(source), list->run[n].name, cost,
+            is_late ? ", is left out for --max-time" : "");
+    if (is_late) aw_neighbours_drop_last(list);
+    return AW_OK;
+}
+
+/* Where grid or steps alone take a large part of the accuracy, a finer run narrows their bars. */
+static aw_status refine(const aw_certify_params *p, const aw_config *config, double begin,
+                        aw_neighbours *list)
+{
+    const double accuracy = config->accuracy > 0.0 ? config->accuracy : DEFAULT_ACCURACY;
+    const size_t n = list->n;
+    aw_status status = AW_OK;
+    aw_certificate c = {.n = 0};
+    AW_TRY(aw_certificate_make(list, config, NULL, &c));
+    for (int s = AW_SOURCE_GRID; s <= AW_SOURCE_STEP; ++s)
+        if (aw_certificate_is_wide(&c, (aw_source)s, accuracy))
+            AW_TRY(add_finer(p, config, (aw_source)s, begin, list));
+    AW_TRY(run_neighbours(p, list, n));
+done:
+    aw_certificate_free(&c);
+    return status;
 }
 
 /* Compare the runs that are done, with those of `minus` or NULL; write and print what comes out. */
@@ -163,7 +208,9 @@ static aw_status work(const aw_certify_params *p, aw_neighbours *list, const aw_
     if (fd < 0) AW_TRY(aw_error(AW_ERR_IO, "%s: cannot be read", p->input.directory));
     AW_TRY(aw_lock_take(fd, p->input.directory, &lock));
     AW_TRY(estimate_time(p, list, begin));
-    AW_TRY(run_neighbours(p, list));
+    remove_certificate(p, list);
+    AW_TRY(run_neighbours(p, list, 1));
+    if (first_failure(list) == AW_OK) AW_TRY(refine(p, config, begin, list));
     AW_TRY(write_certificate(p, list, config));
     status = first_failure(list);
 done:

@@ -38,16 +38,19 @@ static double largest_difference(const double *a, const double *b, size_t rows)
     return largest;
 }
 
-/* The levels that there are at all rows. */
+/* Whether there is such a run, at all rows. */
+static int is_known(const double *f, size_t rows)
+{
+    for (size_t i = 0; i < rows && f; ++i)
+        if (!isfinite(f[i])) return 0;
+    return f != NULL;
+}
+
 static int count_levels(const aw_levels *l, int level[AW_LEVELS])
 {
     int n = 0;
-    for (int k = 0; k < AW_LEVELS; ++k) {
-        if (!l->f[k]) continue;
-        int known = 1;
-        for (size_t i = 0; i < l->rows; ++i) known = known && isfinite(l->f[k][i]);
-        if (known) level[n++] = k;
-    }
+    for (int k = 0; k < AW_LEVELS; ++k)
+        if (is_known(l->f[k], l->rows)) level[n++] = k;
     return n > 0 && level[0] == 0 ? n : 0;
 }
 
@@ -96,7 +99,8 @@ static aw_estimate three_levels(const aw_levels *l, const double d[AW_LEVELS])
     return e;
 }
 
-aw_estimate aw_estimate_levels(const aw_levels *l)
+/* The error of the first level that there is, from it and coarser ones. */
+static aw_estimate from_coarser(const aw_levels *l)
 {
     int level[AW_LEVELS];
     const int n = count_levels(l, level);
@@ -117,6 +121,35 @@ aw_estimate aw_estimate_levels(const aw_levels *l)
         e.U = AW_FACTOR_ASSUMED * error_of(d[0], fmin(l->order, ORDER_UNSEEN), h, 0, 1);
     e.U = fmax(e.U, rounding);
     return e;
+}
+
+/* The error of the first level: its difference from a finer one, and the error of that, with no
+ * smaller a factor than the coarser levels have. */
+static aw_estimate from_finer(const aw_levels *l, double least)
+{
+    const aw_levels from = {.f = {l->finer, l->f[0], l->f[1]},
+                            .h = {l->h_finer, l->h[0], l->h[1]},
+                            .rows = l->rows,
+                            .at = l->at,
+                            .order = l->order,
+                            .scale = l->scale};
+    aw_estimate e = from_coarser(&from);
+    if (e.asymptotic && !e.rounding) e.U *= fmax(least / factor_of(e.order, l->order), 1.0);
+    e.U += least * largest_difference(l->finer, l->f[0], l->rows);
+    return e;
+}
+
+aw_estimate aw_estimate_levels(const aw_levels *l)
+{
+    const aw_estimate coarser = from_coarser(l);
+    if (!is_known(l->finer, l->rows) || !is_known(l->f[0], l->rows)) return coarser;
+    const int has_order = coarser.asymptotic && !coarser.rounding;
+    const double factor = has_order ? factor_of(coarser.order, l->order) : AW_FACTOR_OBSERVED;
+    const aw_estimate finer = from_finer(l, factor);
+    if (!(largest_difference(l->finer, l->f[0], l->rows) <= coarser.U)) return finer;
+    if (!has_order && finer.asymptotic) return finer;
+    if (has_order && (!finer.asymptotic || factor <= AW_FACTOR_OBSERVED)) return coarser;
+    return finer.U <= coarser.U ? finer : coarser;
 }
 
 /* Student's factor for two-sided 95 % and n samples. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Estimates of the numerical error of a result, from results of coarser runs. */
+/* Estimates of the numerical error of a result, from results of coarser and finer runs. */
 #ifndef AW_CERTIFY_ESTIMATE_H
 #define AW_CERTIFY_ESTIMATE_H
 #include <stddef.h>
@@ -35,6 +35,8 @@ enum { AW_LEVELS = 3 };
 typedef struct aw_levels {
     const double *f[AW_LEVELS]; /* [rows], borrowed: fine to coarse; NULL: there is no such run */
     double h[AW_LEVELS];        /* spacings, in any unit, ascending */
+    const double *finer;        /* [rows], borrowed: finer than f[0]; NULL: there is no such run */
+    double h_finer;             /* its spacing, below h[0] */
     size_t rows, at;            /* `at`: the place whose error is wanted */
     double order;               /* the formal one */
     double scale;               /* largest value of the quantity, for rounding */
@@ -58,6 +60,10 @@ typedef struct aw_estimate {
  *  - Not monotone, or an order below 0.5: F = 3 on the largest difference of two levels.
  *  - Two levels: F = 3.
  *  Where no order is observed, these take the formal one, but at most 2.5.
+ *  A finer level gives a second estimate: F |f0 - finer|, and the error of the finer one by the
+ *  same rules from it, f[0] and f[1], with F, the factor of the first estimate's order, or 1.25, as
+ *  the least factor. It counts where the finer value lies outside of the first bar; where it alone
+ *  observes an order; and where it is the smaller and neither does, or both and F > 1.25.
  *  Differences that are all below AW_ROUNDING of the scale give that instead. Never 0, unless the
  *  scale is 0. A NaN among the values removes its level; one in f[0] gives NaN. */
 aw_estimate aw_estimate_levels(const aw_levels *levels);

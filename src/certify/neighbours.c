@@ -24,6 +24,12 @@ enum {
 
 static const char *const source_name[AW_SOURCES] = {"grid", "step", "noise", "quadrature"};
 
+int aw_is_finer(const aw_neighbour *run)
+{
+    return run->name[0] && (run->source == AW_SOURCE_GRID || run->source == AW_SOURCE_STEP) &&
+           run->level == AW_LEVEL_FINER;
+}
+
 const char *aw_source_name(aw_source source) { return source_name[source]; }
 
 static aw_status add_set(aw_neighbour *run, const char *format, ...) AW_PRINTF(2, 3);
@@ -48,23 +54,29 @@ static aw_status add_set(aw_neighbour *run, const char *format, ...)
 
 /* --------------------------------------------------------------------------------- what differs */
 
-int aw_coarser_nodes(int n, int level)
+/* Spacing of a level of grid or step over that of the case. */
+static double spacing_of(int level)
 {
-    return n - 2 * (int)lround(0.5 * (n - n / pow(AW_COARSER, level)));
+    return level == AW_LEVEL_FINER ? AW_FINER : pow(AW_COARSER, level);
+}
+
+int aw_level_nodes(int n, int level)
+{
+    return n - 2 * (int)lround(0.5 * (n - n / spacing_of(level)));
 }
 
 /* Cells across a given bunch (pic/frame.c). */
 static double cells(int n) { return 0.5 * (n - 1) - AW_SHAPE_REACH; }
 
-double aw_grid_ratio(const int fine[2], const int coarse[2])
+double aw_grid_ratio(const int first[2], const int other[2])
 {
-    return sqrt(cells(fine[0]) / cells(coarse[0]) * cells(fine[1]) / cells(coarse[1]));
+    return sqrt(cells(first[0]) / cells(other[0]) * cells(first[1]) / cells(other[1]));
 }
 
-static int coarsen_grid(aw_neighbour *run, const aw_config *c, aw_status *status)
+static int change_grid(aw_neighbour *run, const aw_config *c, aw_status *status)
 {
-    const int ns = aw_coarser_nodes(c->grid[0], run->level);
-    const int nx = aw_coarser_nodes(c->grid[1], run->level);
+    const int ns = aw_level_nodes(c->grid[0], run->level);
+    const int nx = aw_level_nodes(c->grid[1], run->level);
     const int least = run->level > 1 ? LEAST_NODES_SECOND : LEAST_NODES;
     if (ns < least || nx < least) return 0;
     run->ratio = aw_grid_ratio(c->grid, (const int[2]){ns, nx});
@@ -118,7 +130,8 @@ static long mark_solved(const aw_config *c, const double *S, long steps, int wit
 static aw_status set_places(aw_neighbour *run, const aw_config *c, const double *S, long steps,
                             const char *mark)
 {
-    const int low = run->ratio > 1.0 ? -2 : 0, high = run->ratio > 1.0 ? 1 : 0;
+    const int other_step = run->source == AW_SOURCE_STEP;
+    const int low = other_step ? -2 : 0, high = other_step ? 1 : 0;
     char *text = NULL;
     size_t size = 0, n = 0;
     FILE *out = open_memstream(&text, &size);
@@ -147,7 +160,7 @@ static aw_status set_solves(aw_neighbour *run, const aw_config *c, const aw_plan
     aw_status status = mark && S ? AW_OK : aw_error(AW_ERR_NOMEM, "out of memory");
     AW_TRY(status);
     const long n = mark_solved(c, S, plan->steps, other_step, mark);
-    run->ratio = other_step ? pow(AW_COARSER, run->level) : 1.0;
+    run->ratio = other_step ? spacing_of(run->level) : 1.0;
     run->solve_every = other_step ? 0 : c->solve_every;
     if ((other_step ? 8 : 2) * n > plan->steps || n > PLACES_MAX) {
         run->solve_every = 1;
@@ -160,12 +173,12 @@ done:
     return status;
 }
 
-/* Longer steps; those of a ladder all by the same factor. */
-static int coarsen_step(aw_neighbour *run, const aw_config *c, const aw_plan *plan,
-                        aw_status *status)
+/* Longer or shorter steps; those of a ladder all by the same factor. */
+static int change_step(aw_neighbour *run, const aw_config *c, const aw_plan *plan,
+                       aw_status *status)
 {
     const int ladder = c->step_m == AW_STEP_AUTO;
-    const double longer = pow(AW_COARSER, run->level);
+    const double longer = spacing_of(run->level);
     const long steps = (long)floor((double)plan->steps / longer + 1e-9);
     if (steps < 1) return 0;
     run->ratio = longer;
@@ -199,8 +212,8 @@ static int change_tolerance(aw_neighbour *run, const aw_config *c, aw_status *st
 static int change(aw_neighbour *run, const aw_config *c, const aw_plan *plan, aw_status *status)
 {
     switch (run->source) {
-    case AW_SOURCE_GRID: return coarsen_grid(run, c, status);
-    case AW_SOURCE_STEP: return coarsen_step(run, c, plan, status);
+    case AW_SOURCE_GRID: return change_grid(run, c, status);
+    case AW_SOURCE_STEP: return change_step(run, c, plan, status);
     case AW_SOURCE_NOISE: return change_noise(run, c, status);
     default: return change_tolerance(run, c, status);
     }
@@ -320,14 +333,16 @@ done:
     return status;
 }
 
+static void free_run(aw_neighbour *run)
+{
+    for (size_t k = 0; k < run->n_set; ++k) free(run->set[k]);
+    free(run->directory);
+    free(run->text);
+}
+
 void aw_neighbours_free(aw_neighbours *list)
 {
-    for (size_t i = 0; i < list->n; ++i) {
-        aw_neighbour *run = &list->run[i];
-        for (size_t k = 0; k < run->n_set; ++k) free(run->set[k]);
-        free(run->directory);
-        free(run->text);
-    }
+    for (size_t i = 0; i < list->n; ++i) free_run(&list->run[i]);
     list->n = 0;
 }
 
@@ -362,6 +377,20 @@ static int is_complete(const aw_neighbour *run)
 void aw_neighbours_look(aw_neighbours *list)
 {
     for (size_t i = 0; i < list->n; ++i) list->run[i].done = is_complete(&list->run[i]);
+}
+
+void aw_neighbours_drop_last(aw_neighbours *list) { free_run(&list->run[--list->n]); }
+
+aw_status aw_neighbours_add_finer(const aw_case_input *input, const aw_config *config,
+                                  aw_source source, aw_neighbours *list)
+{
+    const size_t n = list->n;
+    aw_neighbour run = {.source = source, .level = AW_LEVEL_FINER};
+    snprintf(run.name, sizeof run.name, "%.9s-finer", source_name[source]);
+    const aw_status status = add(list, input, config, run);
+    if (status != AW_OK && list->n > n) aw_neighbours_drop_last(list);
+    if (status == AW_OK && list->n > n) list->run[n].done = is_complete(&list->run[n]);
+    return status;
 }
 
 /* Seconds of the case: *solve of potentials and forces, *rest of the particles. */

@@ -18,7 +18,15 @@
 enum { TRUTHS_MAX = 256, RUNS = AW_NEIGHBOURS_MAX, BEAMS = 25 };
 
 /* The runs of a certificate, in the order of aw_neighbours. */
-enum { CASE_ITSELF, GRID, STEP = GRID + 2, NOISE = STEP + 2, QUADRATURE = NOISE + AW_SEEDS };
+enum {
+    CASE_ITSELF,
+    GRID,
+    STEP = GRID + 2,
+    NOISE = STEP + 2,
+    QUADRATURE = NOISE + AW_SEEDS,
+    FINER_GRID,
+    FINER_STEP
+};
 
 /* A quantity whose value is known. */
 typedef struct truth {
@@ -33,6 +41,7 @@ typedef struct truths {
     int n;
     truth of[TRUTHS_MAX];
     double grid[AW_LEVELS], step[AW_LEVELS]; /* spacings over that of the case */
+    double finer_grid, finer_step;           /* of the finer levels */
 } truths;
 
 /* Note the value of a quantity in a run. The first run of a part begins the list at `*next`. */
@@ -54,7 +63,7 @@ static void vary(aw_config *c, int run, truths *t)
     t->grid[0] = t->step[0] = 1.0;
     if (run >= GRID && run < STEP) {
         const int level = run - GRID + 1;
-        for (int i = 0; i < 2; ++i) c->grid[i] = aw_coarser_nodes(fine[i], level);
+        for (int i = 0; i < 2; ++i) c->grid[i] = aw_level_nodes(fine[i], level);
         t->grid[level] = aw_grid_ratio(fine, c->grid);
     } else if (run >= STEP && run < NOISE) {
         const int level = run - STEP + 1;
@@ -65,6 +74,11 @@ static void vary(aw_config *c, int run, truths *t)
         c->beam.seed += (uint64_t)(run - NOISE + 1);
     } else if (run == QUADRATURE)
         c->tolerance *= AW_LARGER_TOLERANCE;
+    else if (run == FINER_GRID) {
+        for (int i = 0; i < 2; ++i) c->grid[i] = aw_level_nodes(fine[i], AW_LEVEL_FINER);
+        t->finer_grid = aw_grid_ratio(fine, c->grid);
+    } else if (run == FINER_STEP)
+        c->step_m *= t->finer_step = AW_FINER;
 }
 
 /* ---------------------------------------------------------------------- forces of a rigid bunch */
@@ -110,7 +124,7 @@ static void forces_at(truths *t, int *next, int run, const aw_simulation *sim)
     note(t, next, run, &e, sim->force_stats.mean_s);
 }
 
-/* One run: at places that are whole numbers of all three steps (0.18 m = 9, 6 and 4 of them). */
+/* One run: at places that are whole numbers of all four steps (0.18 m = 9, 6, 4 and 12 of them). */
 static aw_status rigid_run(aw_validation *v, truths *t, int first, int run)
 {
     static const double place[] = {0.18, 0.54, 0.9, 1.26, 3.06, 5.4};
@@ -234,7 +248,8 @@ done:
 
 /* -------------------------------------------------------------------------------------- verdict */
 
-static double bar_of(const truths *t, const truth *q)
+/* The bar of a quantity. @param[in] finer  1: with the finer levels of grid and step */
+static double bar_of(const truths *t, const truth *q, int finer)
 {
     const double *f = q->value;
     const aw_samples samples = {.main = f,
@@ -250,6 +265,12 @@ static double bar_of(const truths *t, const truth *q)
         .f = {f, &f[STEP], &f[STEP + 1]}, .rows = 1, .order = AW_ORDER_STEP, .scale = q->scale};
     memcpy(grid.h, t->grid, sizeof grid.h);
     memcpy(step.h, t->step, sizeof step.h);
+    if (finer) {
+        grid.finer = &f[FINER_GRID];
+        grid.h_finer = t->finer_grid;
+        step.finer = &f[FINER_STEP];
+        step.h_finer = t->finer_step;
+    }
     const double U[] = {noise, aw_estimate_levels(&grid).U, aw_estimate_levels(&step).U,
                         aw_estimate_tolerance(f, &f[QUADRATURE], 1, q->scale).U};
     return aw_estimate_sum(U, sizeof U / sizeof U[0]);
@@ -261,35 +282,57 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* U over the true error, median of the quantities from `first` to `end`. */
-static aw_status judge_size(aw_validation *v, const truths *t, int first, int end, const char *of)
+/* Quantities from `first` to `end`, and whether finer levels are used. */
+typedef struct part {
+    const char *of;
+    int first, end, finer;
+} part;
+
+/* U over the true error, median of a part. */
+static aw_status judge_size(aw_validation *v, const truths *t, const part *p)
 {
+    const int n = p->end - p->first;
     double ratio[TRUTHS_MAX];
     char name[96];
-    for (int i = first; i < end; ++i)
-        ratio[i - first] = bar_of(t, &t->of[i]) / fabs(t->of[i].value[0] - t->of[i].known);
-    qsort(ratio, (size_t)(end - first), sizeof ratio[0], ascending);
-    snprintf(name, sizeof name, "U over the true error of %s, median of %d", of, end - first);
-    return aw_check_add(v, name, ratio[(end - first) / 2], 0.0, 1.0, 5.0);
+    for (int i = 0; i < n; ++i) {
+        const truth *q = &t->of[p->first + i];
+        ratio[i] = bar_of(t, q, p->finer) / fabs(q->value[0] - q->known);
+    }
+    qsort(ratio, (size_t)n, sizeof ratio[0], ascending);
+    snprintf(name, sizeof name, "U over the true error of %s, median of %d", p->of, n);
+    return aw_check_add(v, name, ratio[n / 2], 0.0, 1.0, 5.0);
 }
 
-static aw_status judge(aw_validation *v, const truths *t, int forces)
+/* @return how many of a part lie within their bars */
+static int count_covered(const truths *t, const part *p)
 {
-    aw_status status = AW_OK;
     int covered = 0;
-    for (int i = 0; i < t->n; ++i) {
+    for (int i = p->first; i < p->end; ++i) {
         const truth *q = &t->of[i];
-        const double error = fabs(q->value[0] - q->known), U = bar_of(t, q);
+        const double error = fabs(q->value[0] - q->known), U = bar_of(t, q, p->finer);
         const int inside = error <= U;
         aw_info("  %-36s %12.5g, known %12.5g, off by %8.2g, U = %8.2g%s", q->name, q->value[0],
                 q->known, error, U, inside ? "" : "  OUTSIDE");
         covered += inside;
     }
+    return covered;
+}
+
+static aw_status judge(aw_validation *v, const truths *t, int forces)
+{
+    const part of_forces = {"forces", 0, forces, 0}, of_sizes = {"sizes", forces, t->n, 0};
+    const part finer = {"forces, with finer levels", 0, forces, 1};
+    const int sizes = count_covered(t, &of_sizes), covered = count_covered(t, &of_forces) + sizes;
+    aw_status status = AW_OK;
     AW_TRY(aw_check_note(v, "quantities with a known value", t->n, t->n));
     AW_TRY(aw_check_add(v, "share of them within their bars, of at least 0.95", covered, t->n, t->n,
                         0.05));
-    AW_TRY(judge_size(v, t, 0, forces, "forces"));
-    AW_TRY(judge_size(v, t, forces, t->n, "sizes"));
+    AW_TRY(judge_size(v, t, &of_forces));
+    AW_TRY(judge_size(v, t, &of_sizes));
+    aw_info("with the finer levels of grid and step:");
+    AW_TRY(aw_check_add(v, "share of all within their bars, with finer levels",
+                        count_covered(t, &finer) + sizes, t->n, t->n, 0.05));
+    AW_TRY(judge_size(v, t, &finer));
 done:
     return status;
 }

@@ -30,7 +30,7 @@ certify() {
 
 # ran N: so many neighbours were run by the last call.
 ran() {
-    n=$(grep -c -E '^  (grid|step|noise|quadrature)[-0-9]* ' stdout)
+    n=$(grep -c -E '^  (grid|step|noise|quadrature)[-0-9a-z]* ' stdout)
     [ "$n" -eq "$1" ] || complain "$n neighbours were run, not $1: $(cat stdout)"
 }
 
@@ -39,12 +39,15 @@ says() {
 }
 
 certify 0
-ran 7 # 16 / 2.25 is below the fewest nodes of a second level
-for run in grid-1 step-1 step-2 noise-1 noise-2 noise-3 quadrature; do
+# 16 / 2.25 is below the fewest nodes of a second level; bars of grid and steps are wide
+ran 9
+for run in grid-1 grid-finer step-1 step-2 step-finer noise-1 noise-2 noise-3 quadrature; do
     [ -s out/$run/monitor.csv ] || complain "no run $run"
 done
 says 'grid: [10, 10]' out/grid-1/resolved.yaml
+says 'grid: [22, 22]' out/grid-finer/resolved.yaml
 says 'step_m: 0.03' out/step-1/resolved.yaml
+says 'step_m: 0.015' out/step-finer/resolved.yaml
 says 'particles: 750' out/noise-1/resolved.yaml
 says 'seed: 4' out/noise-3/resolved.yaml
 says 'tolerance: 0.1' out/quadrature/resolved.yaml
@@ -60,6 +63,14 @@ certify 0 --jobs 2
 ran 0
 says 'kept' stdout
 cmp -s first.json out/certificate.json || complain "another certificate of the same runs"
+
+# A finer run is left out where --max-time leaves no time for it.
+mv out/grid-finer aside
+certify 0 --max-time 0.001
+ran 0
+says 'grid-finer, about' stdout
+says 'is left out for --max-time' stdout
+mv aside out/grid-finer
 
 # A run that is not complete, and one of another input, are run again, and no other.
 sed '$d' out/noise-2/monitor.csv >shorter && cp shorter out/noise-2/monitor.csv
@@ -84,6 +95,9 @@ echo "$(energy out/certificate.json value) $(energy more/difference.json value)"
     awk '{ more = $2 / $1; U = $4 / $3 } END { exit !(more > 0.0099 && more < 0.0101 &&
         U > 0.005 && U < 0.02) }' ||
     complain "not 1 % of the energy and of its bar: $(cat out/certificate.json more/*e.json)"
+mv out/step-finer aside # what the other case may lack
+certify 0 -o more --set beam.charge_C=1.01e-9 --minus out
+mv aside out/step-finer
 certify 0 --minus out # of itself
 grep -q -E '^sigma_x_m  *0 ' stdout || complain "a case differs from itself: $(cat stdout)"
 certify 2 --minus nowhere

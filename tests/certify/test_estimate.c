@@ -106,6 +106,40 @@ static void differences_of_rounding_are_no_zero_bar(void **state)
     assert_true(near.U > 0.0);
 }
 
+/* A finer level at 0.75, of a h^2: its error is a 0.75^2, and it differs by a (1 - 0.75^2) from the
+ * first. Where the coarser levels have an order, the smaller bar counts; where they have none, that
+ * of the finer one; and where the finer value lies outside of the bar, that of the finer one. */
+static void a_finer_level_narrows_the_bar(void **state)
+{
+    (void)state;
+    const double a = 0.1, f1 = 1.0 + a, f2 = 1.0 + 2.25 * a, fine = 1.0 + 0.5625 * a;
+    const double good = 1.0 + 5.0625 * a, bad = 1.0 + 3.0 * a, far = f1 + 2.0, none = NAN;
+    aw_levels l = {.f = {&f1, &f2, &good},
+                   .h = {1.0, 1.5, 2.25},
+                   .finer = &fine,
+                   .h_finer = 0.75,
+                   .rows = 1,
+                   .order = 2.0,
+                   .scale = 2.0};
+    const double from_finer = 1.25 * a;
+    assert_close(aw_estimate_levels(&l).U, from_finer, 1e-12, 0.0);
+    l.f[2] = &bad;
+    assert_close(aw_estimate_levels(&l).U, from_finer, 1e-12, 0.0);
+    assert_true(aw_estimate_levels(&l).asymptotic);
+    l.f[1] = l.f[2] = NULL; /* two levels: no order */
+    assert_close(aw_estimate_levels(&l).U,
+                 (1.0 - 0.5625) * a * (1.25 + 3.0 * 0.5625 / (1.0 - 0.5625)), 1e-12, 0.0);
+    l.f[1] = &f2;
+    l.finer = &far;
+    assert_true(aw_estimate_levels(&l).U > 2.0);
+    l.finer = &none;
+    l.f[2] = &good;
+    assert_close(aw_estimate_levels(&l).U, 1.25 * a, 1e-12, 0.0);
+    l.finer = &fine;
+    l.f[0] = &none;
+    assert_true(isnan(aw_estimate_levels(&l).U));
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -120,21 +154,27 @@ static double median(double *x, int n)
 
 /* f0 + a h^p, p from 1.25 to 2.5, with a next order of 20 % and noise of 2 % (rms) of the error:
  * the truth lies within the bar at least 95 times of 100, and the bar is at most 5 errors in the
- * median. */
-static void made_up_sequences_are_covered(void **state)
+ * median; with a finer level too. */
+static void cover_made_up_sequences(int has_finer)
 {
-    (void)state;
     static double ratio[CASES];
     int covered = 0;
     for (int i = 0; i < CASES; ++i) {
         const double limit = 2.0 * uniform() - 1.0, p = 1.25 + 1.25 * uniform();
         const double a = 0.02 * normal(), b = 0.2 * a * normal(), noise = 0.02 * fabs(a);
-        double f[AW_LEVELS];
-        for (int k = 0; k < AW_LEVELS; ++k) {
-            const double h = spacing[k];
+        double f[AW_LEVELS + 1];
+        for (int k = 0; k <= AW_LEVELS; ++k) {
+            const double h = k < AW_LEVELS ? spacing[k] : 0.75;
             f[k] = limit + a * pow(h, p) + b * pow(h, p + 1.0) + noise * normal();
         }
-        const aw_estimate e = of_three(f[0], f[1], f[2]);
+        const aw_levels l = {.f = {&f[0], &f[1], &f[2]},
+                             .h = {1.0, 1.5, 2.25},
+                             .finer = has_finer ? &f[3] : NULL,
+                             .h_finer = 0.75,
+                             .rows = 1,
+                             .order = 2.0,
+                             .scale = 1.0};
+        const aw_estimate e = aw_estimate_levels(&l);
         const double error = fabs(f[0] - limit);
         covered += error <= e.U;
         ratio[i] = e.U / error;
@@ -143,6 +183,13 @@ static void made_up_sequences_are_covered(void **state)
            median(ratio, CASES));
     assert_true(covered >= 0.95 * CASES);
     assert_true(median(ratio, CASES) <= 5.0);
+}
+
+static void made_up_sequences_are_covered(void **state)
+{
+    (void)state;
+    cover_made_up_sequences(0);
+    cover_made_up_sequences(1);
 }
 
 /* The same along a curve whose error changes its sign: there f2 - f1 is zero, and so is the error
@@ -232,6 +279,7 @@ int main(void)
         cmocka_unit_test(sequences_that_do_not_converge_have_a_larger_bar),
         cmocka_unit_test(missing_and_bad_levels_are_left_out),
         cmocka_unit_test(differences_of_rounding_are_no_zero_bar),
+        cmocka_unit_test(a_finer_level_narrows_the_bar),
         cmocka_unit_test(made_up_sequences_are_covered),
         cmocka_unit_test(zero_crossings_of_a_curve_are_covered),
         cmocka_unit_test(noise_is_covered),

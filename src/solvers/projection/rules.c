@@ -119,7 +119,7 @@ void aw_rules_set_reference(aw_rules *r, int repeated)
 
 void aw_rules_accept(aw_rules *r)
 {
-    r->unproven = 0;
+    r->unproven = r->goes_back = 0;
     r->rate_floor *= AW_FLOOR_DECAY;
     r->recent_error = fmax(aw_rules_error(r), AW_RECENT_DECAY * r->recent_error);
     for (int i = 0; i <= AW_RULES_MAX; ++i) r->gain[i] = pow(r->gain[i], AW_GAIN_DECAY);
