@@ -59,9 +59,49 @@ static void filter(const aw_quad_grid *g, quad *field, quad *scratch, const coef
     }
 }
 
+/* The middle weight of -d^10/1024 and those on either side of it: of the tenth row of Pascal's
+ * triangle. */
+enum { ROLL_OFF_REACH = 5 };
+static const double roll_off_weight[ROLL_OFF_REACH + 1] = {
+    252.0 / 1024.0, -210.0 / 1024.0, 120.0 / 1024.0, -45.0 / 1024.0, 10.0 / 1024.0, -1.0 / 1024.0};
+
+/* Node i of n as the edges reflect it, which is d^2 of kept_nodes, applied again and again. */
+static int reflected(int i, int n) { return i < 0 ? -1 - i : i < n ? i : 2 * n - 1 - i; }
+
+/* Subtract from *to -d^10/1024 at node `at` of n along an axis, whose neighbours are `step` apart. */
+static void subtract_tenth(const quad *node, quad *to, ptrdiff_t step, int at, int n)
+{
+    const int is_inside = at >= ROLL_OFF_REACH && at < n - ROLL_OFF_REACH;
+    quad sum = roll_off_weight[0] * *node;
+    for (int k = 1; k <= ROLL_OFF_REACH; ++k) {
+        const int below = is_inside ? -k : reflected(at - k, n) - at;
+        const int above = is_inside ? k : reflected(at + k, n) - at;
+        sum += roll_off_weight[k] * (node[below * step] + node[above * step]);
+    }
+    *to -= sum;
+}
+
+/* 1 + d^10/1024 along both axes. */
+static void roll_off(const aw_quad_grid *g, quad *cells, quad *scratch)
+{
+    for (int along_x = 0; along_x < 2; ++along_x) {
+        const ptrdiff_t step = along_x ? g->row : 1;
+        for (int j = 0; j < g->nx; ++j)
+            memcpy(scratch + j * g->row, cells + j * g->row, (size_t)g->ns * sizeof *cells);
+#pragma omp parallel for schedule(static)
+        for (int j = 0; j < g->nx; ++j)
+            for (int i = 0; i < g->ns; ++i) {
+                const ptrdiff_t at = j * g->row + i;
+                subtract_tenth(scratch + at, cells + at, step, along_x ? j : i,
+                               along_x ? g->nx : g->ns);
+            }
+    }
+}
+
 void aw_compensate_moments(const aw_quad_grid *grid, double *cells, double *scratch)
 {
     filter(grid, (quad *)cells, (quad *)scratch, &for_moments, kept_nodes);
+    roll_off(grid, (quad *)cells, (quad *)scratch);
 }
 
 void aw_compensate_field(const aw_quad_grid *grid, double *field, double *scratch)

@@ -51,13 +51,15 @@ AW_FN void aw_spline_slope(double f, double d[AW_SPLINE_NODES])
 
 /** What deposition leaves of a wave of this phase per cell [rad] along an axis: the particle's
  *  shape times the filter of the moments (docs/theory.md, "Moments"). A Fourier sum over the nodes
- *  of a slice is the transform of the beam times this for each axis. Above 0 up to a phase of pi.
- */
+ *  of a slice is the transform of the beam times this for each axis. Falls to 0 at a phase of pi. */
 AW_FN double aw_spline_deposited(double phase)
 {
     const double c = aw_sinc(0.5 * phase), s = sin(0.5 * phase), w = s * s;
-    return c * c * c * (1.0 + w + 13.0 / 15.0 * w * w);
+    return c * c * c * (1.0 + w + 13.0 / 15.0 * w * w) * (1.0 - w * w * w * w * w);
 }
+
+/* Largest phase at which enough of a wave is left, a tenth, to tell what it was. */
+#define AW_SPLINE_PHASE 2.8
 
 /** Node nearest to coordinate a [cells] on an axis of n nodes, clamped so that the AW_SPLINE_NODES
  *  nodes about it lie in the padded slice. */

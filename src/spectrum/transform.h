@@ -11,7 +11,7 @@ AW_BEGIN_DECLS
 enum { AW_TRANSFORMED = 3 };
 
 /** Phases per cell (k_u h_s, k_w h_x) beyond which a grid holds no waves. */
-#define AW_TRANSFORM_PHASE 3.14159265358979323846
+#define AW_TRANSFORM_PHASE AW_SPLINE_PHASE
 
 /** Workspace for slices of one size; opaque. */
 typedef struct aw_transform aw_transform;

@@ -11,7 +11,7 @@
 #include "tests/assert_close.h"
 #include "tests/slice_fixture.h"
 
-enum { NS = 20, NX = 14, NODES = NS * NX, FIELDS = 8, PARTICLES = 200 };
+enum { NS = 30, NX = 24, NODES = NS * NX, FIELDS = 8, PARTICLES = 200 };
 
 static const aw_grid_view grid = {.ns = NS,
                                   .nx = NX,
@@ -73,7 +73,7 @@ static void gather_is_the_adjoint_of_deposit(void **state)
     assert_ok(aw_particles_new(N, q, &p));
     assert_ok(aw_deposit_new(NS, NX, &d));
     for (int k = 0; k < NODES; ++k) {
-        const int i = k % NS, j = k / NS, inside = i > 5 && i < NS - 6 && j > 5 && j < NX - 6;
+        const int i = k % NS, j = k / NS, inside = i > 9 && i < NS - 10 && j > 9 && j < NX - 10;
         filtered[k][0] = field[k] = inside ? uniform(&random, -1.0, 1.0) : 0.0;
     }
     aw_compensate_moments(&(aw_quad_grid){NS, NX, NS}, filtered[0], scratch[0]);

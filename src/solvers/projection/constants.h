@@ -15,6 +15,10 @@
  * 0.94 of the tolerance. (0.6 times with 20 random particles a node, where 0.6 in place of 0.8
  * would be due; that takes a tenth longer in the Zeuthen chicane.) */
 #define AW_ESTIMATE_SHARE 0.8
+/* The same where no pass lowers the estimate, and the errors at the points of the sample are within
+ * the tolerance. An estimate of 1.6 tolerances, from the rms of a sample whose largest error was
+ * 0.9, had a point with an error of 4.3 (`arcwake validate solvers`, random start). */
+#define AW_DOUBTED 1.25
 
 /* Errors of the rates may be this many times larger than those of the potentials, each over its
  * scale. The inner rule, which the sample has too, leaves rates 4 tolerances off in every strategy

@@ -430,7 +430,7 @@ static double cap_growth(double estimate, double limit)
 }
 
 /* Integrate both zones until the estimate is within its limit, or nothing lowers it any more and
- * the error at the sample at least is within the tolerance.
+ * the error at the sample at least is within the tolerance, and the estimate not far above it.
  * @param[out] converged  1: it is; `result` holds the sums of both zones in either case */
 static aw_status solve_zones(step *s, double *result, int *converged)
 {
@@ -471,7 +471,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
         if (then == GIVE_UP &&
             sampled_error(p, s->problem, result, NULL) <= s->problem->tolerance &&
-            rates <= s->problem->tolerance)
+            report->sampled <= AW_DOUBTED * s->problem->tolerance && rates <= s->problem->tolerance)
             break;
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
