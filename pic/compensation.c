@@ -68,7 +68,8 @@ static const double roll_off_weight[ROLL_OFF_REACH + 1] = {
 /* Node i of n as the edges reflect it, which is d^2 of kept_nodes, applied again and again. */
 static int reflected(int i, int n) { return i < 0 ? -1 - i : i < n ? i : 2 * n - 1 - i; }
 
-/* Subtract from *to -d^10/1024 at node `at` of n along an axis, whose neighbours are `step` apart. */
+/* Subtract from *to -d^10/1024 at node `at` of n along an axis, whose neighbours are `step`
+ * apart. */
 static void subtract_tenth(const quad *node, quad *to, ptrdiff_t step, int at, int n)
 {
     const int is_inside = at >= ROLL_OFF_REACH && at < n - ROLL_OFF_REACH;

@@ -22,10 +22,10 @@ enum { AW_QUAD = 4 };
  *  The filter 1 - d^2/4 + 13/240 d^4, with d^2 the second difference along either axis, multiplies
  *  it by 1/sinc^6 (k h/2) up to O(k^6 h^6). Waves of less than three cells would be amplified up to
  *  2.9 times, and are noise: a second filter 1 + d^10/1024 multiplies them by 1 - sin^10(k h/2),
- *  which is 0.97 at four cells, 0.76 at three and 0 at two. Sums are kept: nothing flows over the edges.
- *  Source: compensating filters of Birdsall and Langdon, Plasma Physics via Computer Simulation,
- *  app. C; differs: compensates for the shape of the particles, to sixth order, and the second
- *  filter.
+ *  which is 0.97 at four cells, 0.76 at three and 0 at two. Sums are kept: nothing flows over the
+ *  edges. Source: compensating filters of Birdsall and Langdon, Plasma Physics via Computer
+ *  Simulation, app. C; differs: compensates for the shape of the particles, to sixth order, and the
+ *  second filter.
  *  @param[in,out] cells    of node (0, 0), 32-byte aligned
  *  @param         scratch  as large, overwritten */
 void aw_compensate_moments(const aw_quad_grid *grid, double *cells, double *scratch);

@@ -51,7 +51,8 @@ AW_FN void aw_spline_slope(double f, double d[AW_SPLINE_NODES])
 
 /** What deposition leaves of a wave of this phase per cell [rad] along an axis: the particle's
  *  shape times the filter of the moments (docs/theory.md, "Moments"). A Fourier sum over the nodes
- *  of a slice is the transform of the beam times this for each axis. Falls to 0 at a phase of pi. */
+ *  of a slice is the transform of the beam times this for each axis. Falls to 0 at a phase of pi.
+ */
 AW_FN double aw_spline_deposited(double phase)
 {
     const double c = aw_sinc(0.5 * phase), s = sin(0.5 * phase), w = s * s;

@@ -211,9 +211,9 @@ static void predictive_records_the_partitions_of_its_clusters(void **state)
                                 p->cells * sizeof(float));
     }
     /* A class omits regions in which all its tiles miss the beam; a tile may miss it in a few
-     * more. */
+     * more, or in none. */
     const double used = (double)r.report.work.regions;
-    assert_true(total_of(p) < used && total_of(p) >= 0.98 * used);
+    assert_true(total_of(p) <= used && total_of(p) >= 0.98 * used);
     aw_solver_free(solver);
     aw_patterns_free(&r.record);
     aw_device_close(&device);
