@@ -145,8 +145,10 @@ class LikeTheProgram(unittest.TestCase):
         self.assertTrue(np.isnan(sim.monitor["F_s_mean_eV_per_m"]))
         force = sim.force
         self.assertEqual(sim.monitor["F_s_peak_eV_per_m"] != 0, True)
-        # a rigid bunch in a straight: forces along z are those of the monitor
-        self.assertAlmostEqual(force.z.mean() / sim.monitor["F_s_mean_eV_per_m"], 1, places=9)
+        # a rigid bunch in a straight: forces along z are those of the monitor. Their mean is what
+        # is left of forces of both signs; places in the lab are rounded to 1e-11 of a cell.
+        difference = force.z.mean() - sim.monitor["F_s_mean_eV_per_m"]
+        self.assertLess(abs(difference), 1e-11 * abs(sim.monitor["F_s_peak_eV_per_m"]))
 
 
 class Beams(unittest.TestCase):
