@@ -47,13 +47,18 @@ static void subtract(const aw_quad_grid *g, const quad *from, quad *to, double c
         }
 }
 
+static void copy_rows(const aw_quad_grid *g, const quad *from, quad *to)
+{
+    for (int j = 0; j < g->nx; ++j)
+        memcpy(to + j * g->row, from + j * g->row, (size_t)g->ns * sizeof *from);
+}
+
 /* The filter along both axes, s first. */
 static void filter(const aw_quad_grid *g, quad *field, quad *scratch, const coefficients *c,
                    three (*nodes)(int i, int n))
 {
     for (int along_x = 0; along_x < 2; ++along_x) {
-        for (int j = 0; j < g->nx; ++j)
-            memcpy(scratch + j * g->row, field + j * g->row, (size_t)g->ns * sizeof *field);
+        copy_rows(g, field, scratch);
         subtract(g, field, scratch, c->b, along_x, nodes);
         subtract(g, scratch, field, c->a, along_x, nodes);
     }
@@ -87,8 +92,7 @@ static void roll_off(const aw_quad_grid *g, quad *cells, quad *scratch)
 {
     for (int along_x = 0; along_x < 2; ++along_x) {
         const ptrdiff_t step = along_x ? g->row : 1;
-        for (int j = 0; j < g->nx; ++j)
-            memcpy(scratch + j * g->row, cells + j * g->row, (size_t)g->ns * sizeof *cells);
+        copy_rows(g, cells, scratch);
 #pragma omp parallel for schedule(static)
         for (int j = 0; j < g->nx; ++j)
             for (int i = 0; i < g->ns; ++i) {

@@ -22,7 +22,7 @@ enum { CHANGES_ENERGY = 1, CHANGES_EMITTANCE = 2, ALWAYS = 4, PROMISED = 8 };
 /* A quantity: a column of monitor.csv. */
 static const struct quantity {
     const char *name, *unit;
-    int kind; /* which motions have it */
+    int kind; /* which motions have it, and PROMISED */
     int peak; /* 1: the result is the largest of the run, not that of the last step */
 } known[] = {
     {"energy_change_mean_eV", "eV", CHANGES_ENERGY | PROMISED, 0},
