@@ -40,6 +40,9 @@ function(aw_variant library name)
   aw_flags(${library}_${name})
   # -Wno-psabi: vectors wider than the baseline's registers never cross a call that is not inlined.
   target_compile_options(${library}_${name} PRIVATE -O3 -Wno-psabi ${ARG_FLAGS})
+  if(AW_FUZZ) # whose target reads inputs and computes nothing
+    target_compile_options(${library}_${name} PRIVATE -O0 -fno-sanitize=all)
+  endif()
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)
   set_property(GLOBAL APPEND PROPERTY AW_VARIANTS ${name})
 endfunction()
@@ -80,8 +83,9 @@ function(aw_flags name)
   endif()
 endfunction()
 
-# Sets AW_CUDA_FOUND as AW_CUDA says. Unless CMAKE_CUDA_ARCHITECTURES is given, kernels are built
-# for one processor of each generation that nvcc knows, the last as PTX, too, for those to come.
+# Sets AW_CUDA_FOUND as AW_CUDA says. Unless CMAKE_CUDA_ARCHITECTURES, or CUDAARCHS in the
+# environment, is given, kernels are built for one processor of each generation that nvcc knows, the
+# last as PTX, too, for those to come.
 # A macro: a language is enabled where targets use it.
 macro(aw_find_cuda)
   include(CheckLanguage)
@@ -91,7 +95,7 @@ macro(aw_find_cuda)
   endif()
   if(AW_CUDA AND CMAKE_CUDA_COMPILER)
     set(AW_CUDA_FOUND ON)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
       set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
       set(oldest 70-real) # of CUDA before 13
     endif()

@@ -7,7 +7,13 @@
 #include "kernels/multi/scheduler.h"
 #include "tests/assert_close.h"
 
-enum { BINS = 64, WORKERS = 16, SEEDS = 1000 };
+/* Sanitizers take ten times as long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SEEDS = 300 };
+#else
+enum { SEEDS = 1000 };
+#endif
+enum { BINS = 64, WORKERS = 16 };
 
 /* The next pseudo-random number in 0 .. 1 (Steele's SplitMix64). */
 static double next(uint64_t *state)
