@@ -40,7 +40,7 @@ says 'a larger accuracy or tolerance, or a coarser grid' stderr
 [ -e refused ] && complain 'a refused run wrote files'
 
 # A run that gets no processor for longer than its limit: stopped from outside after its first rows.
-# Without that it takes less than a second, so the estimate lets it begin; beside other work that has
+# Without that it takes less than a second, so the estimate lets it begin; beside other work it has
 # taken 7 s.
 (case_of -o late --steps 60 --max-time 20s) >stdout 2>stderr &
 run=$!
