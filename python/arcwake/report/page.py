@@ -201,11 +201,21 @@ def force_rows(monitor):
 # ---------------------------------------------------------------------------------------- sections
 
 
-def as_figure(figure, text, kind=""):
+def save(figure, kind, **options):
+    """The bytes of a picture."""
+    engine = figure.get_layout_engine()
+    if engine is not None:  # once: matplotlib draws twice, with two layouts, while there is one
+        engine.execute(figure)
+        figure.set_layout_engine("none")
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    figure.savefig(buffer, format=kind, **options)
+    return buffer.getvalue()
+
+
+def as_figure(figure, text, kind=""):
+    data = save(figure, "svg", metadata={"Date": None})
     plt.close(figure)
-    picture = "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+    picture = "data:image/svg+xml;base64," + base64.b64encode(data).decode()
     return (f'<figure class="{kind}"><img src="{picture}" alt="{html.escape(text)}">'
             f"<figcaption>{html.escape(text)}</figcaption></figure>")
 
@@ -215,9 +225,7 @@ def force_sections(run, directory, line=None):
     if not run.meshes:
         return []
     figure = pictures.draw_forces(run.meshes, line.meshes if line else ())
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    replace(directory / "forces.png", buffer.getvalue())
+    replace(directory / "forces.png", save(figure, "png"))
     text = ("Collective force on one electron along the axis of the bunch, the straight line "
             "x(s) through its centre with the slope <xs>/<ss>. F_s is along the design orbit; "
             "where it is negative, the electron loses energy. Grey: current profile at the last "
