@@ -156,7 +156,7 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
                (size_t)(mine.row[1] - mine.row[0]) * (size_t)columns * sizeof *mine.weights);
         for (size_t i = 0; i < n; ++i) {
             const aw_ring ring = {nodes[i].r, nodes[i].weight, nodes[i].density * cpu->density};
-            aw_convolution_ring(h, plan, &ring, &mine);
+            cpu->variant->convolution_ring(h, plan, &ring, &mine);
         }
 #pragma omp barrier
 #pragma omp for schedule(dynamic)

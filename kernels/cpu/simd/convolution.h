@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sums of a convolution: over the products of spectra, and over the nodes of a lattice about a
- * point (kernels/math/convolution.h). Only elementwise products are needed, and sums stay in
- * registers: an output reads each spectrum once. */
+/* Sums of a convolution (kernels/math/convolution.h): of weights over the nodes of circles, over
+ * the products of spectra, and over the nodes of a lattice about a point. Only elementwise products
+ * are needed, and the last two stay in registers: an output reads each spectrum once. */
 
 enum {
     AW_SUM_DOUBLES = AW_VECTOR_BYTES / (int)sizeof(double),
@@ -11,6 +11,119 @@ enum {
 
 typedef double aw_sum_vector __attribute__((vector_size(AW_VECTOR_BYTES)));
 typedef double aw_sum_loose __attribute__((vector_size(AW_VECTOR_BYTES), aligned(8), may_alias));
+
+/* The AW_RINGS weights of a displacement, as vectors. */
+enum { AW_RING_VECTORS = AW_RINGS / 4 };
+
+typedef struct aw_ring_weights {
+    aw_v4 at[AW_RING_VECTORS];
+} aw_ring_weights;
+
+_Static_assert(AW_RINGS == 12 && AW_RADIAL == 4 && AW_RADIAL_SLOPES == 3 && AW_RADIAL_GROWTH == 2,
+               "aw_ring_product");
+
+/* The weights' factors: `value` of values and rates of the height, `along` and `across` of slopes
+ * along either axis. */
+static inline aw_ring_weights aw_ring_product(double value, double along, double across)
+{
+    return (aw_ring_weights){{{value, value, value, value},
+                              {along, along, along, across},
+                              {across, across, value, value}}};
+}
+
+/* Nodes of the B-spline about a node of an arc along one axis of the lattice. */
+typedef struct aw_ring_axis {
+    int first; /* index of the first displacement */
+    double value[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
+} aw_ring_axis;
+
+/* @param[in] at    displacement of the arc's node [cells]
+ * @param[in] most  largest displacement of all [cells] */
+static inline aw_ring_axis aw_ring_along(double at, int most)
+{
+    const double nearest = floor(at + 0.5);
+    aw_ring_axis axis = {.first = (int)nearest + AW_SPLINE_FIRST + most};
+    aw_spline(at - nearest, axis.value);
+    aw_spline_slope(at - nearest, axis.slope);
+    return axis;
+}
+
+/* Add a node of an arc, with the weights `by` of all nodes of the arc. */
+static inline void aw_ring_add(const aw_displacements *d, const aw_ring_axis *along,
+                               const aw_ring_axis *across, const aw_ring_weights *by)
+{
+    const int columns = 2 * d->ns - 1;
+    aw_ring_weights column[AW_SPLINE_NODES];
+    for (int o = 0; o < AW_SPLINE_NODES; ++o)
+        column[o] = aw_ring_product(along->value[o], along->slope[o], along->value[o]);
+    for (int n = 0; n < AW_SPLINE_NODES; ++n) {
+        const int j = across->first + n;
+        if (j < d->row[0] || j >= d->row[1]) continue;
+        aw_ring_weights row = aw_ring_product(across->value[n], across->value[n], across->slope[n]);
+        for (int v = 0; v < AW_RING_VECTORS; ++v) row.at[v] *= by->at[v];
+        for (int o = 0; o < AW_SPLINE_NODES; ++o) {
+            const int i = along->first + o;
+            if (i < 0 || i >= columns) continue;
+            aw_double4 *to = (aw_double4 *)d->weights[(ptrdiff_t)j * columns + i];
+            for (int v = 0; v < AW_RING_VECTORS; ++v) to[v] += column[o].at[v] * row.at[v];
+        }
+    }
+}
+
+/* Add circle `one` of a node in r'. */
+static void aw_ring_circle(const aw_convolution *plan, const aw_ring *ring,
+                           const aw_circles *circles, int one, const aw_retarded *at,
+                           const aw_displacements *d)
+{
+    aw_retarded f = aw_circle_of(at, circles, one);
+    double T[AW_RADIAL];
+    aw_arc arc;
+    aw_arc_place(&f, &plan->middle, &arc);
+    aw_convolution_radial(&plan->lattice, ring->r, T);
+    f.hs = plan->lattice.hs;
+    f.hx = plan->lattice.hx;
+    const double radius = arc.r, weight = aw_circle_weight(circles, one) * ring->weight;
+    const double growth = aw_circle_growth(circles, one) * ring->weight;
+    /* Rows whose displacements are changed; the others are another thread's. */
+    const double first = d->row[0] - (d->nx + 1), last = d->row[1] - (d->nx - 2);
+    /* One cell beyond the largest displacement, so that the ends of arcs contribute nothing. */
+    const aw_arcs arcs =
+        aw_circle_arcs(arc.u, arc.w, radius, (d->ns + 1) * f.hs, (d->nx + 1) * f.hx);
+    for (int k = 0; k < arcs.n; ++k) {
+        aw_arc_nodes(&f, &arcs, k, ring->density, &arc);
+        const double value = arc.step * weight, grown = arc.step * growth;
+        const aw_ring_weights by = {{{value * T[0], value * T[1], value * T[2], value * T[3]},
+                                     {value * T[0], value * T[1], value * T[2], value * T[0]},
+                                     {value * T[1], value * T[2], grown * T[0], grown * T[1]}}};
+        const double turn_c = cos(arc.step), turn_s = sin(arc.step);
+        double c = cos(arc.first), s = sin(arc.first);
+        for (int m = 0; m < arc.n; ++m) {
+            const double w = (arc.w + radius * s) / f.hx, u = (arc.u + radius * c) / f.hs;
+            const double next = c * turn_c - s * turn_s;
+            s = s * turn_c + c * turn_s;
+            c = next;
+            if (w < first || w > last) continue;
+            const aw_ring_axis along = aw_ring_along(u, d->ns - 1);
+            const aw_ring_axis across = aw_ring_along(w, d->nx - 1);
+            aw_ring_add(d, &along, &across, &by);
+        }
+    }
+}
+
+static void aw_convolution_ring(const aw_history_view *h, const aw_convolution *plan,
+                                const aw_ring *ring, const aw_displacements *d)
+{
+    const aw_retarded f = aw_retarded_at(h, ring->r);
+    aw_circles circles = aw_circles_at(&f);
+    aw_arc arc;
+    aw_arc_place(&f, &plan->middle, &arc);
+    const double away = sqrt(arc.u * arc.u + arc.w * arc.w);
+    const double along = (d->ns + 1) * plan->lattice.hs, across = (d->nx + 1) * plan->lattice.hx;
+    const double reach = sqrt(along * along + across * across);
+    aw_circles_see(&f, fmax(away - reach, 0.0), away + reach, &circles);
+    for (int i = 0; i < aw_circles_count(&circles); ++i)
+        aw_ring_circle(plan, ring, &circles, i, &f, d);
+}
 
 static void aw_spectral_sum_run(const aw_spectral_sum *s, size_t first, double *out)
 {

@@ -121,6 +121,9 @@ typedef struct aw_variant {
     void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],
                     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH]);
     void (*interpolate_lines)(const aw_line_interpolation *lines);
+    /** Add the circles of one node to the weights of displacements. */
+    void (*convolution_ring)(const aw_history_view *h, const aw_convolution *plan,
+                             const aw_ring *ring, const aw_displacements *d);
     /** AW_SPECTRAL_CHUNK numbers of a sum of spectra, from number `first` on, into out. */
     void (*spectral_sum)(const aw_spectral_sum *sum, size_t first, double *out);
     /** Interpolation on a lattice, which has at least AW_LATTICE_NODES nodes either way. */
