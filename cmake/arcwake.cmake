@@ -40,7 +40,7 @@ function(aw_variant library name)
   aw_flags(${library}_${name})
   # -Wno-psabi: vectors wider than the baseline's registers never cross a call that is not inlined.
   target_compile_options(${library}_${name} PRIVATE -O3 -Wno-psabi ${ARG_FLAGS})
-  if(AW_FUZZ) # whose target reads inputs and computes nothing
+  if(AW_FUZZ OR name IN_LIST AW_PLAIN_VARIANTS) # the fuzz target computes nothing
     target_compile_options(${library}_${name} PRIVATE -O0 -fno-sanitize=all)
   endif()
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${name}>)

@@ -47,12 +47,12 @@ typedef struct aw_circles {
 } aw_circles;
 
 /* Circles that do where V/2D, the mean of Y^2/2D, is `lag` cells; AW_HEIGHT_RULES + 1: more than a
- * Gauss-Hermite rule has. Each number of circles is off by at most 1e-4 for structure of two cells,
- * at one r'. (With limits at which they are off by 1e-5, 4e-7, 5e-8, 2e-7 and 4e-6, closed forms
- * were met no better, `validate height height-bend`, for a tenth more evaluations.) */
+ * Gauss-Hermite rule has. For structure of two cells they are off by at most 1e-4, 3e-5, 2e-5, 1e-5
+ * and 1e-5 at one r'. (With limits of 0.005, 0.05, 0.12 and 0.3 for the first four closed forms were
+ * met no better, `validate height height-bend`, for a tenth more evaluations.) */
 AW_FN int aw_height_circles(double lag)
 {
-    static const double most[AW_HEIGHT_RULES] = {0.02, 0.2, 0.4, 0.65, 0.85};
+    static const double most[AW_HEIGHT_RULES] = {0.02, 0.15, 0.3, 0.45, 0.6};
     int n = 0;
     while (n < AW_HEIGHT_RULES && lag > most[n]) ++n;
     return n + 1;

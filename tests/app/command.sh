@@ -46,7 +46,7 @@ title: a short bend
 lattice: line.yaml
 beam: {charge_C: 1.0e-9, gamma: 1.0e4, particles: 2000, sigma_s_m: 50.0e-6, sigma_x_m: 50.0e-6}
 motion: self-consistent
-numerics: {grid: [16, 16], step_m: 0.02}
+numerics: {grid: [16, 16], step_m: 0.02, tolerance: 1.0e-5}
 output: {directory: out, every: 2}
 END
 

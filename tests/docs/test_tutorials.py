@@ -16,7 +16,7 @@ from pathlib import Path
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 # The test asks for less, so that it takes less time, and compares with what it asked for.
-CHEAPER = {"accuracy: 0.03": "accuracy: 0.1\nnumerics: {tolerance: 0.1, grid: [20, 20]}",
+CHEAPER = {"accuracy: 0.03": "accuracy: 0.1\nnumerics: {tolerance: 0.1, grid: [16, 16]}",
            "mc2 = 50000,": "mc2 = 20000,"}
 TOLERANCE = 0.1
 
