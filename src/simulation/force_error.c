@@ -22,8 +22,8 @@ enum { STENCIL = 2 * AW_SLOPE_NODES - 1, POINTS = PLACES * STENCIL };
 #define AW_FORCE_TOLERANCE 0.05
 #define AW_FORCE_DENSITY 2.0
 /* Tolerance from which on the reference has the inner nodes of the solver. In the Zeuthen chicane
- * (48 x 48, 3e-3) the estimates then agree within 30 % with those of twice as many, at 13 places,
- * for half of the time; with half as many they are up to five times too small. */
+ * (48 x 48, 3e-3 and 1e-3) the estimates then agree within 30 % with those of twice as many, at 13
+ * and 7 places, for half of the time; with half as many they are up to five times too small. */
 #define AW_FORCE_SPARSE 1e-3
 
 /* A node of the grid. */
