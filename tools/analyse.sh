@@ -26,8 +26,8 @@ aw_setup_clang() {
     aw_apt install -y --no-install-recommends clang clang-tidy libomp-dev
 }
 
-# Variants of the kernels that no test of the short run executes on this processor. They take half
-# of the time that the build with sanitizers takes.
+# Vector variants whose own tests the short run leaves out on this processor. With sanitizers they
+# would take a quarter of the time of the build.
 plain_variants() {
     if grep -qw avx512vl /proc/cpuinfo 2>/dev/null; then
         echo 'baseline;avx2'

@@ -49,7 +49,7 @@ typedef struct aw_circles {
 /* Circles that do where V/2D, the mean of Y^2/2D, is `lag` cells; AW_HEIGHT_RULES + 1: more than a
  * Gauss-Hermite rule has. For structure of two cells they are off by at most 1e-4, 3e-5, 2e-5, 1e-5
  * and 1e-5 at one r'. (With 0.005, 0.05, 0.12 and 0.3 for the first four closed forms were met no
- * better, `validate height height-bend`, for a tenth more evaluations.) */
+ * better, `validate height height-bend`, for 5 % more evaluations in the LCLS bend.) */
 AW_FN int aw_height_circles(double lag)
 {
     static const double most[AW_HEIGHT_RULES] = {0.02, 0.15, 0.3, 0.45, 0.6};
