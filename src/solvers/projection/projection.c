@@ -324,8 +324,13 @@ done:
     return status;
 }
 
-/* Whether the estimate, if it is above its limit, is at least within the tolerance. */
-static int is_within_tolerance(const step *s) { return s->estimate <= s->problem->tolerance; }
+/* Whether the estimate, if it is above its limit, is at least within the tolerance, and the near
+ * zone has no better rule than its convolution. (Tiles would stay for long: coarser rules are tried
+ * where the estimate is below its limit.) */
+static int is_within_tolerance(const step *s)
+{
+    return s->p->zone[AW_NEAR].rules.all_convolution && s->estimate <= s->problem->tolerance;
+}
 
 /* Whether a finer rule is worth its cost in the zone whose error is the smaller one: not if the
  * estimate is within the tolerance and the other zone's error alone keeps it above its limit. */
