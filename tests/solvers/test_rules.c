@@ -24,44 +24,10 @@ static void tiles_that_are_worse_give_way_once(void **state)
     assert_false(r.goes_back);
 }
 
-/* Errors of zones add in quadrature: of 5 = (3, 4) the second zone leaves 4. */
-static void the_rest_is_what_the_other_zone_leaves(void **state)
-{
-    (void)state;
-    aw_rules near, far;
-    aw_rules_init(&near, 0);
-    aw_rules_init(&far, 1);
-    assert_close(aw_rules_rest(&near, &far), 0.0, 0.0, 0.0);
-    near.error = 3e-6;
-    far.error = 4e-6;
-    assert_close(aw_rules_rest(&near, &far), 0.8, 1e-15, 0.0);
-    assert_close(aw_rules_rest(&far, &near), 0.6, 1e-15, 0.0);
-}
-
-/* An estimate that is above its limit because of the other zone keeps no rule finer than it need
- * be: one whose error hardly matters becomes coarser, one whose error matters stays. */
-static void a_rule_that_hardly_matters_becomes_coarser(void **state)
-{
-    (void)state;
-    aw_rules near, far;
-    aw_rules_init(&near, 0);
-    aw_rules_init(&far, 1);
-    near.recent_error = 5e-7;
-    far.level = 4;
-    far.recent_error = 2e-8;
-    aw_rules_try_coarser(&far, &near, 9e-7, 1e-6);
-    assert_int_equal(far.level, 3);
-    far.recent_error = 2e-7;
-    aw_rules_try_coarser(&far, &near, 9e-7, 1e-6);
-    assert_int_equal(far.level, 3);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_that_are_worse_give_way_once),
-        cmocka_unit_test(the_rest_is_what_the_other_zone_leaves),
-        cmocka_unit_test(a_rule_that_hardly_matters_becomes_coarser),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,10 +26,10 @@
 #define AW_RATE_TOLERANCES 3.0
 
 /* A pass that leaves more than this part of the estimate was in vain, and so many of them in a row
- * are enough; one, where the estimate is within the tolerance. At S = 9.0 m of the Zeuthen chicane
- * (48 x 48, 1e-4) seven finer rules in a row left 8.2e-5 of 8.2e-5, and took ten seconds. */
+ * are enough. At S = 9.0 m of the Zeuthen chicane (48 x 48, 1e-4) seven finer rules in a row left
+ * 8.2e-5 of 8.2e-5, and took ten seconds. */
 #define AW_PROGRESS 0.95
-enum { AW_PASSES_IN_VAIN = 3, AW_PASSES_WITHIN = 1 };
+enum { AW_PASSES_IN_VAIN = 3 };
 
 /* Density of a rule that has a node in angle per cell on every arc. Passes of the near zone with
  * fewer do not count as in vain: three of them left 0.0034 at S = 5.2 m of the Zeuthen chicane
@@ -72,13 +72,6 @@ enum { AW_SAMPLE_SAME_RULE = 1 };
  * share the error of the rule that it judges, which exceeds the tolerance where cells are long and
  * thin or hold few particles. The factor was not measured. */
 #define AW_SAMPLE_DENSITY 2.0
-
-/* Tolerance from which on the near zone is sampled as other integrals are: four nodes per cell of a
- * curved arc leave 4e-7 of phi (docs/theory.md). Not of a bunch whose box is at least so many times
- * longer than wide, which may have less than a cell across it (docs/projection.md, "Thin sheets").
- */
-#define AW_SPARSE_NEAR 1e-5
-#define AW_THIN_SHEET 4.0
 
 /* Tolerance from which on the sample's inner rule is that of other integrals: what density level 1
  * leaves, which has it too, is below 2e-4 (by density level 2, S = 8 to 12 m of the Zeuthen

@@ -46,7 +46,6 @@ typedef struct projection {
     aw_images *images; /* NULL: none were computed apart yet */
     double forgone;    /* evaluations that coarser rules would have saved since the last attempt */
     int coarsened;     /* 1: the rules were coarsened after the last step */
-    int exhausted; /* 1: no pass lowered an estimate above its limit; no rule was coarser since */
     int over_cost_steps; /* steps in a row that were over cost */
     int pause;           /* steps that are left to `predictive` at once, */
     int pause_left;      /* and how many of them are still to come */
@@ -69,7 +68,6 @@ typedef struct step {
     int spike_rounds;    /* times that single panels were examined */
     int resampled;       /* 1: points were resampled since the last pass */
     int probed;          /* 1: nodes in angle were chosen at the sample's worst points, too */
-    double estimate;     /* of the last passes, of the potentials or the rates */
     double best;         /* smallest estimate so far, and the passes since that have not lowered */
     int in_vain;         /* it by AW_PROGRESS */
 } step;
@@ -128,7 +126,6 @@ static void archive_memory(void *memory, aw_archive *archive)
     AW_ARCHIVE_ITEM(archive, p->steps);
     AW_ARCHIVE_ITEM(archive, p->forgone);
     AW_ARCHIVE_ITEM(archive, p->coarsened);
-    AW_ARCHIVE_ITEM(archive, p->exhausted);
     AW_ARCHIVE_ITEM(archive, p->over_cost_steps);
     AW_ARCHIVE_ITEM(archive, p->pause);
     AW_ARCHIVE_ITEM(archive, p->pause_left);
@@ -324,24 +321,6 @@ done:
     return status;
 }
 
-/* Whether the estimate, if it is above its limit, is at least within the tolerance, and the near
- * zone has no better rule than its convolution. (Tiles would stay for long: coarser rules are tried
- * where the estimate is below its limit.) */
-static int is_within_tolerance(const step *s)
-{
-    return s->p->zone[AW_NEAR].rules.all_convolution && s->estimate <= s->problem->tolerance;
-}
-
-/* Whether a finer rule is worth its cost in the zone whose error is the smaller one: not if the
- * estimate is within the tolerance and the other zone's error alone keeps it above its limit. */
-static int is_worthwhile(const step *s, int zone)
-{
-    const aw_rules *rules = &s->p->zone[zone].rules, *other = &s->p->zone[!zone].rules;
-    const double limit = AW_ESTIMATE_SHARE * s->problem->tolerance;
-    return aw_rules_are_alike(rules, other) &&
-           (!is_within_tolerance(s) || s->estimate * aw_rules_rest(rules, other) <= limit);
-}
-
 /* What a step does after its estimate was too large. */
 typedef enum next {
     GIVE_UP,       /* nothing is left that is worth its cost */
@@ -388,8 +367,9 @@ static aw_status choose_passes(step *s, next *out)
     /* With the most nodes in angle, no finer rule has lowered such an error of images: 1.45e-3 of
      * psi at S = 10.8 m of the Zeuthen chicane, plates 10 mm apart. */
     const int exhausted = unexplained && s->problem->history->images_only;
+    const int alike = aw_rules_are_alike(near, far);
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
-        if (s->pass[!z] == AW_NO_PASS && !exhausted && (z == worse || is_worthwhile(s, z)) &&
+        if (s->pass[!z] == AW_NO_PASS && !exhausted && (z == worse || alike) &&
             aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
             s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;
@@ -400,9 +380,8 @@ done:
 /* Whether the last passes have brought too little for more of them to be worth their cost: what is
  * left does not come from the rules. An estimate that was made anew from the same sums does not
  * count. */
-static int makes_no_progress(step *s)
+static int makes_no_progress(step *s, double estimate)
 {
-    const double estimate = s->estimate;
     const aw_rules *near = &s->p->zone[AW_NEAR].rules;
     const int near_passed = s->pass[AW_NEAR] != AW_NO_PASS;
     if (s->best == 0.0 || estimate < AW_PROGRESS * s->best) {
@@ -412,15 +391,7 @@ static int makes_no_progress(step *s)
                            : s->pass[AW_FAR] != AW_NO_PASS) {
         s->in_vain++;
     }
-    return s->in_vain >= (is_within_tolerance(s) ? AW_PASSES_WITHIN : AW_PASSES_IN_VAIN);
-}
-
-/* Whether a result may be accepted if nothing lowers its estimate any more. */
-static int is_acceptable(const projection *p, const aw_problem *problem, const double *result,
-                         double estimate, double rates)
-{
-    return sampled_error(p, problem, result, NULL) <= problem->tolerance &&
-           estimate <= AW_DOUBTED * problem->tolerance && rates <= problem->tolerance;
+    return s->in_vain >= AW_PASSES_IN_VAIN;
 }
 
 /* Add up both zones. */
@@ -477,7 +448,6 @@ static aw_status solve_zones(step *s, double *result, int *converged)
      * chance. */
     const int new_rule = p->steps++ == 0 || p->coarsened || near->unproven || far->unproven;
     p->coarsened = 0;
-    if (new_rule) p->exhausted = 0;
     if (new_rule) memset(p->pool, 0, sizeof p->pool);
     s->full_sample = new_rule;
     s->check_rates = p->steps % 2 == 0; /* and the potentials at every other step */
@@ -489,8 +459,6 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        s->estimate = fmax(report->sampled, rates);
-        if (p->exhausted && is_within_tolerance(s)) break;
         /* The step's own points are accurate: the allowance for others came from earlier steps. */
         if (!s->full_sample && rates <= limit &&
             sampled_error(p, s->problem, result, NULL) <= limit) {
@@ -500,10 +468,11 @@ static aw_status solve_zones(step *s, double *result, int *converged)
             continue;
         }
         next then = GIVE_UP;
-        if (!makes_no_progress(s)) AW_TRY(choose_passes(s, &then));
-        p->exhausted =
-            then == GIVE_UP && is_acceptable(p, s->problem, result, report->sampled, rates);
-        if (p->exhausted) break;
+        if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
+        if (then == GIVE_UP &&
+            sampled_error(p, s->problem, result, NULL) <= s->problem->tolerance &&
+            report->sampled <= AW_DOUBTED * s->problem->tolerance && rates <= s->problem->tolerance)
+            break;
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
         s->resampled = 0;

@@ -49,12 +49,6 @@ int aw_rules_are_alike(const aw_rules *near, const aw_rules *far)
     return a >= AW_SIMILAR * b && b >= AW_SIMILAR * a;
 }
 
-double aw_rules_rest(const aw_rules *rules, const aw_rules *other)
-{
-    const double all = hypot(aw_rules_error(rules), aw_rules_error(other));
-    return all > 0.0 ? aw_rules_error(other) / all : 0.0;
-}
-
 /* Tiles instead of a convolution cost many times as much: refine the other zone if its error is
  * larger at all. */
 int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far)
@@ -132,17 +126,14 @@ void aw_rules_accept(aw_rules *r)
 }
 
 /* Whether the zone's error and the estimate of both zones' error stay within their limits if the
- * zone's error grows by the factor `gain`. An estimate that is above its limit already, because the
- * other zone has no better rule, may grow a little. */
+ * zone's error grows by the factor `gain`. */
 static int affords(const aw_rules *r, const aw_rules *other, double gain, double estimate,
                    double tolerance)
 {
-    const double own = r->recent_error, others = other->recent_error, all = own + others;
-    const double share = all > 0.0 ? own / all : 0.0, limit = AW_ESTIMATE_SHARE * tolerance;
-    const double grown = all > 0.0 ? hypot(gain * own, others) / hypot(own, others) : 1.0;
-    return gain * own <= AW_COARSER_SHARE * tolerance &&
-           ((1.0 + share * (gain - 1.0)) * estimate <= limit ||
-            (estimate > limit && AW_PROGRESS * grown <= 1.0));
+    const double all = r->recent_error + other->recent_error;
+    const double share = all > 0.0 ? r->recent_error / all : 0.0;
+    return gain * r->recent_error <= AW_COARSER_SHARE * tolerance &&
+           (1.0 + share * (gain - 1.0)) * estimate <= AW_ESTIMATE_SHARE * tolerance;
 }
 
 void aw_rules_try_coarser(aw_rules *r, const aw_rules *other, double estimate, double tolerance)

@@ -68,10 +68,6 @@ double aw_rules_error(const aw_rules *rules);
 /** Whether neither zone's error is a small part of the other's, so that both are worth refining. */
 int aw_rules_are_alike(const aw_rules *near, const aw_rules *far);
 
-/** Part of the estimate that is left if the error of a zone vanishes: the errors of the two zones
- *  at a point have nothing in common and add in quadrature. 0 if neither has one. */
-double aw_rules_rest(const aw_rules *rules, const aw_rules *other);
-
 /** Which zone is worth refining: the one with the larger error, or of two similar errors the one
  *  with the larger error over cost. @return 1: the far one, 0: the near one */
 int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
@@ -101,7 +97,7 @@ void aw_rules_set_reference(aw_rules *rules, int repeated);
 void aw_rules_accept(aw_rules *rules);
 
 /** Take a coarser rule for the next step if its expected error, and the estimate with it, are small
- *  enough; or, if an estimate above its limit was accepted, if it hardly grows.
+ *  enough.
  *  @param[in] other     rules of the other zone, which has a share of the estimate too
  *  @param[in] estimate  of the error of both zones together, in scales */
 void aw_rules_try_coarser(aw_rules *rules, const aw_rules *other, double estimate,

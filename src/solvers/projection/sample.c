@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/math/retarded.h"
 #include "src/base/memory.h"
 #include "src/solvers/at_points.h"
 #include "src/solvers/projection/constants.h"
@@ -81,23 +80,6 @@ static int contains(const aw_sample *sample, size_t point)
     return 0;
 }
 
-/* Whether the bunch is so thin a sheet that its grid has few cells across it: a sheet is curved,
- * and the grid has to hold it as a whole. */
-static int is_thin(const aw_problem *problem)
-{
-    const aw_retarded now = aw_retarded_at(problem->history, 0.0);
-    return fmax(now.half_s / now.half_x, now.half_x / now.half_s) >= AW_THIN_SHEET;
-}
-
-/* Nodes in angle of the sample's inner rule in a range of r', over those of other integrals. */
-static double sample_density(const aw_problem *problem, int range)
-{
-    if (problem->history->images_only) return AW_SAMPLE_DENSITY;
-    if (!(problem->tolerance < AW_SPARSE_SAMPLE)) return 1.0;
-    const int dense = range == AW_FAR || problem->tolerance < AW_SPARSE_NEAR || is_thin(problem);
-    return dense ? AW_SAMPLE_DENSITY : 1.0;
-}
-
 /* List the first regions of entry `which` behind the first `regions` of solver->region, and its two
  * jobs, cut at sample->edge[0 .. edges - 1]. @return the number of regions listed */
 static size_t list_jobs(const aw_sample *sample, const aw_sampling *sampling, size_t which,
@@ -111,14 +93,15 @@ static size_t list_jobs(const aw_sample *sample, const aw_sampling *sampling, si
                              &sampling->problem->point[point], (uint32_t)point, solver->next);
     const size_t cut = cut_regions(solver->next, uncut, sample->edge, edges, region);
     const aw_problem *problem = sampling->problem;
+    const int dense = problem->tolerance < AW_SPARSE_SAMPLE || problem->history->images_only;
+    const double density = dense ? AW_SAMPLE_DENSITY : 1.0;
     size_t near = 0;
     while (near < cut && region[near].b <= sampling->border) ++near;
-    job[AW_NEAR] = (aw_job){.first = regions, .count = near};
-    job[AW_FAR] = (aw_job){.first = regions + near, .count = cut - near};
-    for (int z = 0; z < AW_RANGES; ++z) {
-        job[z].tolerance = sampling->tolerance;
-        job[z].density = sample_density(problem, z);
-    }
+    job[AW_NEAR] = job[AW_FAR] = (aw_job){.tolerance = sampling->tolerance, .density = density};
+    job[AW_NEAR].first = regions;
+    job[AW_NEAR].count = near;
+    job[AW_FAR].first = regions + near;
+    job[AW_FAR].count = cut - near;
     return cut;
 }
 
