@@ -153,9 +153,10 @@ static void a_sweep_agrees_on_single_precision_slices(void **state) { check_swee
 
 /* @param[in] least   regions that the largest job has at least
  * @param[in] differ  permitted relative difference of the numbers of regions: at a tolerance near
- *                    rounding the two devices split slightly different regions */
+ *                    rounding the two devices split slightly different regions
+ * @param[in] redone  regions that the device under test has at most beside those of the CPU */
 static void check_refine(const char *kind, uint32_t jobs, double tolerance, size_t least,
-                         double differ)
+                         double differ, double redone)
 {
     aw_region *region = aw_alloc((size_t)POINTS * REGIONS, sizeof *region);
     float *leaves = aw_alloc((size_t)2 * POINTS * CELLS, sizeof *leaves);
@@ -181,7 +182,7 @@ static void check_refine(const char *kind, uint32_t jobs, double tolerance, size
         assert_ok(d->ops->refine(d->state, region, job[i], jobs, &scales, &work[i]));
         assert_ok(d->ops->wait(d->state));
     }
-    assert_close((double)work[1].regions, (double)work[0].regions, differ, 0.0);
+    assert_close((double)work[1].regions, (double)work[0].regions, differ, redone);
     for (uint32_t p = 0; p < jobs; ++p) {
         assert_int_equal(job[0][p].status, AW_OK);
         assert_int_equal(job[1][p].status, AW_OK);
@@ -203,11 +204,15 @@ static void check_refine(const char *kind, uint32_t jobs, double tolerance, size
 
 static void refinement_agrees_with_the_cpu(void **state)
 {
-    check_refine(*state, POINTS, 3e-8, REGIONS + 4, 0.0);
+    check_refine(*state, POINTS, 3e-8, REGIONS + 4, 0.0, 0.0);
 }
 
-/* Jobs of more regions than their first allocation holds. */
-static void refinement_grows_its_heap(void **state) { check_refine(*state, 3, 1e-12, 600, 0.1); }
+/* Jobs of more regions than their first allocation, 512, holds. What they did until it was full is
+ * done again. */
+static void refinement_grows_its_heap(void **state)
+{
+    check_refine(*state, 3, 8e-10, 600, 0.1, 3.0 * 2.0 * 512.0);
+}
 
 /* ------------------------------------------------------------------------------------ clusters */
 

@@ -12,19 +12,6 @@
 
 #define TOLERANCE 1e-6
 
-/* The scalar variant takes 20 times as long a point. */
-static int is_fastest(const aw_variant *variant) { return variant == aw_variant_find(NULL); }
-
-static bench_params params_for(const aw_variant *variant)
-{
-    bench_params p = bench_lcls();
-    if (!is_fastest(variant)) {
-        p.ns = p.nx = 12;
-        p.particles = 5000;
-    }
-    return p;
-}
-
 /* ------------------------------------------------------------------------------------- threads */
 
 enum { THREAD_STEPS = 4 };
@@ -56,15 +43,15 @@ static void steps_with_a_memory_are_bit_identical_for_any_number_of_threads(void
 {
     static const char *const strategy[] = {"heuristic", "predictive"};
     const aw_variant *variant = *state;
-    const int before = omp_get_max_threads(), most = is_fastest(variant) ? 3 : 2;
-    bench_params p = params_for(variant);
+    const int before = omp_get_max_threads();
+    bench_params p = bench_lcls();
     p.nx -= 5; /* an odd number of rows, and tiles of fewer than 16 points */
     p.ns -= 6;
     const size_t n = THREAD_STEPS * (size_t)p.ns * (size_t)p.nx * AW_RESULTS;
     double *one = bench_array(n), *more = bench_array(n);
     for (int i = 0; i < 2; ++i) {
         few_steps(&p, variant->name, strategy[i], 1, one);
-        for (int threads = 2; threads <= most; ++threads) {
+        for (int threads = 2; threads <= 3; ++threads) {
             few_steps(&p, variant->name, strategy[i], threads, more);
             assert_memory_equal(one, more, n * sizeof *one);
         }
@@ -148,7 +135,7 @@ static void adaptive_and_two_phase_record_every_region(void **state)
 {
     static const char *const strategy[2] = {"adaptive", "two-phase"};
     const aw_variant *variant = *state;
-    const bench_params params = params_for(variant);
+    const bench_params params = bench_lcls();
     recorded r[2] = {{.report = {.error = 0.0}}, {.report = {.error = 0.0}}};
     double off = 0.0;
     bench b;
@@ -188,7 +175,7 @@ static void adaptive_and_two_phase_record_every_region(void **state)
 static void predictive_records_the_partitions_of_its_clusters(void **state)
 {
     const aw_variant *variant = *state;
-    const bench_params params = params_for(variant);
+    const bench_params params = bench_lcls();
     bench b;
     bench_open(&b, &params);
     bench_run(&b, 0.2);
@@ -225,7 +212,7 @@ static void clusters_use_at_most_twice_the_regions_of_adaptive(void **state)
 {
     static const char *const strategy[3] = {"adaptive", "heuristic", "predictive"};
     const aw_variant *variant = *state;
-    const bench_params params = params_for(variant);
+    const bench_params params = bench_lcls();
     recorded r[3] = {
         {.report = {.error = 0.0}}, {.report = {.error = 0.0}}, {.report = {.error = 0.0}}};
     aw_solver *solver[3];
@@ -269,7 +256,7 @@ static double mean_of(const double *number, int n)
 static void partitions_of_predictive_do_not_grow_in_steady_state(void **state)
 {
     const aw_variant *variant = *state;
-    const bench_params params = params_for(variant);
+    const bench_params params = bench_lcls();
     aw_solver *solver[3];
     double regions[3][LEARNING + STEADY];
     bench b;
@@ -307,10 +294,7 @@ static void partitions_of_predictive_do_not_grow_in_steady_state(void **state)
 
 int main(int argc, char **argv)
 {
-    const aw_variant *variant = variant_of(argc, argv);
     void *state = variant_state(argc, argv);
-    /* Numbers of regions do not depend on the variant: the other variants need the first test
-     * only. */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(steps_with_a_memory_are_bit_identical_for_any_number_of_threads,
                                   state),
@@ -318,7 +302,5 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(predictive_records_the_partitions_of_its_clusters, state),
         cmocka_unit_test_prestate(clusters_use_at_most_twice_the_regions_of_adaptive, state),
         cmocka_unit_test_prestate(partitions_of_predictive_do_not_grow_in_steady_state, state)};
-    const struct CMUnitTest threads[] = {tests[0]};
-    return is_fastest(variant) ? cmocka_run_group_tests(tests, NULL, NULL)
-                               : cmocka_run_group_tests(threads, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 #define TOLERANCE 1e-6
 #define NONSENSE (UINT64_C(1) << 40) /* a count of regions far above any real one */
-enum { EVERY = 7, STEPS = 3, KILLS = 100 };
+enum { EVERY = 7, STEPS = 3, KILLS = 60 };
 
 static aw_device open_list(const char *spec, const char *slow, int threads)
 {
@@ -127,9 +127,9 @@ static void results_of_several_cpus_are_within_the_tolerance(void **state)
 static void results_with_gpus_are_within_the_tolerance(void **state)
 {
     (void)state;
-    check_answers("emulated", 20);
-    check_answers("emulated:0,emulated:1", 20); /* neither convolves */
-    check_answers("cpu,emulated:0,emulated:1", 20);
+    check_answers("emulated", 16);
+    check_answers("emulated:0,emulated:1", 16); /* neither convolves */
+    check_answers("cpu,emulated:0,emulated:1", 16);
 }
 
 /* ------------------------------------------------------------------------------ failing devices */

@@ -17,20 +17,6 @@ enum {
     ENTRANTS_MAX = 24
 };
 
-/* The fastest variant does the whole bench; the others, of which the scalar one takes 20 times as
- * long a point, a quarter of the points and of the entrants. */
-static int is_fastest(const aw_variant *variant) { return variant == aw_variant_find(NULL); }
-
-static bench_params params_for(const aw_variant *variant)
-{
-    bench_params p = bench_lcls();
-    if (!is_fastest(variant)) {
-        p.ns = p.nx = 16;
-        p.particles = 5000;
-    }
-    return p;
-}
-
 /* A strategy and how it forecasts. */
 typedef struct entrant {
     const char *name; /* for messages */
@@ -128,12 +114,12 @@ static void solve_another_beam(field *f)
 
 static void field_open(field *f, const aw_variant *variant, int quiet)
 {
-    bench_params params = params_for(variant);
+    bench_params params = bench_lcls();
     params.quiet = quiet;
     *f = (field){.n = 0};
     bench_open(&f->b, &params);
     f->device = bench_device(variant->name, 0, 1.0);
-    if (is_fastest(variant) && quiet)
+    if (quiet)
         enter_all(f);
     else
         enter_few(f);
@@ -197,7 +183,7 @@ static void any_forecast_meets_the_tolerance_on_a_random_beam(void **state)
  * may not. @return 1: their results at S are identical */
 static int joins_nothing(const aw_variant *variant, double learned, double S)
 {
-    const bench_params params = params_for(variant);
+    const bench_params params = bench_lcls();
     const double at[2] = {learned, S};
     aw_forecast how = aw_forecast_default();
     aw_device device = bench_device(variant->name, 0, 1.0);

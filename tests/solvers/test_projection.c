@@ -296,7 +296,7 @@ static void leftovers_are_refined_with_the_same_density_everywhere(void **state)
     aw_report report;
     bench b;
     params.quiet = 0;
-    params.ns = params.nx = 16;
+    params.ns = params.nx = 10;
     bench_open(&b, &params);
     bench_run(&b, 0.4);
     double *got = bench_array(b.points * AW_RESULTS);
