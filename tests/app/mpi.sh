@@ -103,9 +103,10 @@ ranks 3 --set forces=line --set beam.particles=100 --steps 3 -o line-few
 # Ranks with nothing to do, or without particles; several devices per rank; a run without a solve,
 # with all particles in its files.
 ranks 3 --set 'numerics.grid=[8, 8]' -o few
-ranks 3 --set beam.particles=100 --set output.particles_every=5 --steps 5 -o lonely
+ranks 3 --set beam.particles=100 --set 'numerics.grid=[8, 8]' --set output.particles_every=5 \
+    --steps 5 -o lonely
 [ -s lonely/diag/arcwake_00000005.h5 ] || complain "no particles of three ranks: $(ls lonely/diag)"
-ranks 2 --device cpu,manycore --solver heterogeneous -o devices
+ranks 2 --set 'numerics.grid=[12, 10]' --device cpu,manycore --solver heterogeneous -o devices
 ranks 2 --set motion=external -o external
 
 # Incoherent radiation: the random numbers of a particle are those of its place in the whole beam.
@@ -131,7 +132,7 @@ ranks 2 "$@" -o auto
 same auto-devices auto 1e-9
 
 # Each rank draws its own particles of the same beam.
-set -- --solver predictive --set beam.sampling=random
+set -- --solver predictive --set 'numerics.grid=[18, 15]' --set beam.sampling=random
 "$arcwake" run run.yaml "$@" --device cpu:0,cpu:1 --threads 2 -o random-devices >stdout 2>stderr ||
     complain "a random beam: $(cat stderr)"
 ranks 2 "$@" -o random
@@ -139,7 +140,7 @@ same random-devices random 1e-9
 
 # Particles resident on the device of each rank move as on the host; with two devices on one rank
 # they stay on the host. An emulated device is slow: fewer points, and a larger tolerance.
-set -- --solver predictive --set 'numerics.grid=[12, 10]' --set numerics.tolerance=1e-4
+set -- --solver predictive --set 'numerics.grid=[9, 8]' --set numerics.tolerance=1e-4
 "$arcwake" run run.yaml "$@" --device emulated:0,emulated:1 --threads 2 -o host \
     >stdout 2>stderr || complain "two emulated devices: $(cat stderr)"
 ranks 2 "$@" --device emulated -o offloaded
@@ -220,8 +221,10 @@ done
 same from-file-1 from-file-3 1e-9
 
 # The radiation of a run, whose directions the ranks share; an input file is moved by one of them.
+# It follows from the charge, so that the forces of the meshes need not be good.
 "$arcwake" run run.yaml -o radiating --threads 1 --quiet --set motion=external \
-    --set output.every=1 >stdout 2>stderr || complain "a run with all meshes: $(cat stderr)"
+    --set output.every=1 --set numerics.tolerance=0.1 >stdout 2>stderr ||
+    complain "a run with all meshes: $(cat stderr)"
 for n in 1 3; do
     "$mpiexec" --bind-to none -n $n "$arcwake" spectrum radiating -o radiation-$n --threads 1 \
         --frequencies 0.1,1,4 --theta=-100,50,4 --psi 10,2 --quiet >stdout 2>stderr ||

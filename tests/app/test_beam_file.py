@@ -36,7 +36,7 @@ lattice:
             - b: {kind: Bend, BendP: {radius_ref: 2.0, angle_ref: 0.1, e1: 0.05, e2: 0.05}}
             - e: {kind: Drift, length: 0.1}
       - ring: {kind: Lattice, branches: [way]}
-numerics: {grid: [24, 24], step_m: 0.05, tolerance: 1.0e-3}
+numerics: {grid: [16, 16], step_m: 0.05, tolerance: 1.0e-2}
 output: {every: 0, particles_at_m: [0.0]}
 """
 REST = """\

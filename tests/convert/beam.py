@@ -22,7 +22,7 @@ lattice:
       - ring: {{kind: Lattice, branches: [way]}}
 beam: {{file: {0}}}
 motion: external
-numerics: {{grid: [24, 24], step_m: 0.05, tolerance: 1.0e-3}}
+numerics: {{grid: [8, 8], step_m: 0.05, tolerance: 0.1}}
 output: {{every: 0, particles_at_m: [0.0]}}
 """
 

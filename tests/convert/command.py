@@ -4,7 +4,9 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 ARCWAKE = os.environ["AW_ARCWAKE"]
@@ -27,6 +29,51 @@ def program(*arguments, **environment):
                           capture_output=True, text=True)
 
 
+def load_convert():
+    """The package that `arcwake convert` runs, loaded as its __main__.py does."""
+    folder = Path(__file__).resolve().parents[2] / "python/arcwake/convert"
+    spec = importlib.util.spec_from_file_location("arcwake_convert", folder / "__init__.py",
+                                                  submodule_search_locations=[str(folder)])
+    sys.dont_write_bytecode = True
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = package
+    spec.loader.exec_module(package)
+    return package
+
+
+def forked(package, *arguments):
+    """As program("convert", ...), in a copy of this process, which has imported all packages.
+
+    To import them again takes longer than to convert a bunch.
+    """
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if not child:
+            status = 70
+            try:
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+                warnings.resetwarnings()  # unittest turns on what a start of Python leaves off
+                for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning,
+                             ResourceWarning):
+                    warnings.simplefilter("ignore", kind)
+                os.chdir(DIRECTORY)
+                status = package.main([str(one) for one in arguments])
+            except SystemExit as end:
+                status = end.code
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
+
+
 def write(name, text):
     (DIRECTORY / name).parent.mkdir(exist_ok=True)
     (DIRECTORY / name).write_text(text, encoding="utf-8")
@@ -35,10 +82,16 @@ def write(name, text):
 
 class ConvertCase(unittest.TestCase):
     """A test with conversions."""
+    package = None  # of load_convert: conversions without a start of Python for each
+
+    def run_convert(self, *arguments):
+        if self.package:
+            return forked(self.package, *arguments)
+        return program("convert", *arguments)
 
     def convert(self, source, target, *options):
         """Convert, and return what was printed."""
-        done = program("convert", source, target, "--force", *options)
+        done = self.run_convert(source, target, "--force", *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
         return done.stdout
@@ -51,7 +104,7 @@ class ConvertCase(unittest.TestCase):
     def refused(self, source, *words, options=(), status=2, lines=1):
         """Refused in so many lines, which have these words, without a file."""
         (DIRECTORY / "refused.out").unlink(missing_ok=True)
-        done = program("convert", source, "refused.out", *options)
+        done = self.run_convert(source, "refused.out", *options)
         printed = done.stderr.splitlines()
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(len(printed), lines, done.stderr)

@@ -5,7 +5,7 @@ usage: test_beams.py DIRECTORY   (of python.c, an empty one; AW_ARCWAKE is the p
 """
 import unittest
 
-from command import DIRECTORY, program, skip_without, write
+from command import DIRECTORY, load_convert, program, skip_without, write
 
 skip_without(("numpy", "numpy"), ("h5py", "h5py"), ("beamphysics", "openpmd-beamphysics"))
 
@@ -15,6 +15,9 @@ from beamphysics import ParticleGroup  # noqa: E402
 from beamphysics.units import mec2  # noqa: E402
 
 from beam import C, M_E, BeamCase, at_one_place, bunch  # noqa: E402
+
+
+PACKAGE = load_convert()
 
 
 def group(p, mass=mec2):
@@ -28,7 +31,10 @@ def group(p, mass=mec2):
 
 
 class Beams(BeamCase):
+    package = PACKAGE
+
     def test_openpmd_of_one_time(self):
+        self.package = None  # by the program itself
         p = bunch(equal=False)
         group(p, M_E).write(str(DIRECTORY / "time.h5"))
         self.same("time.h5", p)
@@ -140,6 +146,8 @@ class Beams(BeamCase):
 
 
 class Refused(BeamCase):
+    package = PACKAGE
+
     def test_bad_files(self):
         p = bunch(50)
         group(p, M_E).write_astra(str(DIRECTORY / "a.astra"))
@@ -190,6 +198,7 @@ class Refused(BeamCase):
         with h5py.File(DIRECTORY / "no.h5", "w") as file:
             file["x"] = np.zeros(3)
         self.refused("no.h5", "no.h5: neither the name nor the content shows a format")
+        self.package = None  # by the program itself
         p["pz"] = -p["pz"]
         group(p, M_E).write(str(DIRECTORY / "back.h5"))
         self.refused("back.h5", "back.h5: pz is not positive everywhere")
@@ -204,7 +213,7 @@ class Refused(BeamCase):
             at = random.integers(0, len(bad), 40)
             bad[at] = random.integers(0, 256, 40)
             (DIRECTORY / "bad.h5").write_bytes(bad.tobytes())
-            done = program("convert", "bad.h5", "bad.out", "--force")
+            done = self.run_convert("bad.h5", "bad.out", "--force")
             self.assertIn(done.returncode, (0, 2, 4), done.stderr)
             self.assertNotIn("Traceback", done.stderr)
 

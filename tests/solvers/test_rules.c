@@ -24,10 +24,35 @@ static void tiles_that_are_worse_give_way_once(void **state)
     assert_false(r.goes_back);
 }
 
+/* Neither a larger error of the convolution, nor one of tiles, nor one of the far zone that adds to
+ * it is a floor; a NaN is none. */
+static void what_splines_leave_is_a_floor(void **state)
+{
+    (void)state;
+    aw_rules near, far;
+    aw_rules_init(&near, 0);
+    aw_rules_init(&far, 1);
+    near.has_convolution = near.all_convolution = 1;
+    near.error = 6e-7;
+    far.error = 2e-7;
+    assert_true(aw_rules_are_at_floor(&near, &far));
+    far.error = 5e-7;
+    assert_false(aw_rules_are_at_floor(&near, &far));
+    far.error = (double)NAN;
+    assert_false(aw_rules_are_at_floor(&near, &far));
+    far.error = 2e-7;
+    near.error = 6e-6;
+    assert_false(aw_rules_are_at_floor(&near, &far));
+    near.error = 6e-7;
+    near.all_convolution = 0;
+    assert_false(aw_rules_are_at_floor(&near, &far));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_that_are_worse_give_way_once),
+        cmocka_unit_test(what_splines_leave_is_a_floor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

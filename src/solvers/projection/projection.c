@@ -394,6 +394,15 @@ static int makes_no_progress(step *s, double estimate)
     return s->in_vain >= AW_PASSES_IN_VAIN;
 }
 
+/* Whether a result whose estimate is above its limit, and which nothing improves any more, may be
+ * accepted. */
+static int is_acceptable(const projection *p, const aw_problem *problem, const double *result,
+                         double estimate, double rates)
+{
+    return sampled_error(p, problem, result, NULL) <= problem->tolerance &&
+           estimate <= AW_DOUBTED * problem->tolerance && rates <= problem->tolerance;
+}
+
 /* Add up both zones. */
 static void add_zones(const projection *p, size_t points, double *result)
 {
@@ -459,6 +468,9 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
+        if (rates <= limit && aw_rules_are_at_floor(near, far) &&
+            is_acceptable(p, s->problem, result, report->sampled, rates))
+            break;
         /* The step's own points are accurate: the allowance for others came from earlier steps. */
         if (!s->full_sample && rates <= limit &&
             sampled_error(p, s->problem, result, NULL) <= limit) {
@@ -469,10 +481,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         }
         next then = GIVE_UP;
         if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
-        if (then == GIVE_UP &&
-            sampled_error(p, s->problem, result, NULL) <= s->problem->tolerance &&
-            report->sampled <= AW_DOUBTED * s->problem->tolerance && rates <= s->problem->tolerance)
-            break;
+        if (then == GIVE_UP && is_acceptable(p, s->problem, result, report->sampled, rates)) break;
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
         s->resampled = 0;

@@ -58,6 +58,12 @@ int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far)
     return a * far->cost < b * near->cost;
 }
 
+int aw_rules_are_at_floor(const aw_rules *near, const aw_rules *far)
+{
+    return near->all_convolution && near->error <= AW_CONVOLUTION_FLOOR &&
+           aw_rules_error(far) <= AW_FAR_OF_FLOOR * near->error;
+}
+
 int aw_rules_densify(aw_rules *r, double cost_limit)
 {
     if (r->density_level == AW_DENSITY_LEVEL_MAX || r->cost > cost_limit) return 0;

@@ -72,6 +72,10 @@ int aw_rules_are_alike(const aw_rules *near, const aw_rules *far);
  *  with the larger error over cost. @return 1: the far one, 0: the near one */
 int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
 
+/** Whether the near zone is all convolution, with an error that no rule lowers, and the far zone's
+ *  error is smaller: no rule is left that lowers the error of both together. */
+int aw_rules_are_at_floor(const aw_rules *near, const aw_rules *far);
+
 /** Take more nodes in angle. @return 0: the zone costs more than the limit [evaluations a point],
  *  or there is no higher density level */
 int aw_rules_densify(aw_rules *rules, double cost_limit);
