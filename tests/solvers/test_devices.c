@@ -127,9 +127,9 @@ static void results_of_several_cpus_are_within_the_tolerance(void **state)
 static void results_with_gpus_are_within_the_tolerance(void **state)
 {
     (void)state;
-    check_answers("emulated", 16);
-    check_answers("emulated:0,emulated:1", 16); /* neither convolves */
-    check_answers("cpu,emulated:0,emulated:1", 16);
+    check_answers("emulated", 20);
+    check_answers("emulated:0,emulated:1", 20); /* neither convolves */
+    check_answers("cpu,emulated:0,emulated:1", 20);
 }
 
 /* ------------------------------------------------------------------------------ failing devices */
