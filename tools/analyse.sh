@@ -18,7 +18,8 @@ all=${1-}
 slow='adapters_kick|cuda|backwards|simulation_(force_error|schedule)'
 slow+='|form_factor_debye.(manycore|emulated)'
 slow+='|solvers_(clusters|devices|forecast|height|refusals|tuning)'
-# The widest variant of this processor takes a fifth of their time, except in the first.
+# The scalar variant takes five times as long as the widest one, except in solvers_projection, where
+# the widest one has more to do.
 slow+='|solvers_projection\.(baseline|avx2|avx512)'
 slow+='|(solvers_(agreement|invariance|steps)|kernels_projection|pic_lone_particle)\.scalar'
 

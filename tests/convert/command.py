@@ -2,6 +2,7 @@
 """What the tests of `arcwake convert` share: the program, a scratch directory, refusals."""
 import importlib.util
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -30,15 +31,9 @@ def program(*arguments, **environment):
 
 
 def load_convert():
-    """The package that `arcwake convert` runs, loaded as its __main__.py does."""
-    folder = Path(__file__).resolve().parents[2] / "python/arcwake/convert"
-    spec = importlib.util.spec_from_file_location("arcwake_convert", folder / "__init__.py",
-                                                  submodule_search_locations=[str(folder)])
-    sys.dont_write_bytecode = True
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = package
-    spec.loader.exec_module(package)
-    return package
+    """The package that `arcwake convert` runs, as its script loads it."""
+    script = Path(__file__).resolve().parents[2] / "python/arcwake/convert/__main__.py"
+    return runpy.run_path(str(script))["load"]()
 
 
 def forked(package, *arguments):

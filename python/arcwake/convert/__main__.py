@@ -7,10 +7,8 @@ installed `arcwake` is needed, and no module of this folder can hide one of anot
 import sys
 
 
-def _main():
-    if __package__:
-        from .command import main
-        return main()
+def load():
+    """The package, by its path."""
     import importlib.util
     from pathlib import Path
     folder = Path(__file__).resolve().parent
@@ -22,7 +20,14 @@ def _main():
     package = importlib.util.module_from_spec(spec)
     sys.modules[name] = package
     spec.loader.exec_module(package)
-    return package.main()
+    return package
+
+
+def _main():
+    if __package__:
+        from .command import main
+        return main()
+    return load().main()
 
 
 if __name__ == "__main__":

@@ -133,11 +133,11 @@ enum { AW_SAMPLE_EDGE_STRIDE = 4 };
  * the larger is worth refining. Not measured. */
 #define AW_SIMILAR 0.3
 
-/* An error up to here of a near zone that is all convolution [scales] is what no rule lowers: it is
- * left by the splines that interpolate a lattice's sum at the points. (Bend of 1.5 m, 128 x 128:
- * 5.7e-7 to 7.3e-7, the same within a tenth with twice the nodes in r' or in angle, and 2.1e-7 to
- * 7.7e-7 with half the turn.) The far zone is not refined below this part of it. With 0.5, it was
- * refined to 480 nodes, 5e-8, instead of 330 in the steps of that bend. */
+/* An error up to here of a near zone that is all convolution [scales] is what no rule lowers. (Bend
+ * of 1.5 m, 128 x 128, the first three solves: 5.7e-7 to 7.3e-7, within a tenth of it with twice
+ * the nodes in r' or in angle, and 2.1e-7 to 7.7e-7 with half the turn.) The far zone is not
+ * refined below this part of it. With 0.5, it was refined to 480 nodes, 5e-8, instead of 330 in the
+ * steps of that bend. */
 #define AW_CONVOLUTION_FLOOR 1e-6
 #define AW_FAR_OF_FLOOR 0.7
 

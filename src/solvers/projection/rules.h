@@ -72,8 +72,9 @@ int aw_rules_are_alike(const aw_rules *near, const aw_rules *far);
  *  with the larger error over cost. @return 1: the far one, 0: the near one */
 int aw_rules_far_is_worse(const aw_rules *near, const aw_rules *far);
 
-/** Whether the near zone is all convolution, with an error that no rule lowers, and the far zone's
- *  error is smaller: no rule is left that lowers the error of both together. */
+/** Whether the near zone is all convolution, with an error that no rule lowers
+ *  (AW_CONVOLUTION_FLOOR), and the far zone's error is so much smaller that to refine it is in
+ *  vain. */
 int aw_rules_are_at_floor(const aw_rules *near, const aw_rules *far);
 
 /** Take more nodes in angle. @return 0: the zone costs more than the limit [evaluations a point],
