@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Beams of `arcwake bench`: a round one, and two that are harder to resolve. Rigid motion keeps the
- * offsets of every particle from the centre, and so the shape that the beam is given here. */
+/* Beams of `arcwake bench`: a round one, and three that are harder to resolve. Rigid motion keeps
+ * the offsets of every particle from the centre, and so the shape that the beam is given here. */
 #include <math.h>
 
 #include "pic/push.h"
@@ -12,12 +12,15 @@
 #define AW_TILTED_S 30e-6
 #define AW_TILTED_X 2e-3
 #define AW_TILTED_ANGLE 0.1
-/* Modulated beam: relative amplitude of the density, and wavelength in cells of the grid. */
+/* Long beam: rms length [m]; it is modulated. */
+#define AW_LONG_S 1e-3
+/* Modulated beams: relative amplitude of the density, and wavelength in cells of the grid. */
 #define AW_MODULATION 0.2
 #define AW_MODULATION_CELLS 8.0
 
 void aw_bench_beam_size(int beam, aw_beam_params *params)
 {
+    if (beam == AW_BENCH_LONG) params->sigma_s = AW_LONG_S;
     if (beam != AW_BENCH_TILTED) return;
     params->sigma_s = AW_TILTED_S;
     params->sigma_x = AW_TILTED_X;

@@ -22,13 +22,14 @@ enum {
 };
 
 /** Beams of `bench`. */
-enum { AW_BENCH_ROUND, AW_BENCH_TILTED, AW_BENCH_MODULATED };
+enum { AW_BENCH_ROUND, AW_BENCH_TILTED, AW_BENCH_MODULATED, AW_BENCH_LONG };
 
 /** Options of `bench`. Strings are borrowed from argv. */
 typedef struct aw_bench {
     long grid[AW_BENCH_LIST], particles[AW_BENCH_LIST];
     char solver[AW_BENCH_LIST][AW_NAME_MAX];
     int grids, counts, solvers; /* lengths of these lists; 0: not given */
+    int across;                 /* nodes across the motion; 0: as many as along it */
     const char *device, *slow, *json, *patterns;
     double tolerance;
     int beam;         /* AW_BENCH_ROUND, ... */

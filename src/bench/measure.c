@@ -20,6 +20,7 @@ aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, lo
     AW_TRY(aw_lcls_config((int)grid, (size_t)particles, AW_UPSTREAM_STEADY, config));
     snprintf((*config)->solver, sizeof(*config)->solver, "%s", solver);
     snprintf((*config)->device, sizeof(*config)->device, "%s", b->device);
+    if (b->across) (*config)->grid[1] = b->across;
     (*config)->beam.quiet = !b->random;
     aw_bench_beam_size(b->beam, &(*config)->beam);
     (*config)->tolerance = b->tolerance;

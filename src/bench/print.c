@@ -12,7 +12,7 @@ enum { CELL = 12 };
 
 void aw_bench_print_head(const aw_bench *b)
 {
-    static const char *const beam[] = {"round", "tilted", "modulated"};
+    static const char *const beam[] = {"round", "tilted", "modulated", "long"};
     aw_info("potentials of the LCLS bend in steady state, %s beam, %d step%s after %d, tolerance "
             "%.1g, %s start",
             beam[b->beam], b->repeat, b->repeat > 1 ? "s" : "", b->skip, b->tolerance,
