@@ -18,6 +18,11 @@
 #define AW_MODULATION 0.2
 #define AW_MODULATION_CELLS 8.0
 
+const char *const aw_bench_beam_name[AW_BENCH_BEAMS + 1] = {[AW_BENCH_ROUND] = "round",
+                                                            [AW_BENCH_TILTED] = "tilted",
+                                                            [AW_BENCH_MODULATED] = "modulated",
+                                                            [AW_BENCH_LONG] = "long"};
+
 void aw_bench_beam_size(int beam, aw_beam_params *params)
 {
     if (beam == AW_BENCH_LONG) params->sigma_s = AW_LONG_S;

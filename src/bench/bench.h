@@ -22,7 +22,9 @@ enum {
 };
 
 /** Beams of `bench`. */
-enum { AW_BENCH_ROUND, AW_BENCH_TILTED, AW_BENCH_MODULATED, AW_BENCH_LONG };
+enum { AW_BENCH_ROUND, AW_BENCH_TILTED, AW_BENCH_MODULATED, AW_BENCH_LONG, AW_BENCH_BEAMS };
+/** Their names, and NULL. */
+extern const char *const aw_bench_beam_name[AW_BENCH_BEAMS + 1];
 
 /** Options of `bench`. Strings are borrowed from argv. */
 typedef struct aw_bench {

@@ -44,7 +44,7 @@ typedef struct aw_bench_device {
 /** One measurement: means over its solves, all threads together. */
 typedef struct aw_bench_row {
     char solver[AW_NAME_MAX], device[96];
-    int grid, threads, solves;
+    int grid, across, threads, solves; /* grid: nodes along the motion, across: across it */
     size_t particles, nodes;
     double tolerance;
     int interpolates;  /* 1: the part `evaluate` reads slices interpolated in time */

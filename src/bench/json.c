@@ -71,6 +71,7 @@ static void add_row(aw_json *json, const aw_bench_row *row, const aw_peak *peak)
     aw_bench_figure(row, peak, &f);
     aw_json_begin_object(json, NULL);
     aw_json_integer(json, "grid", row->grid);
+    aw_json_integer(json, "across", row->across);
     aw_json_integer(json, "particles", (long long)row->particles);
     aw_json_string(json, "solver", row->solver);
     aw_json_string(json, "device", row->device);

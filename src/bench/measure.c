@@ -54,6 +54,7 @@ void aw_bench_case_label(const aw_simulation *sim, long particles, const char *s
     snprintf(row->device, sizeof row->device, "%s", device);
     row->interpolates = sim->device.ops->interpolates;
     row->grid = config->grid[0];
+    row->across = config->grid[1];
     row->particles = (size_t)particles;
     row->nodes = sim->field.nodes;
     row->tolerance = config->tolerance;

@@ -26,37 +26,39 @@ enum {
     MEMORY
 };
 
-static const struct option known[] = {{"grid", 1, NULL, 'g'},
-                                      {"particles", 1, NULL, 'n'},
-                                      {"solver", 1, NULL, 's'},
-                                      {"device", 1, NULL, 'd'},
-                                      {"slow", 1, NULL, SLOW},
-                                      {"sets", 0, NULL, SETS},
-                                      {"json", 1, NULL, 'j'},
-                                      {"verify", 0, NULL, 'v'},
-                                      {"tolerance", 1, NULL, 't'},
-                                      {"sampling", 1, NULL, 'm'},
-                                      {"beam", 1, NULL, BEAM},
-                                      {"threads", 1, NULL, 'T'},
-                                      {"skip", 1, NULL, 'S'},
-                                      {"repeat", 1, NULL, 'r'},
-                                      {"tables", 0, NULL, 'b'},
-                                      {"kernel", 0, NULL, 'k'},
-                                      {"patterns", 1, NULL, 'p'},
-                                      {"step", 0, NULL, 'e'},
-                                      {"hold", 0, NULL, HOLD},
-                                      {"cuhre", 2, NULL, 'c'},
-                                      {"forecast", 1, NULL, FORECAST},
-                                      {"neighbours", 1, NULL, NEIGHBOURS},
-                                      {"classes", 1, NULL, CLASSES},
-                                      {"conversion", 1, NULL, CONVERSION},
-                                      {"merge", 1, NULL, MERGE},
-                                      {"least", 1, NULL, LEAST},
-                                      {"budget", 1, NULL, BUDGET},
-                                      {"form-factor", 2, NULL, FORM_FACTOR},
-                                      {"memory", 1, NULL, MEMORY},
-                                      {"across", 1, NULL, ACROSS},
-                                      {NULL, 0, NULL, 0}};
+static const struct option known[] = {
+    {"grid", 1, NULL, 'g'},
+    {"particles", 1, NULL, 'n'},
+    {"solver", 1, NULL, 's'},
+    {"device", 1, NULL, 'd'},
+    {"slow", 1, NULL, SLOW},
+    {"sets", 0, NULL, SETS},
+    {"json", 1, NULL, 'j'},
+    {"verify", 0, NULL, 'v'},
+    {"tolerance", 1, NULL, 't'},
+    {"sampling", 1, NULL, 'm'},
+    {"beam", 1, NULL, BEAM},
+    {"threads", 1, NULL, 'T'},
+    {"skip", 1, NULL, 'S'},
+    {"repeat", 1, NULL, 'r'},
+    {"tables", 0, NULL, 'b'},
+    {"kernel", 0, NULL, 'k'},
+    {"patterns", 1, NULL, 'p'},
+    {"step", 0, NULL, 'e'},
+    {"hold", 0, NULL, HOLD},
+    {"cuhre", 2, NULL, 'c'},
+    {"forecast", 1, NULL, FORECAST},
+    {"neighbours", 1, NULL, NEIGHBOURS},
+    {"classes", 1, NULL, CLASSES},
+    {"conversion", 1, NULL, CONVERSION},
+    {"merge", 1, NULL, MERGE},
+    {"least", 1, NULL, LEAST},
+    {"budget", 1, NULL, BUDGET},
+    {"form-factor", 2, NULL, FORM_FACTOR},
+    {"memory", 1, NULL, MEMORY},
+    {"across", 1, NULL, ACROSS},
+    {NULL, 0, NULL, 0},
+};
 
 static aw_status too_many(const char *option)
 {
@@ -160,7 +162,6 @@ static aw_status apply_forecast(aw_forecast *f, int option, const char *value)
 static aw_status apply(aw_bench *b, int option, const char *value)
 {
     static const char *const samplings[] = {"quiet", "random", NULL};
-    static const char *const beams[] = {"round", "tilted", "modulated", "long", NULL};
     switch (option) {
     case 'g': return number_list("--grid", value, 8, 4096, b->grid, &b->grids);
     case ACROSS: return small("--across", value, 8, 4096, &b->across);
@@ -175,7 +176,7 @@ static aw_status apply(aw_bench *b, int option, const char *value)
     case 'b': b->tables = 1; return AW_OK;
     case 'k': b->kernel = 1; return AW_OK;
     case 'e': b->step = 1; return AW_OK;
-    case BEAM: return choice("--beam", value, beams, &b->beam);
+    case BEAM: return choice("--beam", value, aw_bench_beam_name, &b->beam);
     case HOLD: b->hold = 1; return AW_OK;
     case 'c':
         b->cuhre = 24;

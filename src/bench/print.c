@@ -12,10 +12,9 @@ enum { CELL = 12 };
 
 void aw_bench_print_head(const aw_bench *b)
 {
-    static const char *const beam[] = {"round", "tilted", "modulated", "long"};
     aw_info("potentials of the LCLS bend in steady state, %s beam, %d step%s after %d, tolerance "
             "%.1g, %s start",
-            beam[b->beam], b->repeat, b->repeat > 1 ? "s" : "", b->skip, b->tolerance,
+            aw_bench_beam_name[b->beam], b->repeat, b->repeat > 1 ? "s" : "", b->skip, b->tolerance,
             b->random ? "random" : "quiet");
     aw_info("%5s %9s %-10s %9s %9s %9s %11s %9s %9s %9s", "grid", "particles", "solver", "mean s",
             "best s", "refine s", "evals/point", "r' nodes", "GF/s", "leftover");

@@ -17,6 +17,7 @@ typedef struct times {
     double sum[PARTS], best[PARTS];
     double sum_moved, best_moved; /* deposit, gather and push of the same step */
     int steps;
+    long across; /* nodes across the motion */
 } times;
 
 static const char *part_name(int part)
@@ -62,6 +63,7 @@ static aw_status measure(const aw_bench *b, const char *solver, long grid, long 
     aw_simulation *sim = NULL;
     *t = (times){.steps = 0};
     AW_TRY(aw_bench_case_new(b, solver, grid, particles, &config, &sim));
+    t->across = config->grid[1];
     while (sim->step < AW_BENCH_STEPS) { /* rigid motion: the history of an unchanged bunch */
         AW_TRY(aw_simulation_deposit(sim));
         AW_TRY(aw_simulation_advance(sim));
@@ -84,8 +86,8 @@ done:
 static void print(const times *t, const char *solver, long grid, long particles, int threads)
 {
     const double n = (double)particles, steps = t->steps;
-    aw_info("%ld x %ld, %ld particles, %s, %d threads: %d steps", grid, grid, particles, solver,
-            threads, t->steps);
+    aw_info("%ld x %ld, %ld particles, %s, %d threads: %d steps", grid, t->across, particles,
+            solver, threads, t->steps);
     aw_info("  %-26s %12s %12s %14s", "part", "best ms", "mean ms", "ns/particle");
     for (int k = 0; k < PARTS; ++k)
         aw_info("  %-26s %12.3f %12.3f %14.2f", part_name(k), 1e3 * t->best[k],
@@ -102,6 +104,7 @@ static void add_json(aw_json *json, const times *t, const char *solver, long gri
     const double n = (double)particles, steps = t->steps;
     aw_json_begin_object(json, NULL);
     aw_json_integer(json, "grid", grid);
+    aw_json_integer(json, "across", t->across);
     aw_json_integer(json, "particles", particles);
     aw_json_string(json, "solver", solver);
     aw_json_integer(json, "threads", threads);

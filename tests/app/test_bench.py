@@ -43,6 +43,7 @@ class Tables(unittest.TestCase):
         for row in self.rows:
             self.assertEqual((row["grid"], row["particles"], row["solves"], row["threads"]),
                              (16, 3000, 2, 1))
+            self.assertEqual(row["across"], 16)
             self.assertEqual(row["tolerance"], 1e-6)
             self.assertTrue(row["device"].startswith("cpu"))
 
@@ -108,6 +109,12 @@ class Plain(unittest.TestCase):
         bench("--repeat", "1", *SMALL, "--json", "plain.json")
         rows = json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
         self.assertEqual([row["solver"] for row in rows], ["projection", "two-phase"])
+
+    def test_a_long_beam_has_fewer_nodes_across(self):
+        bench("--beam", "long", "--across", "8", "--solver", "projection", "--tolerance", "1e-3",
+              "--repeat", "1", *SMALL, "--json", "plain.json")
+        (row,) = json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
+        self.assertEqual((row["grid"], row["across"]), (16, 8))
 
     def test_random_forecasts_cost_work(self):
         learned, random = [], []
