@@ -26,6 +26,8 @@ aw_status aw_bench_case_new(const aw_bench *b, const char *solver, long grid, lo
     (*config)->tolerance = b->tolerance;
     (*config)->threads = b->threads;
     (*config)->tuning = b->tuning;
+    /* What a self-consistent step needs is allocated for it. */
+    if (b->step) (*config)->motion = AW_MOTION_SELF_CONSISTENT;
     (*config)->steps = AW_BENCH_STEPS + b->skip + b->repeat;
     AW_TRY(aw_simulation_new(*config, NULL, 0, sim));
     AW_TRY(aw_bench_beam_shape(b->beam, *sim));

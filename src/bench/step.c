@@ -64,6 +64,7 @@ static aw_status measure(const aw_bench *b, const char *solver, long grid, long 
     *t = (times){.steps = 0};
     AW_TRY(aw_bench_case_new(b, solver, grid, particles, &config, &sim));
     t->across = config->grid[1];
+    config->motion = AW_MOTION_RIGID;
     while (sim->step < AW_BENCH_STEPS) { /* rigid motion: the history of an unchanged bunch */
         AW_TRY(aw_simulation_deposit(sim));
         AW_TRY(aw_simulation_advance(sim));

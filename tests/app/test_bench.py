@@ -116,6 +116,13 @@ class Plain(unittest.TestCase):
         (row,) = json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
         self.assertEqual((row["grid"], row["across"]), (16, 8))
 
+    def test_a_step_is_timed_in_parts(self):
+        bench("--step", "--across", "8", "--tolerance", "1e-3", "--repeat", "1", *SMALL, "--json",
+              "plain.json")
+        (row,) = json.loads((DIRECTORY / "plain.json").read_text(encoding="utf-8"))
+        self.assertEqual((row["grid"], row["across"], row["steps"]), (16, 8, 1))
+        self.assertGreater(row["best"]["gather"], 0.0)
+
     def test_random_forecasts_cost_work(self):
         learned, random = [], []
         for rows, how in ((learned, "learned"), (random, "random")):
