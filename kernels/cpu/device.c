@@ -26,6 +26,7 @@ static void cpu_close(void *state)
     for (int i = 0; cpu->workspace && i < cpu->threads; ++i) {
         aw_refine_space_free(&cpu->workspace[i].refine);
         aw_free(cpu->workspace[i].cells);
+        aw_free(cpu->workspace[i].directions);
         aw_cpu_cluster_workspace_free(&cpu->workspace[i].cluster);
     }
     aw_free(cpu->workspace);

@@ -60,6 +60,9 @@ typedef struct aw_cpu_workspace {
     aw_work work;  /* counted by this thread in the current call */
     double *cells; /* [cells_capacity], owned: slices interpolated at one retarded time */
     size_t cells_capacity;
+    void *directions; /* entries in double, owned: what the table in making sees in each direction,
+                       * and two of scratch (kernels/cpu/projection.c) */
+    size_t direction_capacity;
     aw_cpu_cluster_workspace cluster;
 } aw_cpu_workspace;
 
@@ -75,8 +78,6 @@ typedef struct aw_cpu_table {
     aw_projection at;
     float *value; /* [n][order + 1][AW_PROJECTION_WIDTH], owned */
     size_t capacity;
-    void *raw; /* [order + 1][n] entries in double, owned: values in the tabulated directions */
-    size_t raw_capacity;
     int direct; /* 1: there is no table, the node is evaluated at every point */
 } aw_cpu_table;
 

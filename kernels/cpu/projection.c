@@ -31,6 +31,13 @@
 #define AW_IMAGES_TABLE_WORTH 1.5
 /* Largest number of offsets per cell of the beam's grid. */
 #define AW_PER_CELL_MAX 16
+/* The kinks of circles that sweep more cells than this from node to node are filtered out of their
+ * tables, if they are small enough for what is left of them where filtering begins (choose_swept):
+ * such kinks need not be resolved. Otherwise only where nodes would alias them. */
+#define AW_SWEPT_CELLS 0.1
+#define AW_ALIASED_CELLS 0.5
+/* Entries that the filter reaches to either side, in halves of a cell. */
+#define AW_FILTER_REACH 4
 
 typedef double entry[AW_PROJECTION_WIDTH];
 
@@ -45,43 +52,52 @@ typedef struct making {
     const aw_common_node *node;
     const aw_scales *scales;
     int per_cell; /* offsets per cell of the beam's grid */
+    double swept; /* cells from node to node beyond which kinks are filtered out */
     double wide;  /* length of a tile's arcs over that of a single lane's */
     aw_cpu_table *t;
-    aw_work *work;
+    aw_cpu_workspace *workspace;
 } making;
 
 /* Filter n entries: components with a period of 2 s entries are removed, longer periods hardly
- * change. */
+ * change. With the second difference d^2 over s entries the filter is 1 - (-d^2/4)^4, which takes
+ * 2e-6 of a wave of eight cells where s is half a cell. */
 static void smooth(const entry *raw, int n, int s, entry *out)
 {
+    static const double tap[AW_FILTER_REACH + 1] = {186.0 / 256.0, 56.0 / 256.0, -28.0 / 256.0,
+                                                    8.0 / 256.0, -1.0 / 256.0};
     memcpy(out, raw, (size_t)n * sizeof *raw);
-    for (int i = 2 * s; i + 2 * s < n; ++i)
-        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
-            out[i][j] = (10.0 * raw[i][j] + 4.0 * (raw[i - s][j] + raw[i + s][j]) -
-                         (raw[i - 2 * s][j] + raw[i + 2 * s][j])) /
-                        16.0;
+    for (int i = AW_FILTER_REACH * s; i + AW_FILTER_REACH * s < n; ++i)
+        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) {
+            double sum = tap[0] * raw[i][j];
+            for (int k = 1; k <= AW_FILTER_REACH; ++k)
+                sum += tap[k] * (raw[i - k * s][j] + raw[i + k * s][j]);
+            out[i][j] = sum;
+        }
 }
 
-/* Whether the kinks of the splines must be filtered out of what the circle with the radius r' - lag
+/* Cells through which the circle with the radius r' - lag sweeps from node to node. */
+static double cells_swept(const making *m, double lag)
+{
+    const double step = m->node->step + lag * m->node->stretch; /* its lag goes with 1/r' */
+    return step / (m->per_cell * m->t->at.h);
+}
+
+/* Whether the kinks of the splines are filtered out of what the circle with the radius r' - lag
  * sees. Their contribution has the period of a cell, and cancels as the circle moves through the
  * cells; but common nodes about a cell apart would sample it always at the same phase. A circle at
  * rest must not be filtered: its kinks stay, and without them phi was 3e-4 too low in the entrance
  * of the LCLS bend between plates. */
-static int kinks_matter(const making *m, double lag)
-{
-    const double step = m->node->step + lag * m->node->stretch; /* its lag goes with 1/r' */
-    return step > 0.5 * m->per_cell * m->t->at.h;
-}
+static int is_smoothed(const making *m, double lag) { return cells_swept(m, lag) > m->swept; }
 
 static double lag_of(const making *m, int circle)
 {
     return m->f->radius - aw_circle_radius(m->f, m->circles, circle);
 }
 
-/* Whether they matter for any of the circles. */
-static int kinks_matter_for_any(const making *m)
+/* Whether they are for any of the circles. */
+static int is_any_smoothed(const making *m)
 {
-    return kinks_matter(m, lag_of(m, aw_circles_count(m->circles) - 1));
+    return is_smoothed(m, lag_of(m, aw_circles_count(m->circles) - 1));
 }
 
 /* Least lag of the circles that meet the beam anywhere: far from the bunch its own circle has left
@@ -142,7 +158,7 @@ static void project(const making *m, int k, int order, int begin, int step, entr
             int offset[AW_TILE];
             take_lanes(m, k, order, at, offset, &tile);
             aw_tile_at(&m->cache->view, m->f, &tile, &place);
-            cpu->variant->tile(&beam, &options, &tile, &place, f_in, m->work);
+            cpu->variant->tile(&beam, &options, &tile, &place, f_in, &m->workspace->work);
             for (int l = 0; l < AW_TILE; ++l) {
                 if (offset[l] >= p->n) continue;
                 for (unsigned j = 0; j < AW_RESULTS; ++j)
@@ -154,29 +170,50 @@ static void project(const making *m, int k, int order, int begin, int step, entr
         }
 }
 
-/* Error of quintic interpolation between the offsets of one direction, in scales: that of smooth
- * curves plus that from the kinks of the splines. */
-static double offsets_error(const entry *raw, int n, int per_cell, const aw_scales *scales)
+/* Error of interpolation from the kinks of the splines after entry i of n, of the result j. */
+static double kink_error(const entry *raw, int i, unsigned j, int n, int per_cell)
 {
     const int p = per_cell;
+    if (i + (j < AW_DPHI ? 3 : 2) * p >= n) return 0.0;
+    if (j >= AW_DPHI)
+        return AW_RATE_KINK_ERROR / p * fabs(raw[i][j] - 2.0 * raw[i + p][j] + raw[i + 2 * p][j]);
+    return AW_KINK_ERROR / (p * p) *
+           fabs(raw[i + 3 * p][j] - raw[i][j] + 3.0 * (raw[i + p][j] - raw[i + 2 * p][j]));
+}
+
+/* Error of quintic interpolation between the offsets of one direction, in scales: that of smooth
+ * curves plus, unless they are filtered out, that from the kinks of the splines. */
+static double offsets_error(const entry *raw, int n, int per_cell, int smoothed,
+                            const aw_scales *scales)
+{
     double largest = 0.0;
     for (int i = 0; i < n; ++i)
         for (unsigned j = 0; j < AW_RESULTS; ++j) {
-            double smooth = 0.0, kink = 0.0;
+            double smooth = 0.0;
             if (i + 6 < n)
                 smooth = raw[i][j] + raw[i + 6][j] - 6.0 * (raw[i + 1][j] + raw[i + 5][j]) +
                          15.0 * (raw[i + 2][j] + raw[i + 4][j]) - 20.0 * raw[i + 3][j];
-            if (i + 3 * p < n && j < AW_DPHI)
-                kink = AW_KINK_ERROR / (p * p) *
-                       (raw[i + 3 * p][j] - raw[i][j] + 3.0 * (raw[i + p][j] - raw[i + 2 * p][j]));
-            if (i + 2 * p < n && j >= AW_DPHI)
-                kink =
-                    AW_RATE_KINK_ERROR / p * (raw[i][j] - 2.0 * raw[i + p][j] + raw[i + 2 * p][j]);
-            const double size = AW_QUINTIC_ERROR * fabs(smooth) + fabs(kink);
-            const double error = size / aw_scale_of(scales, j);
+            const double kink = smoothed ? 0.0 : kink_error(raw, i, j, n, per_cell);
+            const double error = (AW_QUINTIC_ERROR * fabs(smooth) + kink) / aw_scale_of(scales, j);
             if (!(error <= largest) && !isnan(largest)) largest = error;
         }
     return largest;
+}
+
+/* Choose from how many cells on, swept from node to node, kinks are filtered out. Where filtering
+ * begins, or where nodes without a table follow, a part of a period stays: with kinks e, the
+ * integral over a part of a period of a cell is at most e/pi cells, or e/(pi step) nodes.
+ * @param[in] raw  the middle direction, at one offset per cell */
+static void choose_swept(making *m, const entry *raw)
+{
+    double largest = 0.0;
+    for (int i = 0; i < m->t->at.n; ++i)
+        for (unsigned j = 0; j < AW_RESULTS; ++j) {
+            const double kink = kink_error(raw, i, j, m->t->at.n, 1) / aw_scale_of(m->scales, j);
+            if (!(kink <= largest) && !isnan(largest)) largest = kink;
+        }
+    m->swept = largest <= AW_PI * AW_SWEPT_CELLS * m->common->kink_error ? AW_SWEPT_CELLS
+                                                                         : AW_ALIASED_CELLS;
 }
 
 /* Entries from the beginning of a direction to that of the next. */
@@ -234,13 +271,14 @@ static int costs_too_much(const making *m, int directions)
     return arcs * m->wide > worth * seen * (double)m->cpu->points;
 }
 
-/* Grow the memory for all directions of a table, and two of scratch. @return NULL: no
- * memory */
-static entry *raw_grow(aw_cpu_table *t)
+/* Grow the thread's memory for so many directions of the table. @return NULL: no memory */
+static entry *directions_grow(const making *m, int directions)
 {
-    const size_t entries = (AW_PROJECTION_ORDER + 3) * direction_size(&t->at);
-    if (aw_grow((void **)&t->raw, &t->raw_capacity, entries, sizeof(entry)) != AW_OK) return NULL;
-    return (entry *)t->raw;
+    aw_cpu_workspace *w = m->workspace;
+    const size_t entries = (size_t)directions * direction_size(&m->t->at);
+    if (aw_grow(&w->directions, &w->direction_capacity, entries, sizeof(entry)) != AW_OK)
+        return NULL;
+    return (entry *)w->directions;
 }
 
 /* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1). */
@@ -288,7 +326,7 @@ static void average(const making *m, const entry *raw, const entry *smoothed, en
     memset(out, 0, (size_t)p->read * sizeof *out);
     for (int c = 0; c < aw_circles_count(m->circles); ++c) {
         const double lag = lag_of(m, c);
-        average_one(m, kinks_matter(m, lag) ? smoothed : raw, lag / p->h - p->skip, c, out);
+        average_one(m, is_smoothed(m, lag) ? smoothed : raw, lag / p->h - p->skip, c, out);
     }
 }
 
@@ -298,11 +336,11 @@ static void finish(const making *m, entry *raw, entry *scratch)
 {
     const aw_projection *p = &m->t->at;
     entry *smoothed = scratch + direction_size(p);
-    if (kinks_matter_for_any(m)) smooth((const entry *)raw, p->n, m->per_cell / 2, smoothed);
+    if (is_any_smoothed(m)) smooth((const entry *)raw, p->n, m->per_cell / 2, smoothed);
     if (m->f->height2 > 0.0 || m->circles->images > 0) {
         average(m, (const entry *)raw, (const entry *)smoothed, scratch);
         memcpy(raw, scratch, (size_t)p->read * sizeof *raw);
-    } else if (kinks_matter(m, 0.0)) {
+    } else if (is_smoothed(m, 0.0)) {
         memcpy(raw, smoothed, (size_t)p->n * sizeof *raw);
     }
 }
@@ -319,19 +357,22 @@ static int choose_offsets(making *m)
         if (p->n == 0) return 1;
         m->wide = widening(m);
         if (costs_too_much(m, 2)) return 0;
-        entry *raw = raw_grow(m->t);
+        entry *raw = directions_grow(m, 2);
         if (!raw) return 0;
-        entry *scratch = raw + p->n;
+        entry *scratch = raw + direction_size(p);
         for (int i = known; i-- > 1;) memcpy(raw[2 * i], raw[i], sizeof *raw);
         project(m, 1, 2, known > 0, known > 0 ? 2 : 1, raw);
         known = p->n;
+        if (m->per_cell == 1) choose_swept(m, (const entry *)raw);
         /* At one offset per cell there is none half a cell away to filter with. */
-        if (m->per_cell == 1 && kinks_matter_for_any(m)) continue;
-        if (kinks_matter(m, least_lag(m)))
+        if (m->per_cell == 1 && is_any_smoothed(m)) continue;
+        const int smoothed = is_smoothed(m, least_lag(m));
+        if (smoothed)
             smooth((const entry *)raw, p->n, m->per_cell / 2, scratch);
         else
             scratch = raw;
-        const double error = offsets_error((const entry *)scratch, p->n, m->per_cell, m->scales);
+        const double error =
+            offsets_error((const entry *)scratch, p->n, m->per_cell, smoothed, m->scales);
         if (error <= m->common->table_error) return 1;
     }
     return 0;
@@ -369,17 +410,18 @@ static int one_direction(const making *m, entry *raw)
 
 /* Choose the directions: their number is doubled until the series is accurate. Every other one is
  * known from the order before. @return 0 if too many are needed, or memory is short */
-static int choose_directions(const making *m, entry *raw)
+static int choose_directions(const making *m)
 {
     aw_cpu_table *t = m->t;
     aw_projection *p = &t->at;
     const size_t n = direction_size(p);
-    entry *scratch = raw + (AW_PROJECTION_ORDER + 1) * n;
     for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
         double last;
         const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
         if (costs_too_much(m, order + 1)) return 0;
         if (aw_grow((void **)&t->value, &t->capacity, size, sizeof *t->value) != AW_OK) return 0;
+        entry *raw = directions_grow(m, order + 3), *scratch = raw + (size_t)(order + 1) * n;
+        if (!raw) return 0;
         if (order == 2) {
             if (one_direction(m, raw)) return 1;
             memcpy(raw + n, raw, n * sizeof *raw);
@@ -421,7 +463,7 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
                 .node = node,
                 .scales = scales,
                 .t = t,
-                .work = &workspace->work};
+                .workspace = workspace};
     aw_grid_corners(cpu->point, common->columns, cpu->points, corner);
     if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
     if (!(t->at.to > t->at.from)) return 1;
@@ -437,7 +479,7 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
     m.circles = &circles;
     if (!choose_offsets(&m)) return 0;
     if (t->at.n == 0) return 1;
-    if (!choose_directions(&m, (entry *)t->raw)) return 0;
+    if (!choose_directions(&m)) return 0;
     t->at.first += t->at.skip * t->at.h;
     t->at.n = t->at.read;
     return 1;
@@ -445,7 +487,6 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
 
 void aw_cpu_table_free(aw_cpu_table *t)
 {
-    aw_free(t->raw);
     aw_free(t->value);
     memset(t, 0, sizeof *t);
 }

@@ -234,7 +234,8 @@ AW_FN int aw_images_of(const aw_orbit_view *orbit, double S, double gap, const d
         height2 = fmax(height2, D * D - d2);
     }
     const double images = ceil(sqrt(height2) / gap) + AW_IMAGES_BEYOND;
-    return (int)fmin(fmax(images, AW_IMAGES_LEAST), AW_IMAGES_MOST + 1);
+    const double least = AW_IMAGES_LEAST, most = AW_IMAGES_MOST + 1; /* no templates of CUDA's */
+    return (int)fmin(fmax(images, least), most);
 }
 
 /** Number of all circles. */

@@ -17,8 +17,8 @@
 
 /* Largest number of intervals between tabulated directions, which are Chebyshev-Lobatto nodes. */
 #define AW_PROJECTION_ORDER 16
-/* Largest number of offsets of a table. */
-#define AW_PROJECTION_OFFSETS 8192
+/* Largest number of offsets of a table: sixteen per cell of a grid of 4096. */
+#define AW_PROJECTION_OFFSETS 70000
 /* Numbers per entry: AW_RESULTS and one for alignment. */
 #define AW_PROJECTION_WIDTH 8
 /* Largest sine between the middle direction and that of a point for which there is a table. */

@@ -32,7 +32,7 @@
 #define AW_SAMPLED_REGIONS ((size_t)30000)
 /* What `projection` lists to find its first rules, and what the step that is left to another
  * strategy then takes. */
-#define AW_FIRST_RULES_BYTES ((size_t)12 << 20)
+#define AW_FIRST_RULES_BYTES ((size_t)5 << 20)
 /* More of that below this tolerance, where the first steps are left to it as a rule. */
 #define AW_FALLBACK_BYTES ((size_t)32 << 20)
 #define AW_FALLBACK_TOLERANCE 5e-6
@@ -46,6 +46,8 @@
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
+/* Directions that a thread has in memory while it makes a table: of three, with two of scratch. */
+#define AW_TABLE_DIRECTIONS ((size_t)5)
 
 /* Addresses for what libraries allocate during a run, which the prediction of the resident memory
  * has as part of AW_LIBRARY_BYTES; and a quarter of the rest, since blocks grow by halves. */
@@ -88,10 +90,12 @@ static size_t projection_bytes(const aw_config *config, const aw_plan *plan, siz
     const size_t side = (size_t)(view.ns > view.nx ? view.ns : view.nx);
     const size_t slices = AW_COMMON_LINES * aw_interpolated_lines_size(&view) * sizeof(float);
     const size_t tables = AW_COMMON_BATCH * AW_TABLE_ENTRIES * side * AW_RESULTS * sizeof(double);
+    const size_t making = threads * AW_TABLE_DIRECTIONS * AW_TABLE_ENTRIES * side *
+                          AW_PROJECTION_WIDTH * sizeof(double);
     if (!is_projection(config)) return 0;
     const size_t fallback = config->tolerance < AW_FALLBACK_TOLERANCE ? AW_FALLBACK_BYTES : 0;
     return AW_FIRST_RULES_BYTES + fallback + nodes * (3 * AW_RESULTS + 2) * sizeof(double) +
-           slices + tables + convolver_bytes(config, plan, threads);
+           slices + tables + making + convolver_bytes(config, plan, threads);
 }
 
 /* Memory of each thread of the CPU device: a pool of regions, and interpolated slices as cells or

@@ -24,6 +24,25 @@ static void tiles_that_are_worse_give_way_once(void **state)
     assert_false(r.goes_back);
 }
 
+/* Errors of the rates alone do not bring tiles, which cost many times as much and leave them about
+ * as they are; those of the potentials do, and a NaN. */
+static void rates_alone_do_not_bring_tiles(void **state)
+{
+    (void)state;
+    aw_rules r;
+    aw_rules_init(&r, 0);
+    r.has_convolution = r.all_convolution = 1;
+    r.rate_part = 1.0;
+    r.rate_error = 0.3;
+    r.error = 0.005;
+    assert_true(aw_rules_error(&r) > 0.01);
+    assert_false(aw_rules_refine(&r, 1e9, 0.01));
+    assert_false(r.tiles_only);
+    r.error = (double)NAN;
+    assert_true(aw_rules_refine(&r, 1e9, 0.01));
+    assert_true(r.tiles_only);
+}
+
 /* Neither a larger error of the convolution, nor one of tiles, nor one of the far zone that adds to
  * it is a floor; a NaN is none. */
 static void what_splines_leave_is_a_floor(void **state)
@@ -52,6 +71,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_that_are_worse_give_way_once),
+        cmocka_unit_test(rates_alone_do_not_bring_tiles),
         cmocka_unit_test(what_splines_leave_is_a_floor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

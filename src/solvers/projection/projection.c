@@ -39,7 +39,8 @@ typedef struct projection {
     double *check;             /* [AW_RANGES][points] */
     size_t capacity, check_capacity;
     aw_sample sample;
-    double cost_limit;             /* evaluations a point above which a zone is over cost */
+    double sample_cost;            /* evaluations of a point of the last sample, */
+    double fallback_cost;          /* and of one that `predictive` solved for last; 0: none yet */
     aw_error_sums pool[AW_STRATA]; /* errors at spread points of earlier steps, same rules */
     uint64_t steps;
     void *fallback;    /* memory of `predictive`, to which steps are left */
@@ -57,6 +58,7 @@ typedef struct step {
     projection *p;
     const aw_problem *problem;
     aw_report *report;
+    uint64_t begun;      /* evaluations counted before it */
     double border;       /* between the zones [m] */
     aw_blocks blocks;    /* of the convolution */
     double end;          /* of the far zone [m] */
@@ -121,7 +123,8 @@ static void archive_memory(void *memory, aw_archive *archive)
         AW_ARCHIVE_ITEM(archive, p->zone[z].caps);
     }
     AW_ARCHIVE_ITEM(archive, p->sample.drawn);
-    AW_ARCHIVE_ITEM(archive, p->cost_limit);
+    AW_ARCHIVE_ITEM(archive, p->sample_cost);
+    AW_ARCHIVE_ITEM(archive, p->fallback_cost);
     AW_ARCHIVE_ITEM(archive, p->pool);
     AW_ARCHIVE_ITEM(archive, p->steps);
     AW_ARCHIVE_ITEM(archive, p->forgone);
@@ -202,8 +205,15 @@ static int full_sample(const aw_problem *problem)
     return problem->history->images_only ? AW_SAMPLE_IMAGES : AW_SAMPLE_NEW_RULE;
 }
 
+/* Evaluations of a point beyond which a zone is over cost: what the other strategy took when it was
+ * last used, or, before it was, a part of what a point of the sample takes. */
+static double cost_limit(const projection *p)
+{
+    return p->fallback_cost > 0.0 ? p->fallback_cost : AW_OVER_COST * p->sample_cost;
+}
+
 /* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
- * has just had a pass; set the cost limit from its evaluations. */
+ * has just had a pass; take from its evaluations what a point costs. */
 static aw_status extend_sample(step *s, int spread)
 {
     enum { MAX = 2 * AW_SAMPLE_NEW_RULE + AW_RANGES };
@@ -227,8 +237,8 @@ static aw_status extend_sample(step *s, int spread)
     const aw_sampling sampling = sampling_of(s, AW_SAMPLE_EDGE_STRIDE);
     const aw_status status = aw_sample_add(&p->sample, &sampling, point, stratum, n);
     if (p->sample.n > before)
-        p->cost_limit = AW_OVER_COST * (double)(s->report->work.evaluations - evaluations) /
-                        (double)(p->sample.n - before);
+        p->sample_cost =
+            (double)(s->report->work.evaluations - evaluations) / (double)(p->sample.n - before);
     s->report->samples = p->sample.n;
     s->report->sample += aw_now() - start;
     return status;
@@ -358,7 +368,7 @@ static aw_status choose_passes(step *s, next *out)
      * nodes in angle or from tables. */
     const int unexplained = test.error < AW_EXPLAINED * error;
     if (unexplained || (worse == AW_FAR && s->in_vain > 0 && !test.capped))
-        s->pass[AW_FAR] = aw_rules_densify(far, p->cost_limit) ? AW_FINER_RULE : AW_NO_PASS;
+        s->pass[AW_FAR] = aw_rules_densify(far, cost_limit(p)) ? AW_FINER_RULE : AW_NO_PASS;
     /* Shorter panels, or the same with nodes in angle where the worst points need them. */
     if (s->pass[AW_FAR] == AW_NO_PASS && (test.capped || (unexplained && !s->probed))) {
         s->pass[AW_FAR] = AW_SAME_RULE;
@@ -367,10 +377,12 @@ static aw_status choose_passes(step *s, next *out)
     /* With the most nodes in angle, no finer rule has lowered such an error of images: 1.45e-3 of
      * psi at S = 10.8 m of the Zeuthen chicane, plates 10 mm apart. */
     const int exhausted = unexplained && s->problem->history->images_only;
-    const int alike = aw_rules_are_alike(near, far);
+    /* What the convolution leaves is too much by itself: a finer far zone would be in vain. */
+    const int hopeless = near->all_convolution && aw_rules_error(near) > enough;
+    const int alike = aw_rules_are_alike(near, far) && !(hopeless && worse == AW_NEAR);
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
         if (s->pass[!z] == AW_NO_PASS && !exhausted && (z == worse || alike) &&
-            aw_rules_refine(&p->zone[z].rules, p->cost_limit, enough))
+            aw_rules_refine(&p->zone[z].rules, cost_limit(p), enough))
             s->pass[z] = AW_FINER_RULE;
     *out = s->pass[AW_NEAR] == AW_NO_PASS && s->pass[AW_FAR] == AW_NO_PASS ? GIVE_UP : RUN_PASSES;
 done:
@@ -392,6 +404,14 @@ static int makes_no_progress(step *s, double estimate)
         s->in_vain++;
     }
     return s->in_vain >= AW_PASSES_IN_VAIN;
+}
+
+/* Whether the step has taken so much more than the other strategy would that another pass, even if
+ * it were the last, would not pay. */
+static int costs_too_much(const step *s)
+{
+    const double taken = (double)(s->report->work.evaluations - s->begun);
+    return taken > AW_GIVE_UP_COST * cost_limit(s->p) * (double)s->problem->points;
 }
 
 /* Whether a result whose estimate is above its limit, and which nothing improves any more, may be
@@ -423,7 +443,7 @@ static aw_status try_coarser(projection *p, const aw_problem *problem, double es
         AW_TRY(aw_zone_coarser_saving(problem, &p->zone[i], &saving));
         p->forgone += saving * p->zone[i].rules.cost * (double)problem->points;
     }
-    if (p->forgone < samples * p->cost_limit / AW_OVER_COST) return AW_OK;
+    if (p->forgone < samples * p->sample_cost) return AW_OK;
     aw_rules_try_coarser(near, far, estimate, problem->tolerance);
     aw_rules_try_coarser(far, near, estimate, problem->tolerance);
     if (near->unproven || far->unproven) p->forgone = 0.0;
@@ -480,7 +500,8 @@ static aw_status solve_zones(step *s, double *result, int *converged)
             continue;
         }
         next then = GIVE_UP;
-        if (!makes_no_progress(s, fmax(report->sampled, rates))) AW_TRY(choose_passes(s, &then));
+        if (!makes_no_progress(s, fmax(report->sampled, rates)) && !costs_too_much(s))
+            AW_TRY(choose_passes(s, &then));
         if (then == GIVE_UP && is_acceptable(p, s->problem, result, report->sampled, rates)) break;
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
@@ -522,6 +543,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
                   .p = p,
                   .problem = problem,
                   .report = report,
+                  .begun = report->work.evaluations,
                   .border = reach >= AW_BORDER_PART * least ? reach : least,
                   .blocks = blocks,
                   .end = end,
@@ -552,10 +574,13 @@ static aw_status fall_back(aw_solver *solver, const aw_problem *problem, double 
     step_errors ours = {.potentials = HUGE_VAL};
     if (compares) ours = errors_of(p, problem, result);
     solver->memory = p->fallback;
+    const uint64_t before = report->work.evaluations;
     const aw_status status = aw_strategy_predictive.solve(solver, problem, result, error, report);
     p->fallback = solver->memory;
     solver->memory = p;
     report->fell_back = 1;
+    if (status == AW_OK)
+        p->fallback_cost = (double)(report->work.evaluations - before) / (double)problem->points;
     if (!compares || status != AW_OK) return status;
     const step_errors theirs = errors_of(p, problem, result);
     const int better = ours.potentials < theirs.potentials;
@@ -575,8 +600,8 @@ static aw_status fall_back(aw_solver *solver, const aw_problem *problem, double 
  * a step that did not converge, or was over cost twice, will hardly be followed by a better one. */
 static void plan_next_steps(projection *p, int converged)
 {
-    const int over_cost =
-        p->zone[AW_NEAR].rules.cost > p->cost_limit || p->zone[AW_FAR].rules.cost > p->cost_limit;
+    const double limit = cost_limit(p);
+    const int over_cost = p->zone[AW_NEAR].rules.cost > limit || p->zone[AW_FAR].rules.cost > limit;
     p->over_cost_steps = over_cost ? p->over_cost_steps + 1 : 0;
     if (!converged || p->over_cost_steps >= AW_OVER_COST_STEPS) {
         if (p->pause < AW_PAUSE_MAX) p->pause = 2 * p->pause + 1;

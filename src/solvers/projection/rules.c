@@ -81,7 +81,7 @@ int aw_rules_refine(aw_rules *r, double cost_limit, double enough)
     const int next = r->level + 1;
     const int tiles = r->all_convolution || (r->has_convolution && next == r->n);
     if (r->cost > cost_limit || (next == r->n && !tiles)) return 0;
-    if (tiles && (aw_rules_error(r) <= enough || r->gain[r->n - 1] < AW_TILES_WORSE)) return 0;
+    if (tiles && (r->error <= enough || r->gain[r->n - 1] < AW_TILES_WORSE)) return 0;
     r->replaced_error = aw_rules_error(r);
     r->replaced = tiles ? r->n - 1 : r->level;
     r->level = tiles ? r->n - 1 : next;

@@ -82,8 +82,8 @@ int aw_rules_are_at_floor(const aw_rules *near, const aw_rules *far);
 int aw_rules_densify(aw_rules *rules, double cost_limit);
 
 /** Take the next finer rule; behind the last one, or where a convolution does everything, tiles
- *  instead of it, but only if the zone's error is more than `enough`, and if they have not been
- *  worse lately: they cost many times as much.
+ *  instead of it, but only if the zone's error of the potentials is more than `enough`, and if they
+ *  have not been worse lately: they cost many times as much, and leave the rates about as they are.
  *  @return 0: the zone costs more than the limit [evaluations a point], or there is no finer rule
  *  that is worth it */
 int aw_rules_refine(aw_rules *rules, double cost_limit, double enough);

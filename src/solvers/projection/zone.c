@@ -275,6 +275,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                            .columns = problem->columns,
                            .moves_as = far ? &problem->centre : NULL, /* no tables near */
                            .table_error = table_error(problem, rules, z->panels.n),
+                           .kink_error = AW_KINK_SHARE * problem->tolerance,
                            .I = z->sum,
                            .check = z->check,
                            .check_rates = z->check_rates};
