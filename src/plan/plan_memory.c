@@ -32,7 +32,7 @@
 #define AW_SAMPLED_REGIONS ((size_t)30000)
 /* What `projection` lists to find its first rules, and what the step that is left to another
  * strategy then takes. */
-#define AW_FIRST_RULES_BYTES ((size_t)5 << 20)
+#define AW_FIRST_RULES_BYTES ((size_t)3 << 20)
 /* More of that below this tolerance, where the first steps are left to it as a rule. */
 #define AW_FALLBACK_BYTES ((size_t)32 << 20)
 #define AW_FALLBACK_TOLERANCE 5e-6
