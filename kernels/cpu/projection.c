@@ -36,7 +36,7 @@
  * such kinks need not be resolved. Otherwise only where nodes would alias them. */
 #define AW_SWEPT_CELLS 0.1
 #define AW_ALIASED_CELLS 0.5
-/* Entries that the filter reaches to either side, in halves of a cell. */
+/* Halves of a cell that the filter reaches to either side. */
 #define AW_FILTER_REACH 4
 
 typedef double entry[AW_PROJECTION_WIDTH];
@@ -94,7 +94,7 @@ static double lag_of(const making *m, int circle)
     return m->f->radius - aw_circle_radius(m->f, m->circles, circle);
 }
 
-/* Whether they are for any of the circles. */
+/* Whether they are filtered out for any of the circles. */
 static int is_any_smoothed(const making *m)
 {
     return is_smoothed(m, lag_of(m, aw_circles_count(m->circles) - 1));
@@ -170,6 +170,12 @@ static void project(const making *m, int k, int order, int begin, int step, entr
         }
 }
 
+/* Raise the largest error to this one; a NaN, once seen, stays. */
+static void raise_to(double error, double *largest)
+{
+    if (!(error <= *largest) && !isnan(*largest)) *largest = error;
+}
+
 /* Error of interpolation from the kinks of the splines after entry i of n, of the result j. */
 static double kink_error(const entry *raw, int i, unsigned j, int n, int per_cell)
 {
@@ -195,7 +201,7 @@ static double offsets_error(const entry *raw, int n, int per_cell, int smoothed,
                          15.0 * (raw[i + 2][j] + raw[i + 4][j]) - 20.0 * raw[i + 3][j];
             const double kink = smoothed ? 0.0 : kink_error(raw, i, j, n, per_cell);
             const double error = (AW_QUINTIC_ERROR * fabs(smooth) + kink) / aw_scale_of(scales, j);
-            if (!(error <= largest) && !isnan(largest)) largest = error;
+            raise_to(error, &largest);
         }
     return largest;
 }
@@ -210,7 +216,7 @@ static void choose_swept(making *m, const entry *raw)
     for (int i = 0; i < m->t->at.n; ++i)
         for (unsigned j = 0; j < AW_RESULTS; ++j) {
             const double kink = kink_error(raw, i, j, m->t->at.n, 1) / aw_scale_of(m->scales, j);
-            if (!(kink <= largest) && !isnan(largest)) largest = kink;
+            raise_to(kink, &largest);
         }
     m->swept = largest <= AW_PI * AW_SWEPT_CELLS * m->common->kink_error ? AW_SWEPT_CELLS
                                                                          : AW_ALIASED_CELLS;
@@ -252,7 +258,7 @@ static double series(const entry *raw, const aw_projection *p, int order, const 
             for (unsigned j = 0; m + 1 >= order && j < AW_RESULTS; ++j) {
                 const double size = fabs(c[j]) / aw_scale_of(scales, j);
                 const double error = AW_SERIES_ERROR * (m < order ? 0.5 : 1.0) * size;
-                if (!(error <= largest) && !isnan(largest)) largest = error;
+                raise_to(error, &largest);
                 if (m == order && !(size <= *last)) *last = size;
             }
         }
@@ -385,7 +391,7 @@ static double difference(const making *m, const entry *a, const entry *b)
     for (int i = 0; i < m->t->at.n; i += m->per_cell)
         for (unsigned j = 0; j < AW_RESULTS; ++j) {
             const double error = fabs(a[i][j] - b[i][j]) / aw_scale_of(m->scales, j);
-            if (!(error <= largest) && !isnan(largest)) largest = error;
+            raise_to(error, &largest);
         }
     return largest;
 }

@@ -101,9 +101,9 @@ typedef struct aw_common_rule {
                                      * its own, and nothing is tabulated */
     double table_error;      /* permitted error of one node's table in the sums, in scales; 0: no
                               * tables */
-    double kink_error;       /* what one node's share of the kinks of splines may leave in the sums,
-                              * in scales, where tables from which they are filtered meet nodes that
-                              * have them; 0: they are filtered only where nodes would alias them */
+    double kink_error;       /* what kinks of the splines may leave in the sums, in scales, where a
+                              * table from which they are filtered is next to a node that has them;
+                              * 0: they are filtered only where nodes would alias them */
     double (*I)[AW_RESULTS]; /* [points]: the sums, added to */
     double *check;           /* [points] or NULL: sums with the nodes' weights `check`, in scales,
                               * added to; where they are large, there may be too few nodes */

@@ -234,7 +234,8 @@ AW_FN int aw_images_of(const aw_orbit_view *orbit, double S, double gap, const d
         height2 = fmax(height2, D * D - d2);
     }
     const double images = ceil(sqrt(height2) / gap) + AW_IMAGES_BEYOND;
-    const double least = AW_IMAGES_LEAST, most = AW_IMAGES_MOST + 1; /* no templates of CUDA's */
+    const double least = AW_IMAGES_LEAST,
+                 most = AW_IMAGES_MOST + 1; /* nvcc takes an int for the host's */
     return (int)fmin(fmax(images, least), most);
 }
 

@@ -24,8 +24,8 @@ static void tiles_that_are_worse_give_way_once(void **state)
     assert_false(r.goes_back);
 }
 
-/* Errors of the rates alone do not bring tiles, which cost many times as much and leave them about
- * as they are; those of the potentials do, and a NaN. */
+/* Errors of the rates alone do not bring tiles, which cost many times as much and lower them
+ * little; those of the potentials do, and a NaN. */
 static void rates_alone_do_not_bring_tiles(void **state)
 {
     (void)state;

@@ -182,8 +182,8 @@ enum { AW_PROBE_SIDE = 3, AW_PROBE_REACH = 2 };
  * (720 nodes). */
 #define AW_IMAGES_TABLE 1e-3
 
-/* What one node's kinks may leave in the sums where nodes that keep them follow others from which
- * they are filtered, in tolerances (aw_common_rule.kink_error). In `tests/app/mpi.sh` (26 x 21
+/* What kinks may leave in the sums where a node that has them is next to a table from which they
+ * are filtered, in tolerances (aw_common_rule.kink_error). In `tests/app/mpi.sh` (26 x 21
  * points, 5 to 10 km away, 1.5 cells swept in all) the energies of three ranks and of two differ by
  * 2.7e-4 of the largest with 0, 0.1 and 0.3, as they do when nothing is filtered below half a cell,
  * and by 4e-3 with 1: there tables were 5e-6 to 7e-6 off where 1.3e-6 was allowed. */
@@ -334,10 +334,12 @@ enum { AW_BLOCKS_MAX = 64 };
  * to 5 at 48 x 48. */
 #define AW_CONVOLUTION_COST 300.0
 
-/* A zone is over cost if a point takes more than this part of the evaluations of a point of the
- * sample: beyond it `predictive` costs no more. Not on record how measured. */
+/* A zone is over cost if a point takes more evaluations than `predictive` did when it was last
+ * used; before that, more than this part of those of a point of the sample. Not on record how
+ * measured: in the Zeuthen chicane (48 x 48, 1e-4) `predictive` took a tenth. */
 #define AW_OVER_COST 0.6
-/* A step that has taken this many times what `predictive` takes is left to that. */
+/* A step that has taken this many times what `predictive` takes is left to that. No other value was
+ * tried. */
 #define AW_GIVE_UP_COST 2.0
 
 /* Number of steps in a row over cost after which steps are left to `predictive`, and the most steps

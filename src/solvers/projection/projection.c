@@ -408,7 +408,7 @@ static int makes_no_progress(step *s, double estimate)
 
 /* Whether the step has taken so much more than the other strategy would that another pass, even if
  * it were the last, would not pay. */
-static int costs_too_much(const step *s)
+static int exceeds_fallback(const step *s)
 {
     const double taken = (double)(s->report->work.evaluations - s->begun);
     return taken > AW_GIVE_UP_COST * cost_limit(s->p) * (double)s->problem->points;
@@ -500,7 +500,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
             continue;
         }
         next then = GIVE_UP;
-        if (!makes_no_progress(s, fmax(report->sampled, rates)) && !costs_too_much(s))
+        if (!makes_no_progress(s, fmax(report->sampled, rates)) && !exceeds_fallback(s))
             AW_TRY(choose_passes(s, &then));
         if (then == GIVE_UP && is_acceptable(p, s->problem, result, report->sampled, rates)) break;
         if (then == GIVE_UP) goto done;

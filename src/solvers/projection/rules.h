@@ -83,7 +83,7 @@ int aw_rules_densify(aw_rules *rules, double cost_limit);
 
 /** Take the next finer rule; behind the last one, or where a convolution does everything, tiles
  *  instead of it, but only if the zone's error of the potentials is more than `enough`, and if they
- *  have not been worse lately: they cost many times as much, and leave the rates about as they are.
+ *  have not been worse lately: they cost many times as much, and lower the rates' errors little.
  *  @return 0: the zone costs more than the limit [evaluations a point], or there is no finer rule
  *  that is worth it */
 int aw_rules_refine(aw_rules *rules, double cost_limit, double enough);
