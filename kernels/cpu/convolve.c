@@ -15,7 +15,11 @@ typedef struct block {
     aw_cpu_convolver *c;
     const aw_convolution *plan;
     int spectra[3], missing; /* of the slices (aw_cpu_convolver_begin) */
+    int halved[2];           /* along, across: 1: two sets of nodes, half a cell apart */
 } block;
+
+/* Sets of nodes of a block's lattice. Sets along it follow each other. */
+static int sets_of(const block *b) { return (1 + b->halved[0]) * (1 + b->halved[1]); }
 
 /* Output j of a block in Fourier space. */
 static aw_spectral_sum spectral_sum(const block *b, int j)
@@ -23,7 +27,7 @@ static aw_spectral_sum spectral_sum(const block *b, int j)
     const aw_cpu_convolver *c = b->c;
     const aw_convolution *plan = b->plan;
     aw_spectral_sum s = {.sources = 3 * plan->slices,
-                         .factor = plan->lattice.in_place ? NULL : c->filter};
+                         .factor = plan->lattice.in_place || sets_of(b) > 1 ? NULL : c->factor};
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
         for (int i = 0; i < s.sources; ++i)
@@ -65,6 +69,15 @@ static void add_results(const block *b, double u, double w, const at_point *at,
     sum[AW_DAX] += norm * rate * l->frame.st;
 }
 
+/* Numbers from one line of values to the next. */
+static ptrdiff_t line_of(const aw_cpu_convolver *c) { return 2 * (c->size_s / 2 + 1); }
+
+/* Values of output j at the nodes of a set. */
+static const double *values(const aw_cpu_convolver *c, int set, int j)
+{
+    return &c->sum[set][j][0][0];
+}
+
 /* Add the results to the sums of row j, whose points are nodes of the lattice. */
 static void add_row(const block *b, int j, double (*I)[AW_RESULTS])
 {
@@ -72,42 +85,54 @@ static void add_row(const block *b, int j, double (*I)[AW_RESULTS])
     const int ns = c->ns + 2 * c->pad[0], nx = c->nx + 2 * c->pad[1], row = j + c->pad[1];
     const double aspect = b->plan->lattice.hs / b->plan->lattice.hx;
     for (int column = c->pad[0]; column < c->ns + c->pad[0]; ++column, ++I) {
-        const ptrdiff_t node = (ptrdiff_t)row * c->size_s + column;
+        const ptrdiff_t node = row * line_of(c) + column;
         const double u = column - 0.5 * (ns - 1), w = row - 0.5 * (nx - 1);
         at_point at;
         at.turned[2] = 0.0;
-        for (int k = 0; k < AW_CONVOLVED_IN_PLACE; ++k) at.value[k] = c->out[k][node];
+        for (int k = 0; k < AW_CONVOLVED_IN_PLACE; ++k) at.value[k] = values(c, 0, k)[node];
         for (int k = 0; k < 2; ++k) {
-            const double *out = &c->out[AW_TURNED_PHI + k][node];
+            const double *out = values(c, 0, AW_TURNED_PHI + k) + node;
             at.turned[k] = w / aspect * aw_slope_at(out, 1, column, ns) -
-                           u * aspect * aw_slope_at(out, c->size_s, row, nx);
+                           u * aspect * aw_slope_at(out, line_of(c), row, nx);
         }
         add_results(b, u, w, &at, *I);
     }
 }
 
-/* Collect the spline coefficients of row j of the lattice, node by node. */
-static void collect_row(const aw_cpu_convolver *c, int j)
+/* Collect the spline coefficients of row j of all sets, node by node. */
+static void collect_row(const block *b, int j)
 {
-    const size_t ns = (size_t)c->ns + 2 * (size_t)c->pad[0];
-    const size_t row = (size_t)j * (size_t)c->size_s;
-    for (size_t i = 0; i < ns; ++i)
-        for (int k = 0; k < AW_CONVOLVED; ++k) c->node[(size_t)j * ns + i][k] = c->out[k][row + i];
+    const aw_cpu_convolver *c = b->c;
+    const int ns = c->ns + 2 * c->pad[0], along = 1 + b->halved[0], across = 1 + b->halved[1];
+    for (int set = 0; set < sets_of(b); ++set) {
+        const ptrdiff_t row = across * j + set / along, from = j * line_of(c);
+        double(*node)[AW_LATTICE_WIDTH] = c->node + row * along * ns + set % along;
+        for (int i = 0; i < ns; ++i, node += along)
+            for (int k = 0; k < AW_CONVOLVED; ++k) (*node)[k] = values(c, set, k)[from + i];
+    }
 }
+
+/* The cube of D - D_m, over 6, is on a block close to this many times D - D_m times the square of
+ * the largest: 3/5 of that makes the rest orthogonal to all that is linear in D. */
+#define AW_THIRD_TURN (0.6 / 6.0)
 
 /* Interpolate at the point that is (u, w) cells from the centre of the lattice. */
 static at_point interpolate(const aw_variant *variant, const block *b, double u, double w)
 {
     const aw_cpu_convolver *c = b->c;
     const int ns = c->ns + 2 * c->pad[0], nx = c->nx + 2 * c->pad[1];
+    const int along = 1 + b->halved[0], across = 1 + b->halved[1]; /* nodes per cell */
     const double aspect = b->plan->lattice.hs / b->plan->lattice.hx;
-    const aw_lattice_values lattice = {(const double(*)[AW_LATTICE_WIDTH])c->node, ns, nx};
-    const aw_lattice_turn turn = {.a = u + 0.5 * (ns - 1),
-                                  .b = w + 0.5 * (nx - 1),
-                                  .u = u,
-                                  .w = w,
-                                  .along = w / aspect,
-                                  .across = u * aspect};
+    const double turned = b->plan->lattice.turned;
+    const aw_lattice_values lattice = {(const double(*)[AW_LATTICE_WIDTH])c->node, along * ns,
+                                       across * nx};
+    const aw_lattice_turn turn = {.a = along * (u + 0.5 * (ns - 1)),
+                                  .b = across * (w + 0.5 * (nx - 1)),
+                                  .u = along * u,
+                                  .w = across * w,
+                                  .along = along * w / aspect,
+                                  .across = across * u * aspect,
+                                  .third = turned * turned * AW_THIRD_TURN};
     aw_lattice_sums sums;
     at_point at;
     variant->lattice_sum(&lattice, &turn, &sums);
@@ -132,6 +157,16 @@ static void interpolate_row(const aw_cpu_state *cpu, const block *b, int j, doub
     }
 }
 
+/* The circle of a node about the points of a set. */
+static aw_ring ring_of(const block *b, int set, const aw_common_node *node, double density)
+{
+    const int along = 1 + b->halved[0];
+    return (aw_ring){.r = node->r,
+                     .weight = node->weight,
+                     .density = node->density * density,
+                     .shift = {0.5 * (set % along), 0.5 * (set / along)}};
+}
+
 /* Convolve a block on one lattice. node[nodes] are those of the block. */
 static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_node *nodes, size_t n,
                            double (*I)[AW_RESULTS])
@@ -142,6 +177,7 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
     const int rows = c->all.row[1], columns = 2 * c->all.ns - 1;
     const int outputs = plan->lattice.in_place ? AW_CONVOLVED_IN_PLACE : AW_CONVOLVED;
+    const int sets = sets_of(b);
     aw_spectral_sum sum[AW_CONVOLVED];
     for (int j = 0; j < outputs; ++j) sum[j] = spectral_sum(b, j);
 #pragma omp parallel num_threads(cpu->threads)
@@ -152,38 +188,48 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
         aw_displacements mine = c->all;
         mine.row[0] = rows * thread / threads;
         mine.row[1] = rows * (thread + 1) / threads;
-        memset(mine.weights[(ptrdiff_t)mine.row[0] * columns], 0,
-               (size_t)(mine.row[1] - mine.row[0]) * (size_t)columns * sizeof *mine.weights);
-        for (size_t i = 0; i < n; ++i) {
-            const aw_ring ring = {nodes[i].r, nodes[i].weight, nodes[i].density * cpu->density};
-            cpu->variant->convolution_ring(h, plan, &ring, &mine);
-        }
+        for (int set = 0; set < sets; ++set) {
+            memset(mine.weights[(ptrdiff_t)mine.row[0] * columns], 0,
+                   (size_t)(mine.row[1] - mine.row[0]) * (size_t)columns * sizeof *mine.weights);
+            for (size_t i = 0; i < n; ++i) {
+                const aw_ring ring = ring_of(b, set, &nodes[i], cpu->density);
+                cpu->variant->convolution_ring(h, plan, &ring, &mine);
+            }
 #pragma omp barrier
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
-            const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
-            if (i >= AW_GROWTH_RINGS && i < AW_RINGS && !plan->grows) continue;
-            if (i < AW_RINGS) {
-                aw_cpu_convolver_weights(c, i, real);
-                fftw_execute_dft_r2c(c->forward, real, (fftw_complex *)c->ring[i].even);
-                aw_cpu_convolver_split(c, i);
-            } else if (b->missing & 1 << t) {
-                aw_cpu_convolver_moment(c, h, plan->slice[t], k, real);
-                fftw_execute_dft_r2c(c->forward, real, c->slice[b->spectra[t]].moment[k]);
+            for (int i = 0; i < AW_RINGS + AW_CONVOLUTION_SOURCES; ++i) {
+                const int t = (i - AW_RINGS) / 3, k = (i - AW_RINGS) % 3;
+                if (i >= AW_GROWTH_RINGS && i < AW_RINGS && !plan->grows) continue;
+                if (i < AW_RINGS) {
+                    aw_cpu_convolver_weights(c, i, real);
+                    fftw_execute_dft_r2c(c->forward, real, (fftw_complex *)c->ring[i].even);
+                    aw_cpu_convolver_split(c, i);
+                } else if (set == 0 && b->missing & 1 << t) {
+                    aw_cpu_convolver_moment(c, h, plan->slice[t], k, real);
+                    fftw_execute_dft_r2c(c->forward, real, c->slice[b->spectra[t]].moment[k]);
+                }
             }
-        }
 #pragma omp for schedule(static)
-        for (ptrdiff_t m = 0; m < (ptrdiff_t)c->numbers; m += AW_SPECTRAL_CHUNK)
-            for (int j = 0; j < outputs; ++j)
-                cpu->variant->spectral_sum(&sum[j], (size_t)m, &c->sum[j][0][0] + m);
+            for (ptrdiff_t m = 0; m < (ptrdiff_t)c->numbers; m += AW_SPECTRAL_CHUNK)
+                for (int j = 0; j < outputs; ++j)
+                    cpu->variant->spectral_sum(&sum[j], (size_t)m, &c->sum[set][j][0][0] + m);
+        }
+        if (sets > 1) {
+#pragma omp for schedule(static)
+            for (int line = 0; line < c->size_x; ++line)
+                for (int j = 0; j < outputs; ++j) aw_cpu_convolver_join(c, j, b->halved, line);
+        }
 #pragma omp for schedule(dynamic)
-        for (int j = 0; j < outputs; ++j) fftw_execute_dft_c2r(c->backward, c->sum[j], c->out[j]);
+        for (int i = 0; i < sets * outputs; ++i) {
+            fftw_complex *values_of = c->sum[i / outputs][i % outputs];
+            fftw_execute_dft_c2r(c->backward, values_of, (double *)values_of);
+        }
         if (plan->lattice.in_place) {
 #pragma omp for schedule(static)
             for (int j = 0; j < c->nx; ++j) add_row(b, j, I + (ptrdiff_t)j * c->ns);
         } else {
 #pragma omp for schedule(static)
-            for (int j = 0; j < c->nx + 2 * c->pad[1]; ++j) collect_row(c, j);
+            for (int j = 0; j < c->nx + 2 * c->pad[1]; ++j) collect_row(b, j);
 #pragma omp for schedule(static)
             for (int j = 0; j < c->nx; ++j) interpolate_row(cpu, b, j, I + (ptrdiff_t)j * c->ns);
         }
@@ -240,6 +286,9 @@ aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
         for (int k = 0; k < lattices; ++k) {
             const aw_convolution plan = aw_convolution_plan(h, &lattice[k], common->moves_as);
             block b = {.c = cpu->convolver, .plan = &plan};
+            for (int axis = 0; axis < 2; ++axis)
+                b.halved[axis] = common->halves && !lattice[k].in_place && lattice[k].between[axis];
+            AW_TRY(aw_cpu_convolver_sets(b.c, sets_of(&b)));
             AW_TRY(aw_cpu_convolver_begin(b.c, &plan, b.spectra, &b.missing));
             convolve_block(cpu, &b, node, (size_t)(last - node), common->I);
         }

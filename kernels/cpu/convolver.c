@@ -19,10 +19,8 @@ void aw_cpu_convolver_free(aw_cpu_convolver *c)
         fftw_free(c->ring[i].even);
         fftw_free(c->ring[i].odd);
     }
-    for (int i = 0; i < AW_CONVOLVED; ++i) {
-        fftw_free(c->sum[i]);
-        fftw_free(c->out[i]);
-    }
+    for (int i = 0; i < AW_LATTICE_SETS; ++i)
+        for (int j = 0; j < AW_CONVOLVED; ++j) fftw_free(c->sum[i][j]);
     for (int t = 0; t < AW_SPECTRA; ++t)
         for (int k = 0; k < 3; ++k) fftw_free(c->slice[t].moment[k]);
     pthread_mutex_lock(&planner);
@@ -31,7 +29,13 @@ void aw_cpu_convolver_free(aw_cpu_convolver *c)
     pthread_mutex_unlock(&planner);
     fftw_free(c->real);
     aw_free(c->node);
-    aw_free(c->filter);
+    for (int i = 0; i < 2; ++i) {
+        aw_free(c->filter[i].whole);
+        aw_free(c->filter[i].own);
+        aw_free(c->filter[i].other);
+        aw_free(c->filter[i].half);
+    }
+    aw_free(c->factor);
     aw_free(c->all.weights);
     aw_free(c);
 }
@@ -73,20 +77,41 @@ size_t aw_cpu_convolver_bytes(const int n[2], const double beyond[2], int thread
     const size_t spectra = slices < AW_SPECTRA ? slices : AW_SPECTRA;
     const size_t weights = (2 * columns - 1) * (2 * rows - 1) * AW_RINGS;
     const size_t nodes = (columns + (size_t)pad[0]) * (rows + (size_t)pad[1]) * AW_LATTICE_WIDTH;
-    return (((size_t)threads + AW_CONVOLVED) * reals +
-            (AW_CONVOLVED + 2 * AW_RINGS + 3 * spectra + 1) * modes + weights + nodes) *
+    return ((size_t)threads * reals + (AW_CONVOLVED + 2 * AW_RINGS + 3 * spectra + 1) * modes +
+            weights + nodes) *
            sizeof(double);
 }
 
-/* Fill the factors that turn a spectrum of values at nodes into one of spline coefficients. */
-static void fill_filter(const aw_cpu_convolver *c)
+/* Make the filter of an axis with transforms of n numbers, of which the first `frequencies` count.
+ * @return 0: no memory */
+static int filter_make(aw_lattice_filter *f, int n, int frequencies)
+{
+    f->whole = aw_alloc((size_t)frequencies, sizeof *f->whole);
+    f->own = aw_alloc((size_t)frequencies, sizeof *f->own);
+    f->other = aw_alloc((size_t)frequencies, sizeof *f->other);
+    f->half = aw_alloc((size_t)frequencies, sizeof *f->half);
+    if (!f->whole || !f->own || !f->other || !f->half) return 0;
+    for (int k = 0; k < frequencies; ++k) {
+        /* Nodes half a cell apart have the frequencies k and k + n of 2 n. */
+        const double half = AW_PI * (double)k / n;
+        const double a = 0.5 / aw_lattice_spectrum(half),
+                     b = 0.5 / aw_lattice_spectrum(half + AW_PI);
+        f->whole[k] = 1.0 / aw_lattice_spectrum(2.0 * half);
+        f->own[k] = a + b;
+        f->other[k] = a - b;
+        f->half[k][0] = cos(half);
+        f->half[k][1] = sin(half);
+    }
+    return 1;
+}
+
+/* Fill the factors of a lattice of one set. */
+static void fill_factor(const aw_cpu_convolver *c)
 {
     const size_t row = (size_t)c->size_s / 2 + 1;
-    for (size_t i = 0; i < c->numbers; ++i) {
-        const size_t mode = i / 2, column = mode % row, line = mode / row;
-        const double by = aw_lattice_spectrum(2.0 * AW_PI * (double)column / c->size_s) *
-                          aw_lattice_spectrum(2.0 * AW_PI * (double)line / c->size_x);
-        c->filter[i] = 1.0 / by;
+    for (size_t i = 0; i < 2 * c->modes; ++i) {
+        const size_t mode = i / 2;
+        c->factor[i] = c->filter[0].whole[mode % row] * c->filter[1].whole[mode / row];
     }
 }
 
@@ -96,6 +121,64 @@ static fftw_complex *new_spectrum(const aw_cpu_convolver *c)
     fftw_complex *spectrum = fftw_alloc_complex(c->numbers / 2);
     if (spectrum) memset(spectrum, 0, c->numbers / 2 * sizeof *spectrum);
     return spectrum;
+}
+
+aw_status aw_cpu_convolver_sets(aw_cpu_convolver *c, int sets)
+{
+    const size_t columns = (size_t)c->ns + 2 * (size_t)c->pad[0];
+    const size_t rows = (size_t)c->nx + 2 * (size_t)c->pad[1];
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&c->node, &c->node_capacity, (size_t)sets * columns * rows,
+                   sizeof *c->node));
+    for (; c->sets < sets; ++c->sets)
+        for (int j = 0; j < AW_CONVOLVED; ++j)
+            if (!c->sum[c->sets][j] && !(c->sum[c->sets][j] = new_spectrum(c))) return AW_ERR_NOMEM;
+done:
+    return status;
+}
+
+/* Filter n numbers of the spectra of two sets, the second half a cell further on. The factors are
+ * `by` frequencies apart, 0: the same for all. */
+static void join_sets(const aw_lattice_filter *f, int first, int by, int n, fftw_complex *even,
+                      fftw_complex *odd)
+{
+    for (int i = 0, k = first; i < n; ++i, k += by) {
+        const double own = f->own[k], re = f->other[k] * f->half[k][0];
+        const double im = f->other[k] * f->half[k][1];
+        const double e[2] = {even[i][0], even[i][1]}, o[2] = {odd[i][0], odd[i][1]};
+        even[i][0] = own * e[0] + re * o[0] + im * o[1];
+        even[i][1] = own * e[1] + re * o[1] - im * o[0];
+        odd[i][0] = own * o[0] + re * e[0] - im * e[1];
+        odd[i][1] = own * o[1] + re * e[1] + im * e[0];
+    }
+}
+
+/* The same of one set. */
+static void filter_set(const aw_lattice_filter *f, int first, int by, int n, fftw_complex *of)
+{
+    for (int i = 0, k = first; i < n; ++i, k += by) {
+        of[i][0] *= f->whole[k];
+        of[i][1] *= f->whole[k];
+    }
+}
+
+void aw_cpu_convolver_join(const aw_cpu_convolver *c, int j, const int halved[2], int line)
+{
+    const int row = c->size_s / 2 + 1, along = 1 + halved[0], across = 1 + halved[1];
+    fftw_complex *set[AW_LATTICE_SETS];
+    for (int i = 0; i < along * across; ++i) set[i] = c->sum[i][j] + (ptrdiff_t)line * row;
+    for (int a = 0; a < along; ++a) {
+        if (halved[1])
+            join_sets(&c->filter[1], line, 0, row, set[a], set[along + a]);
+        else
+            filter_set(&c->filter[1], line, 0, row, set[a]);
+    }
+    for (int b = 0; b < across; ++b) {
+        if (halved[0])
+            join_sets(&c->filter[0], 0, 1, row, set[along * b], set[along * b + 1]);
+        else
+            filter_set(&c->filter[0], 0, 1, row, set[b]);
+    }
 }
 
 aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int threads)
@@ -117,23 +200,21 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
     c->real = fftw_alloc_real(reals * (size_t)threads);
     c->all.weights =
         aw_alloc((size_t)(2 * columns - 1) * (size_t)(2 * rows - 1), sizeof *c->all.weights);
-    c->node = aw_alloc((size_t)(columns + pad[0]) * (size_t)(rows + pad[1]), sizeof *c->node);
-    c->filter = aw_alloc(c->numbers, sizeof *c->filter);
+    c->factor = aw_alloc(c->numbers, sizeof *c->factor);
+    complete &= filter_make(&c->filter[0], c->size_s, c->size_s / 2 + 1);
+    complete &= filter_make(&c->filter[1], c->size_x, c->size_x);
+    complete &= aw_cpu_convolver_sets(c, 1) == AW_OK;
     for (int i = 0; i < AW_RINGS; ++i) {
         complete &= !!(c->ring[i].even = (double *)new_spectrum(c));
         complete &= !!(c->ring[i].odd = (double *)new_spectrum(c));
     }
-    for (int i = 0; i < AW_CONVOLVED; ++i) {
-        complete &= !!(c->sum[i] = new_spectrum(c));
-        complete &= !!(c->out[i] = fftw_alloc_real(reals));
-    }
-    if (complete && c->real && c->all.weights && c->node && c->filter) {
-        fill_filter(c);
+    if (complete && c->real && c->all.weights && c->factor) {
+        fill_factor(c);
         pthread_mutex_lock(&planner);
         c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real,
                                           (fftw_complex *)c->ring[0].even, FFTW_ESTIMATE);
-        c->backward =
-            fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0], c->out[0], FFTW_ESTIMATE);
+        c->backward = fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0][0],
+                                           (double *)c->sum[0][0], FFTW_ESTIMATE);
         pthread_mutex_unlock(&planner);
     }
     if (c->forward && c->backward) return c;

@@ -23,21 +23,35 @@ typedef struct aw_ring_spectrum {
     double *even, *odd; /* [numbers] each, owned */
 } aw_ring_spectrum;
 
+/** Factors that turn spectra of values at nodes into spectra of spline coefficients, along one
+ *  axis, for each frequency of the transforms: of nodes a cell apart, and of two sets of nodes
+ *  that lie half a cell apart, each from its own values and, times exp(i half the phase), from the
+ *  other's. */
+typedef struct aw_lattice_filter {
+    double *whole, *own, *other; /* [frequencies] each, owned */
+    double (*half)[2];           /* [frequencies], owned: cosine and sine of half the phase */
+} aw_lattice_filter;
+
 /** Slices of ns x nx nodes are convolved on lattices with pad[] more nodes at either end of each
  *  axis. All arrays are owned. */
 typedef struct aw_cpu_convolver {
     int ns, nx;
-    int pad[2];                /* along, across */
-    int size_s, size_x;        /* of the transforms */
-    size_t modes;              /* of one spectrum */
-    size_t numbers;            /* 2 modes, to the next multiple of AW_SPECTRAL_CHUNK */
-    double *real;              /* [threads][size_x][size_s] */
-    aw_displacements all;      /* by up to ns + pad - 1 and nx + pad - 1 cells, all rows */
-    double *out[AW_CONVOLVED]; /* [size_x][size_s]: node (0, 0) of a slice is at (pad, pad) */
-    double (*node)[AW_LATTICE_WIDTH]; /* [nx + 2 pad][ns + 2 pad]: spline coefficients */
-    double *filter;                   /* [numbers]: spline coefficients over values at nodes */
+    int pad[2];           /* along, across */
+    int size_s, size_x;   /* of the transforms */
+    size_t modes;         /* of one spectrum */
+    size_t numbers;       /* 2 modes, to the next multiple of AW_SPECTRAL_CHUNK */
+    double *real;         /* [threads][size_x][size_s] */
+    aw_displacements all; /* by up to ns + pad - 1 and nx + pad - 1 cells, all rows */
+    double (
+        *node)[AW_LATTICE_WIDTH]; /* [nx + 2 pad][ns + 2 pad]: spline coefficients of all sets */
+    size_t node_capacity;
+    aw_lattice_filter filter[2]; /* along, across */
+    double *factor;              /* [numbers]: of a lattice of one set */
     aw_ring_spectrum ring[AW_RINGS];
-    fftw_complex *sum[AW_CONVOLVED];
+    /* Of each set, spectra, then values in their place: [size_x][2 (size_s/2 + 1)], node (0, 0) of
+     * a slice at (pad, pad). */
+    fftw_complex *sum[AW_LATTICE_SETS][AW_CONVOLVED];
+    int sets; /* that have memory */
     aw_spectra slice[AW_SPECTRA];
     uint64_t block; /* number of the present block */
     fftw_plan forward, backward;
@@ -49,6 +63,15 @@ int aw_cpu_convolver_pad(int n, double wanted);
 
 /** @return NULL: out of memory; aw_cpu_convolver_free frees it */
 aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int threads);
+
+/** Have memory for so many sets of nodes. @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_cpu_convolver_sets(aw_cpu_convolver *c, int sets);
+
+/** Turn line `line` of the spectra of output j, of values at the nodes of all sets, into those of
+ *  spline coefficients.
+ *  @param[in] halved  along, across: 1: there are two sets along the axis; sets along it follow
+ *  each other */
+void aw_cpu_convolver_join(const aw_cpu_convolver *c, int j, const int halved[2], int line);
 
 /** Begin a block: find or choose the spectra of the slices of its lattice.
  *  @param[out] spectra  [plan->slices]: index in `slice`; of slices that are not on the lattice, 0

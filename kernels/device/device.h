@@ -96,6 +96,8 @@ typedef struct aw_common_rule {
     const double *block_end; /* [blocks]: of a convolution, ends of its blocks [m]
                               * (aw_block_lattice); the first begins at r' = 0 */
     size_t blocks;
+    int halves;                     /* of a convolution: 1: its lattices have half the spacing along
+                                     * axes along which the points lie between their nodes */
     size_t columns;                 /* points per row of the grid */
     const aw_field_point *moves_as; /* its velocity is taken for all points; NULL: every point has
                                      * its own, and nothing is tabulated */

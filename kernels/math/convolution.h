@@ -46,6 +46,8 @@ enum {
     AW_TURNED_TWICE_RATE,
     AW_CONVOLVED
 };
+/* Sets of nodes of a lattice: half a cell apart along either axis. */
+#define AW_LATTICE_SETS 4
 /* Number of Chebyshev polynomials of r' on a block, for values and for slopes along and across.
  * (The weights of the interpolation in time are of second degree.) */
 #define AW_RADIAL 4
@@ -63,8 +65,10 @@ typedef struct aw_block_lattice {
     aw_retarded frame;     /* frame whose axes the lattice has: in the middle of the block, or, in
                              * place, at r' = 0 */
     double turn_c, turn_s; /* cosine and sine of the angle D_m from the points' grid to it */
+    double turned;         /* largest |D - D_m| in the block [rad] */
     double hs, hx;         /* spacings [m] */
     int in_place;          /* 1: the points are its nodes */
+    int between[2];        /* 1: the points lie between its nodes along, across */
     int member[3];         /* 1: the slice of aw_retarded.slice lies on it */
 } aw_block_lattice;
 
@@ -120,6 +124,9 @@ AW_FN double aw_convolution_end(const aw_history_view *h, double from, double li
     return from;
 }
 
+/* Points this much off a lattice's nodes [cells] lie between them. */
+#define AW_BETWEEN_NODES 0.02
+
 /** The lattice of slice t (of the three that contribute) in the block `from` .. `to`. Its members
  *  are all slices with the same spacings. */
 AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, double from, double to, int t)
@@ -134,6 +141,11 @@ AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, double from, doub
     l.hs = middle.slice[t]->hs;
     l.hx = middle.slice[t]->hx;
     l.in_place = stays && l.hs == h->slice[0].hs && l.hx == h->slice[0].hx;
+    const double turn = fabs(l.turn_s);
+    const aw_retarded begin = aw_retarded_at(h, from);
+    l.turned = fmax(fabs(aw_turn_between(&l.frame, &begin)), fabs(aw_turn_between(&l.frame, &end)));
+    l.between[0] = l.hs != h->slice[0].hs || turn * l.now.half_x > AW_BETWEEN_NODES * l.hs;
+    l.between[1] = l.hx != h->slice[0].hx || turn * l.now.half_s > AW_BETWEEN_NODES * l.hx;
     for (int i = 0; i < middle.nt; ++i)
         l.member[i] = middle.slice[i]->hs == l.hs && middle.slice[i]->hx == l.hx;
     return l;
@@ -186,9 +198,10 @@ AW_FN void aw_lattice_pad(const aw_history_view *h, const aw_block_lattice *l, d
     pad[1] = fmax(0.0, ceil(far[1] - 0.5 * (h->nx - 1)) + AW_LATTICE_MARGIN);
 }
 
-/** Weights of the nodes of a quintic B-spline, and their derivatives [1/cell]. */
+/** Weights of the nodes of a quintic B-spline, and their three first derivatives [1/cell ..]. */
 typedef struct aw_lattice_weights {
     double value[AW_LATTICE_NODES], slope[AW_LATTICE_NODES], bend[AW_LATTICE_NODES];
+    double third[AW_LATTICE_NODES];
 } aw_lattice_weights;
 
 /** Weights at t in [0, 1) from node AW_LATTICE_NODES/2 - 1 on. */
@@ -200,6 +213,10 @@ AW_FN void aw_lattice_spline(double t, aw_lattice_weights *w)
     value[0] = 1.0;
     for (int d = 1; d < AW_LATTICE_NODES; ++d) {
         double next = 0.0;
+        for (int i = 0; d == AW_LATTICE_NODES - 3 && i <= d + 2; ++i)
+            w->third[i] = (i > 2 ? value[i - 3] : 0.0) - (i < d ? value[i] : 0.0) +
+                          3.0 * ((i > 0 && i <= d ? value[i - 1] : 0.0) -
+                                 (i > 1 && i <= d + 1 ? value[i - 2] : 0.0));
         for (int i = 0; d == AW_LATTICE_NODES - 2 && i <= d + 1; ++i)
             w->bend[i] = (i > 1 ? value[i - 2] : 0.0) + (i < d ? value[i] : 0.0) -
                          (i > 0 && i <= d ? 2.0 * value[i - 1] : 0.0);
@@ -349,6 +366,7 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_bloc
 typedef struct aw_ring {
     double r, weight; /* r' and its weight [m] */
     double density;   /* as in aw_arc_nodes */
+    double shift[2];  /* of the points, along and across [cells] */
 } aw_ring;
 
 /** Weights of displacements by up to n - 1 cells either way. Those of (i, j) cells are

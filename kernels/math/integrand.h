@@ -6,16 +6,47 @@
 #include "kernels/math/retarded.h"
 #include "quadrature/rules/circle.h"
 
-/** Nodes of one arc, in the grid frame of a retarded time: the node at angle
- *  first + m step, m = 0 .. n-1, lies at (u + r cos, w + r sin). */
+/** What is equidistant from node to node of an arc. */
+enum { AW_EVEN_ANGLE, AW_EVEN_ALONG, AW_EVEN_ACROSS };
+
+/** What is equidistant from node to node of an arc: the angle, or a place y that grows with the
+ *  cells that the arc crosses. With p the cosine (AW_EVEN_ALONG) or the sine (AW_EVEN_ACROSS) of
+ *  the angle, p = y/sqrt((1 + sqrt(1 + (slope y)^2))/2), or y = p sqrt(1 + (slope p)^2/4). A step
+ *  dy covers r dy cells of that axis where the arc runs along it (slope p << 1), r dy of the other
+ *  one where it is steep, and up to a quarter less of both in between. */
+typedef struct aw_arc_even {
+    int in;   /* AW_EVEN_* */
+    int sign; /* of the sine (AW_EVEN_ALONG) or cosine (AW_EVEN_ACROSS), the same at all nodes */
+    double slope; /* of the arc, in cells of the other axis per cell, over p */
+} aw_arc_even;
+
+/** Nodes of one arc, in the grid frame of a retarded time: node m = 0 .. n-1, at the angle or place
+ *  first + m step, lies at (u + r cos, w + r sin). */
 typedef struct aw_arc {
     double u, w, r;     /* centre and radius of the circle [m] */
-    double first, step; /* [rad] */
+    double first, step; /* [rad], or of y [1] */
     int n;
+    aw_arc_even even;
     /* Along the path of the point d(u)/d(ct) = du + dgrid w and d(w)/d(ct) = dw - dgrid u. */
     double du, dw; /* [1] */
     double dgrid;  /* [1/m] */
 } aw_arc;
+
+/** Cosine and sine of the angle of the node at the angle or place `at`.
+ *  @return its weight [rad], over the step */
+AW_FN double aw_arc_turned(const aw_arc_even *even, double at, double *c, double *s)
+{
+    if (even->in == AW_EVEN_ANGLE) {
+        *c = cos(at);
+        *s = sin(at);
+        return 1.0;
+    }
+    const double y = even->slope * at, root = sqrt(1.0 + y * y), g = sqrt(0.5 + 0.5 * root);
+    const double p = at / g, other = sqrt(fmax(1.0 - p * p, 0.0));
+    *(even->in == AW_EVEN_ALONG ? c : s) = p;
+    *(even->in == AW_EVEN_ALONG ? s : c) = even->sign * other;
+    return g / (root * other);
+}
 
 /** The part of a slice that the sum over an arc needs. */
 typedef struct aw_arc_slice {
@@ -64,6 +95,15 @@ AW_FN aw_node aw_node_at(const aw_arc_slice *s, const aw_arc *arc, double u, dou
                       (arc->dw - arc->dgrid * u) * s->inv_hx);
 }
 
+/** Multiply the weights of a node. */
+AW_FN void aw_node_weigh(aw_node *node, double by)
+{
+    for (int q = 0; q < AW_SPLINE_NODES; ++q) {
+        node->wv[q] *= by;
+        node->dv[q] *= by;
+    }
+}
+
 /** Add one node of one slice: to sum[0..2] the moments, to sum[4..6] their rates caused by the
  *  motion through the slice, d(u)/d(ct) d/du + d(w)/d(ct) d/dw. */
 AW_FN void aw_node_add(const aw_arc_slice *s, int single, const aw_node *node, double sum[8])
@@ -90,10 +130,11 @@ AW_FN void aw_arc_sum_scalar(const aw_arc *arc, int nt, const aw_arc_slice *s, i
     for (int t = 0; t < nt; ++t)
         for (int k = 0; k < 8; ++k) sum[t][k] = 0.0;
     for (int m = 0; m < arc->n; ++m) {
-        double angle = arc->first + m * arc->step;
-        double u = arc->u + arc->r * cos(angle), w = arc->w + arc->r * sin(angle);
+        double c, q;
+        const double weight = aw_arc_turned(&arc->even, arc->first + m * arc->step, &c, &q);
         for (int t = 0; t < nt; ++t) {
-            aw_node node = aw_node_at(&s[t], arc, u, w);
+            aw_node node = aw_node_at(&s[t], arc, arc->u + arc->r * c, arc->w + arc->r * q);
+            aw_node_weigh(&node, weight);
             aw_node_add(&s[t], single, &node, sum[t]);
         }
     }
@@ -128,42 +169,100 @@ AW_FN void aw_sine_range(double lo, double hi, double a, double b, double *min, 
     *max = peak ? 1.0 : (a > b ? a : b);
 }
 
-/** Nodes per metre of an arc from angle lo to hi: one in every cell along the axis on which the arc
- *  crosses cells fastest. The error of the midpoint rule, which comes from the spectrum of the
- *  B-spline at whole numbers of waves per cell, then vanishes to third order. (1.5 nodes per cell
- *  are far worse than one.) An arc at a slant crosses cells diagonally and gets two nodes per cell;
- *  a curved arc, which has every slant, gets four. Slants are measured in cells: where cells are
- *  long and thin, an arc turns from one axis to the other over a tiny angle. All this is multiplied
- *  by `density`: a density below one first reduces slanted arcs to one node per cell; below 1/4,
- *  where curved arcs have one node per cell, it reduces all arcs. */
-AW_FN double aw_arc_rate(const aw_retarded *f, double lo, double hi, double density)
+/** How fast an arc crosses cells along the grid and across it [cells/m]: the least and the most. */
+typedef struct aw_arc_crossing {
+    double least[2], most[2];
+    double slant; /* the most along one axis over the least along the other, where that is faster on
+                   * the whole arc; otherwise 1 */
+} aw_arc_crossing;
+
+/** The crossing of cells by an arc from angle lo to hi. */
+AW_FN aw_arc_crossing aw_arc_crosses(const aw_retarded *f, double lo, double hi)
 {
-    double s_min, s_max, x_min, x_max, slant = 1.0;
+    aw_arc_crossing x = {.slant = 1.0};
     double s_lo = fabs(sin(lo)), c_lo = fabs(cos(lo)), s_hi = fabs(sin(hi)), c_hi = fabs(cos(hi));
-    aw_sine_range(lo, hi, s_lo, s_hi, &s_min, &s_max);
-    aw_sine_range(lo + 0.5 * AW_PI, hi + 0.5 * AW_PI, c_lo, c_hi, &x_min, &x_max);
-    s_min /= f->hs;
-    s_max /= f->hs;
-    x_min /= f->hx;
-    x_max /= f->hx;
-    if (s_max < x_min) slant = s_max / x_min;
-    if (x_max < s_min) slant = x_max / s_min;
-    double rate = s_max > x_max ? s_max : x_max;
-    const double slanted = slant == 1.0 || f->radius < aw_near_radius(f) ? 4.0 : 2.0;
-    return fmax(density * (slant <= 0.1 ? 1.0 : slanted), fmin(1.0, 4.0 * density)) * rate;
+    aw_sine_range(lo, hi, s_lo, s_hi, &x.least[0], &x.most[0]);
+    aw_sine_range(lo + 0.5 * AW_PI, hi + 0.5 * AW_PI, c_lo, c_hi, &x.least[1], &x.most[1]);
+    for (int i = 0; i < 2; ++i) {
+        x.least[i] /= i ? f->hx : f->hs;
+        x.most[i] /= i ? f->hx : f->hs;
+    }
+    for (int i = 0; i < 2; ++i)
+        if (x.most[i] < x.least[!i]) x.slant = x.most[i] / x.least[!i];
+    return x;
 }
 
-/** Choose the nodes of an arc: uniform in angle, their number from aw_arc_rate. `density` is a
- *  whole number, or less than one where the moments are smooth enough for fewer nodes on slanted
- *  arcs. The moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no
- *  end-point error. The outer integrand must not jump with r', or no outer rule converges: the step
- *  of an open arc is therefore not rounded (its last node may lie in the empty cells beyond the
- *  box), and the number of nodes of a whole circle changes at a few radii only. */
+/** Nodes of an arc per cell that it crosses, which is one of the axis along which it crosses most,
+ *  or, of an arc that turns from one axis to the other, a step of y. The error of the midpoint
+ *  rule comes from the spectrum of the B-spline at whole numbers of waves per cell, and vanishes
+ *  to third order where there is a whole number of nodes per cell; there may be less than one
+ *  where the moments are smooth, but 1.5 are far worse than one. An arc at a slant crosses cells
+ *  diagonally and gets two nodes per cell, one whose nodes are equidistant in angle and that is
+ *  curved, and has every slant, four. Slants are measured in cells: where cells are long and thin,
+ *  an arc turns from one axis to the other over a tiny angle. All this is multiplied by `density`:
+ *  a density below one first reduces slanted arcs to one node per cell; below 1/4, where curved
+ *  arcs have one node per cell, it reduces all arcs. */
+AW_FN double aw_arc_per_cell(const aw_arc_crossing *x, int curved, double density)
+{
+    const double slanted = curved ? 4.0 : 2.0;
+    return fmax(density * (x->slant <= 0.1 && !curved ? 1.0 : slanted), fmin(1.0, 4.0 * density));
+}
+
+/* Largest ratio of sines (AW_EVEN_ALONG) or cosines (AW_EVEN_ACROSS) on an arc whose nodes are not
+ * equidistant in angle: their distance in cells of the steeper axis changes with it. */
+#define AW_EVEN_RANGE 1.25
+/* Largest change of slope, in cells, per cell on such an arc. */
+#define AW_EVEN_BEND 0.5
+
+/** Choose what is equidistant on an arc from angle lo to hi. Where an arc is open and hardly
+ *  curved, not the angle: its slant changes all the same, by a tenth or more over the beam, so that
+ *  equal angles are a whole part of a cell nowhere, and a sheet of a cell was 4e-3 of itself off
+ *  with one to two nodes per cell. */
+AW_FN aw_arc_even aw_arc_even_of(const aw_retarded *f, const aw_arc_crossing *x, double lo,
+                                 double hi)
+{
+    const double c = cos(0.5 * (lo + hi)), s = sin(0.5 * (lo + hi)), aspect = f->hs / f->hx;
+    const int across = x->most[1] * x->least[0] < x->most[0] * x->least[1];
+    const double slope = across ? 1.0 / (aspect * fabs(c)) : aspect / fabs(s);
+    if (f->radius < aw_near_radius(f)) return (aw_arc_even){.in = AW_EVEN_ANGLE};
+    if (!(x->most[across] <= AW_EVEN_RANGE * x->least[across] &&
+          slope * (across ? f->hx : f->hs) <= AW_EVEN_BEND * f->radius))
+        return (aw_arc_even){.in = AW_EVEN_ANGLE};
+    return (aw_arc_even){.in = across ? AW_EVEN_ACROSS : AW_EVEN_ALONG,
+                         .sign = (across ? c : s) > 0.0 ? 1 : -1,
+                         .slope = slope};
+}
+
+/** The place y, or the angle itself, at an angle. */
+AW_FN double aw_arc_place_at(const aw_arc_even *even, double angle)
+{
+    if (even->in == AW_EVEN_ANGLE) return angle;
+    const double p = even->in == AW_EVEN_ALONG ? cos(angle) : sin(angle), y = even->slope * p;
+    return p * sqrt(1.0 + 0.25 * y * y);
+}
+
+/** Choose the nodes of an arc: what is equidistant, and their number. `density` is a whole number,
+ *  or less than one where the moments are smooth enough for fewer nodes on slanted arcs. The
+ *  moments vanish smoothly at both ends, or the arc closes, so the midpoint rule has no end-point
+ *  error. The outer integrand must not jump with r', or no outer rule converges: the step of an
+ *  open arc is therefore not rounded (its last node may lie in the empty cells beyond the box),
+ *  and the number of nodes of a whole circle changes at a few radii only. */
 AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double density,
                         aw_arc *arc)
 {
-    double lo = arcs->lo[i], range = arcs->hi[i] - lo;
-    double wanted = aw_arc_rate(f, lo, arcs->hi[i], density) * f->radius * range;
+    const double lo = arcs->lo[i], hi = arcs->hi[i];
+    const aw_arc_crossing x = aw_arc_crosses(f, lo, hi);
+    arc->even = aw_arc_even_of(f, &x, lo, hi);
+    const int in_angle = arc->even.in == AW_EVEN_ANGLE;
+    const int curved = in_angle && (x.slant == 1.0 || f->radius < aw_near_radius(f));
+    const double a = aw_arc_place_at(&arc->even, lo), b = aw_arc_place_at(&arc->even, hi);
+    const double from = fmin(a, b), range = fabs(b - a);
+    double per_cell = aw_arc_per_cell(&x, curved, density), rate = fmax(x.most[0], x.most[1]);
+    if (!in_angle) {
+        rate = 1.0 / (arc->even.in == AW_EVEN_ALONG ? f->hs : f->hx);
+        if (per_cell > 1.0) per_cell = ceil(per_cell - 1e-6);
+    }
+    double wanted = per_cell * rate * f->radius * range;
     if (arcs->whole) {
         arc->n = 16; /* 16, 20, 25, 31 .. */
         while (arc->n < wanted) arc->n += arc->n / 4;
@@ -173,7 +272,7 @@ AW_FN void aw_arc_nodes(const aw_retarded *f, const aw_arcs *arcs, int i, double
         arc->n = (int)ceil(wanted);
         arc->step = range / wanted;
     }
-    arc->first = lo + 0.5 * arc->step;
+    arc->first = from + 0.5 * arc->step;
 }
 
 /** The part of a slice that the sum over an arc needs; borrows the cells. */

@@ -88,9 +88,10 @@ AW_FN void aw_interpolated_cells_sum_scalar(const aw_arc *arc, const aw_arc_slic
     ptrdiff_t row = s->ns + 2 * AW_PAD;
     for (int k = 0; k < 8; ++k) sum[k] = 0.0;
     for (int m = 0; m < arc->n; ++m) {
-        double angle = arc->first + m * arc->step;
-        aw_node node =
-            aw_node_at(s, arc, arc->u + arc->r * cos(angle), arc->w + arc->r * sin(angle));
+        double cosine, sine;
+        const double weight = aw_arc_turned(&arc->even, arc->first + m * arc->step, &cosine, &sine);
+        aw_node node = aw_node_at(s, arc, arc->u + arc->r * cosine, arc->w + arc->r * sine);
+        aw_node_weigh(&node, weight);
         for (int q = 0; q < AW_SPLINE_NODES; ++q)
             for (int p = 0; p < AW_SPLINE_NODES; ++p) {
                 const double *cell =

@@ -59,10 +59,11 @@ typedef struct aw_interpolated_lines {
  *  that is, at the angle t + (shift of the lane): the nodes of each lane may be shifted a little
  *  along the arc so that all lanes read the same cells (aw_tile_shift). */
 typedef struct aw_tile_arc {
-    int n;                           /* nodes */
-    double first, step;              /* angle of the first node, and their spacing [rad] */
-    double a, b, r_s, r_x;           /* [cells] */
-    double da[AW_TILE], db[AW_TILE]; /* [cells] */
+    int n;              /* nodes */
+    double first, step; /* as in aw_arc */
+    aw_arc_even even;
+    double a, b, r_s, r_x;                                     /* [cells] */
+    double da[AW_TILE], db[AW_TILE];                           /* [cells] */
     double pa[AW_TILE], qa[AW_TILE], pb[AW_TILE], qb[AW_TILE]; /* [cells] */
     double ud[AW_TILE], wd[AW_TILE]; /* velocity of the circle's centre [cells/m] ... */
     double turn_s, turn_x;           /* ... to which turn_s s and -turn_x c are added */
@@ -315,6 +316,7 @@ AW_FN void aw_tile_arc_of(const aw_retarded *f, const aw_tile_place *place, int 
     arc->n = nodes.n;
     arc->first = nodes.first;
     arc->step = nodes.step;
+    arc->even = nodes.even;
     arc->a = place->u_mid * inv_s + 0.5 * (s->ns - 1) - 0.5 * (AW_TILE - 1);
     arc->b = place->w_mid * inv_x + 0.5 * (s->nx - 1);
     arc->r_s = place->r * inv_s;
@@ -353,7 +355,8 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
     for (int l = 0; l < AW_TILE; ++l) {
         double total[AW_LINE_COMPONENTS] = {0.0};
         for (int m = 0; m < arc->n; ++m) {
-            const double t = arc->first + m * arc->step, c = cos(t), s = sin(t);
+            double c, s;
+            const double weight = aw_arc_turned(&arc->even, arc->first + m * arc->step, &c, &s);
             const double a =
                 arc->a + l + arc->da[l] + arc->r_s * c - arc->qa[l] * s - arc->pa[l] * c;
             const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
@@ -369,6 +372,10 @@ AW_FN int aw_tile_sum_scalar(const aw_history_view *h, const aw_tile_arc *arc, c
             aw_spline(b - j, wv);
             aw_spline_slope(a - i, du);
             aw_spline_slope(b - j, dv);
+            for (int q = 0; q < AW_SPLINE_NODES; ++q) {
+                wv[q] *= weight;
+                dv[q] *= weight;
+            }
             for (int q = 0; q < AW_SPLINE_NODES; ++q)
                 for (int p = 0; p < AW_SPLINE_NODES; ++p)
                     for (int k = 0; k < 3; ++k) {

@@ -39,7 +39,7 @@ static double at_place(void *context, int n, const double *x)
     const point_of *at = context;
     const aw_retarded f = aw_retarded_at(at->history, x[0]);
     aw_arc_slice slice[3];
-    aw_arc arc;
+    aw_arc arc = {.n = 1};
     double sum[3][8], value[AW_RESULTS] = {0.0};
     (void)n;
     for (int t = 0; t < f.nt; ++t) slice[t] = aw_arc_slice_of(at->history, f.slice[t]);

@@ -22,51 +22,74 @@ typedef struct aw_ring_weights {
 _Static_assert(AW_RINGS == 12 && AW_RADIAL == 4 && AW_RADIAL_SLOPES == 3 && AW_RADIAL_GROWTH == 2,
                "aw_ring_product");
 
-/* The weights' factors: `value` of values and rates of the height, `along` and `across` of slopes
- * along either axis. */
-static inline aw_ring_weights aw_ring_product(double value, double along, double across)
-{
-    return (aw_ring_weights){{{value, value, value, value},
-                              {along, along, along, across},
-                              {across, across, value, value}}};
-}
-
 /* Nodes of the B-spline about a node of an arc along one axis of the lattice. */
 typedef struct aw_ring_axis {
     int first; /* index of the first displacement */
     double value[AW_SPLINE_NODES], slope[AW_SPLINE_NODES];
 } aw_ring_axis;
 
-/* @param[in] at    displacement of the arc's node [cells]
- * @param[in] most  largest displacement of all [cells] */
-static inline aw_ring_axis aw_ring_along(double at, int most)
+/* @param[in] at      displacement of the arc's node [cells]
+ * @param[in] most    largest displacement of all [cells]
+ * @param[in] weight  factor on value and slope */
+static inline aw_ring_axis aw_ring_along(double at, int most, double weight)
 {
     const double nearest = floor(at + 0.5);
     aw_ring_axis axis = {.first = (int)nearest + AW_SPLINE_FIRST + most};
     aw_spline(at - nearest, axis.value);
     aw_spline_slope(at - nearest, axis.slope);
+    for (int i = 0; i < AW_SPLINE_NODES; ++i) {
+        axis.value[i] *= weight;
+        axis.slope[i] *= weight;
+    }
     return axis;
 }
 
-/* Add a node of an arc, with the weights `by` of all nodes of the arc. */
-static inline void aw_ring_add(const aw_displacements *d, const aw_ring_axis *along,
-                               const aw_ring_axis *across, const aw_ring_weights *by)
+/* The nodes of an arc in one cell: sums, for the displacements about it, of their weights of
+ * values, of slopes along and of slopes across. */
+typedef struct aw_ring_cell {
+    int along, across;                           /* indices of the first displacements */
+    aw_v4 sum[AW_SPLINE_NODES][AW_SPLINE_NODES]; /* [across][along] */
+} aw_ring_cell;
+
+/* Add the sums to the weights of displacements, with the factors `by` of the arc, and begin anew.
+ * */
+static inline void aw_ring_flush(const aw_displacements *d, const aw_ring_weights *by,
+                                 aw_ring_cell *cell)
 {
     const int columns = 2 * d->ns - 1;
-    aw_ring_weights column[AW_SPLINE_NODES];
-    for (int o = 0; o < AW_SPLINE_NODES; ++o)
-        column[o] = aw_ring_product(along->value[o], along->slope[o], along->value[o]);
     for (int n = 0; n < AW_SPLINE_NODES; ++n) {
-        const int j = across->first + n;
+        const int j = cell->across + n;
         if (j < d->row[0] || j >= d->row[1]) continue;
-        aw_ring_weights row = aw_ring_product(across->value[n], across->value[n], across->slope[n]);
-        for (int v = 0; v < AW_RING_VECTORS; ++v) row.at[v] *= by->at[v];
         for (int o = 0; o < AW_SPLINE_NODES; ++o) {
-            const int i = along->first + o;
+            const int i = cell->along + o;
             if (i < 0 || i >= columns) continue;
             aw_double4 *to = (aw_double4 *)d->weights[(ptrdiff_t)j * columns + i];
-            for (int v = 0; v < AW_RING_VECTORS; ++v) to[v] += column[o].at[v] * row.at[v];
+            const aw_v4 sum = cell->sum[n][o];
+            to[0] += by->at[0] * sum[0];
+            to[1] += by->at[1] * (aw_v4){sum[1], sum[1], sum[1], sum[2]};
+            to[2] += by->at[2] * (aw_v4){sum[2], sum[2], sum[0], sum[0]};
         }
+    }
+    memset(cell->sum, 0, sizeof cell->sum);
+}
+
+/* Add a node of an arc to its cell; the sums of another cell are flushed before. */
+static inline void aw_ring_add(const aw_displacements *d, const aw_ring_axis *along,
+                               const aw_ring_axis *across, const aw_ring_weights *by,
+                               aw_ring_cell *cell)
+{
+    if (cell->along != along->first || cell->across != across->first) {
+        aw_ring_flush(d, by, cell);
+        cell->along = along->first;
+        cell->across = across->first;
+    }
+#pragma GCC unroll 3
+    for (int n = 0; n < AW_SPLINE_NODES; ++n) {
+        const aw_v4 row = {across->value[n], across->value[n], across->slope[n], 0.0};
+#pragma GCC unroll 3
+        for (int o = 0; o < AW_SPLINE_NODES; ++o)
+            cell->sum[n][o] +=
+                row * (aw_v4){along->value[o], along->slope[o], along->value[o], 0.0};
     }
 }
 
@@ -79,6 +102,8 @@ static void aw_ring_circle(const aw_convolution *plan, const aw_ring *ring,
     double T[AW_RADIAL];
     aw_arc arc;
     aw_arc_place(&f, &plan->middle, &arc);
+    arc.u += ring->shift[0] * plan->lattice.hs;
+    arc.w += ring->shift[1] * plan->lattice.hx;
     aw_convolution_radial(&plan->lattice, ring->r, T);
     f.hs = plan->lattice.hs;
     f.hx = plan->lattice.hx;
@@ -90,23 +115,27 @@ static void aw_ring_circle(const aw_convolution *plan, const aw_ring *ring,
     const aw_arcs arcs =
         aw_circle_arcs(arc.u, arc.w, radius, (d->ns + 1) * f.hs, (d->nx + 1) * f.hx);
     for (int k = 0; k < arcs.n; ++k) {
+        aw_ring_cell cell = {.along = 0};
         aw_arc_nodes(&f, &arcs, k, ring->density, &arc);
         const double value = arc.step * weight, grown = arc.step * growth;
         const aw_ring_weights by = {{{value * T[0], value * T[1], value * T[2], value * T[3]},
                                      {value * T[0], value * T[1], value * T[2], value * T[0]},
                                      {value * T[1], value * T[2], grown * T[0], grown * T[1]}}};
+        const int in_angle = arc.even.in == AW_EVEN_ANGLE;
         const double turn_c = cos(arc.step), turn_s = sin(arc.step);
-        double c = cos(arc.first), s = sin(arc.first);
+        double c = cos(arc.first), s = sin(arc.first), own = 1.0;
         for (int m = 0; m < arc.n; ++m) {
+            if (!in_angle) own = aw_arc_turned(&arc.even, arc.first + m * arc.step, &c, &s);
             const double w = (arc.w + radius * s) / f.hx, u = (arc.u + radius * c) / f.hs;
             const double next = c * turn_c - s * turn_s;
             s = s * turn_c + c * turn_s;
             c = next;
             if (w < first || w > last) continue;
-            const aw_ring_axis along = aw_ring_along(u, d->ns - 1);
-            const aw_ring_axis across = aw_ring_along(w, d->nx - 1);
-            aw_ring_add(d, &along, &across, &by);
+            const aw_ring_axis along = aw_ring_along(u, d->ns - 1, 1.0);
+            const aw_ring_axis across = aw_ring_along(w, d->nx - 1, own);
+            aw_ring_add(d, &along, &across, &by, &cell);
         }
+        aw_ring_flush(d, &by, &cell);
     }
 }
 
@@ -161,6 +190,7 @@ static void aw_lattice_sum_run(const aw_lattice_values *lattice, const aw_lattic
 {
     const int columns = lattice->columns;
     const double along = turn->along, across = turn->across, u = turn->u, w = turn->w;
+    const double third = turn->third;
     const aw_lattice_axis x = aw_lattice_axis_at(turn->a, columns);
     const aw_lattice_axis y = aw_lattice_axis_at(turn->b, lattice->rows);
     aw_sum_vector value[AW_NODE_VECTORS] = {{0.0}}, once[AW_NODE_VECTORS] = {{0.0}};
@@ -169,13 +199,20 @@ static void aw_lattice_sum_run(const aw_lattice_values *lattice, const aw_lattic
         const double(*node)[AW_LATTICE_WIDTH] =
             lattice->node + (ptrdiff_t)(y.first + m) * columns + x.first;
         const double v = y.at.value[m], dv = y.at.slope[m], ddv = y.at.bend[m];
-        /* L = along d/du - across d/dw, and L^2, as sums over the weights along u. */
-        const double ls = -across * dv, lds = along * v;
+        const double dddv = y.at.third[m];
+        /* L = along d/du - across d/dw, with L^3, and L^2, as sums over the weights along u. */
+        const double ls = -across * dv +
+                          third * (across * (dv + 3.0 * w * ddv) - across * across * across * dddv);
+        const double lds = along * v + third * (3.0 * along * across * across * ddv - along * v +
+                                                3.0 * (across * u - along * w) * dv);
+        const double ldds = -3.0 * third * along * (along * across * dv + u * v);
+        const double lddds = third * along * along * along * v;
         const double lls = across * across * ddv - w * dv;
         const double llds = -2.0 * along * across * dv - u * v, lldds = along * along * v;
         for (int n = 0; n < AW_LATTICE_NODES; ++n, ++node) {
             const double s = x.at.value[n], ds = x.at.slope[n], dds = x.at.bend[n];
-            const double by = v * s, l = ls * s + lds * ds;
+            const double by = v * s;
+            const double l = ls * s + lds * ds + ldds * dds + lddds * x.at.third[n];
             const double ll = lls * s + llds * ds + lldds * dds;
             const aw_sum_loose *at = (const aw_sum_loose *)*node;
 #pragma GCC unroll 8

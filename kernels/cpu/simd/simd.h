@@ -62,6 +62,7 @@ typedef struct aw_lattice_turn {
     double a, b;          /* from the first node */
     double u, w;          /* from the centre of the lattice */
     double along, across; /* of L = along d/du - across d/dw */
+    double third;         /* L^3 is added to L so many times */
 } aw_lattice_turn;
 
 /** The interpolated outputs at a point: themselves, and under L and L^2. */

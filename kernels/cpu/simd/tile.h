@@ -138,10 +138,10 @@ AW_INLINE void AW_NODE(const AW_REAL *window, const AW_PICK *pick, ptrdiff_t wid
 #ifdef __AVX512F__
 static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *cells,
                                                const int (*span)[2], int lane, int i, int j,
-                                               const AW_LANES node[4], int rates, AW_SUMS *acc)
+                                               const AW_LANES node[5], int rates, AW_SUMS *acc)
 {
     const ptrdiff_t width = aw_line_width(h);
-    const AW_LANES zero = {0}, one = zero + 1, round = zero + AW_ROUND;
+    const AW_LANES zero = {0}, round = zero + AW_ROUND;
     const AW_LANES di = (node[0] + round) - round, dj = (node[1] + round) - round;
     const AW_LANES f = node[0] - di, g = node[1] - dj;
     const int last = (int)width - AW_SPLINE_NODES, rows = h->nx + 2 * AW_PAD - AW_SPLINE_NODES;
@@ -159,7 +159,7 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
             const int lowest = AW_CAT(aw_lanes_lowest_, AW_LETTER)(in_row, column);
             const int begin = lowest < (int)width - 2 * AW_PER ? lowest : (int)width - 2 * AW_PER;
             const AW_WHICH within = in_row & (column <= begin + 2 * AW_PER - AW_SPLINE_NODES);
-            const AW_LANES mask = (AW_LANES)(within & (AW_WHICH)one);
+            const AW_LANES mask = (AW_LANES)(within & (AW_WHICH)node[4]);
             /* The others read what the lowest does: not all cells are set. */
             const AW_WHICH before = ((column & within) | (lowest & ~within)) - begin;
             const AW_PICK pick = {before, before + 1, before + 2};
@@ -175,18 +175,17 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
 #else
 static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const AW_REAL *cells,
                                                const int (*span)[2], int lane, int i, int j,
-                                               const AW_LANES node[4], int rates, AW_SUMS *acc)
+                                               const AW_LANES node[5], int rates, AW_SUMS *acc)
 {
     const ptrdiff_t width = aw_line_width(h), last = width - AW_PER - AW_SPLINE_NODES + 1;
     const AW_LANES zero = {0}, round = zero + AW_ROUND;
     const AW_LANES di = (node[0] + round) - round, dj = (node[1] + round) - round;
     const AW_LANES f = node[0] - di, g = node[1] - dj;
-    const AW_LANES one = zero + 1;
     AW_WHICH left = zero == zero;
     for (int first = 0; first < AW_PER; ++first) {
         if (!left[first]) continue;
         const AW_WHICH same = left & (di == zero + di[first]) & (dj == zero + dj[first]);
-        const AW_LANES mask = (AW_LANES)(same & (AW_WHICH)one);
+        const AW_LANES mask = (AW_LANES)(same & (AW_WHICH)node[4]);
         left &= ~same;
         const double at = (double)di[first] + i + lane - 1 + AW_TILE_PAD;
         const double line = (double)dj[first] + j - 1 + AW_PAD;
@@ -217,7 +216,7 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     const double turn_s = arc->turn_s, turn_x = arc->turn_x;
     const int columns = (int)width - AW_TILE - AW_SPLINE_NODES + 1;
     const int rows = h->nx + 2 * AW_PAD - AW_SPLINE_NODES;
-    double c = angle[0], s = angle[1];
+    double c = angle[0], s = angle[1], at = angle[0];
     int done = 0;
     AW_LANES da, db, pa, qa, pb, qb, ud, wd, all = {0};
     for (int l = 0; l < AW_PER; ++l) {
@@ -232,15 +231,22 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     }
     all += 1;
     for (int m = 0; m < count; ++m) {
+        AW_LANES weight = all;
+        if (arc->even.in != AW_EVEN_ANGLE) {
+            weight *= (AW_REAL)aw_arc_turned(&arc->even, at, &c, &s);
+            at += arc->step;
+        }
         const double a = a0 + r_s * c, b = b0 + r_x * s;
         const double ra = floor(a + 0.5), rb = floor(b + 0.5), fa = a - ra, fb = b - rb;
         const AW_REAL co = (AW_REAL)c, si = (AW_REAL)s;
         const AW_LANES f = da + (AW_REAL)fa - (qa * si + pa * co);
         const AW_LANES g = db + (AW_REAL)fb + (qb * co - pb * si);
         const AW_LANES u = ud + (AW_REAL)(turn_s * s), w = wd - (AW_REAL)(turn_x * c);
-        const double next = c * angle[2] - s * angle[3];
-        s = s * angle[2] + c * angle[3];
-        c = next;
+        if (arc->even.in == AW_EVEN_ANGLE) {
+            const double next = c * angle[2] - s * angle[3];
+            s = s * angle[2] + c * angle[3];
+            c = next;
+        }
         if (AW_CAT(aw_lanes_within_, AW_LETTER)(f, g)) {
             const int column = (int)ra - 1 + AW_TILE_PAD, row = (int)rb - 1 + AW_PAD;
             if ((unsigned)column > (unsigned)columns || (unsigned)row > (unsigned)rows) continue;
@@ -248,10 +254,10 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
                 continue;
             const AW_REAL *window =
                 cells + (ptrdiff_t)row * AW_LINE_COMPONENTS * width + column + lane;
-            AW_NODE(window, NULL, width, f, g, u, w, all, rates, &acc);
+            AW_NODE(window, NULL, width, f, g, u, w, weight, rates, &acc);
         } else {
             /* A copy, so that the numbers of the frequent case stay in registers. */
-            const AW_LANES node[4] = {f, g, u, w};
+            const AW_LANES node[5] = {f, g, u, w, weight};
             AW_MIXED(h, cells, span, lane, (int)ra, (int)rb, node, rates, mixed);
         }
         done++;
@@ -271,8 +277,9 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
         for (int l = 0; l < AW_TILE; ++l) sum[k][l] = 0.0;
     for (int m = 0; m < arc->n; m += batch) {
         const int count = arc->n - m < batch ? arc->n - m : batch;
-        angle[0] = cos(arc->first + m * arc->step);
-        angle[1] = sin(arc->first + m * arc->step);
+        angle[0] = arc->first + m * arc->step;
+        if (arc->even.in == AW_EVEN_ANGLE)
+            aw_arc_turned(&arc->even, angle[0], &angle[0], &angle[1]);
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
             AW_SUMS acc, mixed = {{{0}}, {{0}}};
             done +=

@@ -62,19 +62,20 @@ AW_GPU_CALL void aw_gpu_nodes_place(const aw_history_view *h, const aw_field_poi
 
 /* Add one thread's part of the nodes on an arc, in the slices of one spacing, to sum. A macro in
  * place of a template on the precision of the cells. */
-#define AW_GPU_NODES_ARC(letter)                                                             \
-    AW_GPU_FN void aw_gpu_nodes_arc_##letter(const aw_arc *arc, const aw_arc_slice *slice,   \
-                                             const aw_gpu_reading *reading, int lane,        \
-                                             double sum[6])                                  \
-    {                                                                                        \
-        double value[3][3] = {{0.0}}, rate[3][3] = {{0.0}};                                  \
-        for (int m = lane; m < arc->n; m += AW_GPU_WARP) {                                   \
-            const double angle = arc->first + m * arc->step;                                 \
-            const double u = arc->u + arc->r * cos(angle), w = arc->w + arc->r * sin(angle); \
-            const aw_node node = aw_node_at(slice, arc, u, w);                               \
-            aw_gpu_gather_##letter(reading, 1, &node, slice->ns + 2 * AW_PAD, value, rate);  \
-        }                                                                                    \
-        aw_gpu_combine_##letter(reading, 1, arc->step, value, rate, sum);                    \
+#define AW_GPU_NODES_ARC(letter)                                                                 \
+    AW_GPU_FN void aw_gpu_nodes_arc_##letter(const aw_arc *arc, const aw_arc_slice *slice,       \
+                                             const aw_gpu_reading *reading, int lane,            \
+                                             double sum[6])                                      \
+    {                                                                                            \
+        double value[3][3] = {{0.0}}, rate[3][3] = {{0.0}};                                      \
+        for (int m = lane; m < arc->n; m += AW_GPU_WARP) {                                       \
+            double c, s;                                                                         \
+            const double weight = aw_arc_turned(&arc->even, arc->first + m * arc->step, &c, &s); \
+            aw_node node = aw_node_at(slice, arc, arc->u + arc->r * c, arc->w + arc->r * s);     \
+            aw_node_weigh(&node, weight);                                                        \
+            aw_gpu_gather_##letter(reading, 1, &node, slice->ns + 2 * AW_PAD, value, rate);      \
+        }                                                                                        \
+        aw_gpu_combine_##letter(reading, 1, arc->step, value, rate, sum);                        \
     }
 AW_GPU_NODES_ARC(d)
 AW_GPU_NODES_ARC(m)

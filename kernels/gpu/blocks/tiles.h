@@ -31,7 +31,7 @@ typedef struct aw_gpu_tiles {
     aw_tile_arc arc[AW_GPU_WARPS];
     aw_gpu_reading reading[AW_GPU_WARPS];
     int rounds[AW_GPU_WARPS], max_rounds, steps;
-    double turn[AW_GPU_THREADS][2]; /* cosine and sine of the nodes of this step */
+    double turn[AW_GPU_THREADS][3]; /* cosine, sine and weight of the nodes of this step */
     double share[AW_LINE_COMPONENTS][AW_GPU_THREADS];
     double sum[AW_GPU_WARPS][AW_LINE_COMPONENTS][AW_TILE];
 } aw_gpu_tiles;
@@ -74,14 +74,17 @@ AW_GPU_CALL void aw_gpu_tiles_round(const aw_history_view *h, aw_gpu_tiles *s, i
     s->work[warp].rated += s->rates[warp] ? done : 0;
 }
 
-/* Lane l's node at the angle with cosine c and sine s. */
+/* Lane l's node at the angle with the cosine, sine and weight turn[3]. */
 AW_GPU_FN aw_node aw_gpu_tiles_node(const aw_history_view *h, const aw_tile_arc *arc, int l,
-                                    double c, double s)
+                                    const double turn[3])
 {
+    const double c = turn[0], s = turn[1];
     const double a = arc->a + l + arc->da[l] + arc->r_s * c - arc->qa[l] * s - arc->pa[l] * c;
     const double b = arc->b + arc->db[l] + arc->r_x * s + arc->qb[l] * c - arc->pb[l] * s;
     const double ud = arc->ud[l] + arc->turn_s * s, wd = arc->wd[l] - arc->turn_x * c;
-    return aw_node_in(h->ns, h->nx, a, b, ud, wd);
+    aw_node node = aw_node_in(h->ns, h->nx, a, b, ud, wd);
+    aw_node_weigh(&node, turn[2]);
+    return node;
 }
 
 /* Add one thread's part of the nodes of a step, at most AW_GPU_WARP of them, to sum. */
@@ -96,8 +99,7 @@ AW_GPU_FN aw_node aw_gpu_tiles_node(const aw_history_view *h, const aw_tile_arc 
         real value[3][3] = {{0}}, rate[3][3] = {{0}};                                           \
         for (int m = lane / AW_TILE; m < n; m += AW_GPU_LANE_THREADS) {                         \
             const double *turn = s->turn[warp * AW_GPU_WARP + m];                               \
-            const aw_node node =                                                                \
-                aw_gpu_tiles_node(h, &s->arc[warp], lane % AW_TILE, turn[0], turn[1]);          \
+            const aw_node node = aw_gpu_tiles_node(h, &s->arc[warp], lane % AW_TILE, turn);     \
             aw_gpu_gather_##letter(&s->reading[warp], rates, &node, h->ns + 2 * AW_PAD, value,  \
                                    rate);                                                       \
         }                                                                                       \
@@ -143,9 +145,9 @@ AW_GPU_FN void aw_gpu_tiles_sum(const aw_history_view *h, aw_gpu_tiles *s, int r
         {
             const int warp = t / AW_GPU_WARP, m = step * AW_GPU_WARP + t % AW_GPU_WARP;
             if (aw_gpu_tiles_works(s, warp, round) && m < s->arc[warp].n) {
-                const double angle = s->arc[warp].first + m * s->arc[warp].step;
-                s->turn[t][0] = cos(angle);
-                s->turn[t][1] = sin(angle);
+                const aw_tile_arc *arc = &s->arc[warp];
+                s->turn[t][2] = aw_arc_turned(&arc->even, arc->first + m * arc->step,
+                                              &s->turn[t][0], &s->turn[t][1]);
             }
         }
         AW_GPU_BARRIER();

@@ -378,7 +378,8 @@ static aw_status choose_passes(step *s, next *out)
      * psi at S = 10.8 m of the Zeuthen chicane, plates 10 mm apart. */
     const int exhausted = unexplained && s->problem->history->images_only;
     /* What the convolution leaves is too much by itself: a finer far zone would be in vain. */
-    const int hopeless = near->all_convolution && aw_rules_error(near) > enough;
+    const int hopeless = near->all_convolution && near->density_level == AW_DENSITY_LEVEL_MAX &&
+                         aw_rules_error(near) > enough;
     const int alike = aw_rules_are_alike(near, far) && !(hopeless && worse == AW_NEAR);
     for (int i = 0, z = worse; i < AW_RANGES && s->pass[AW_FAR] == AW_NO_PASS; ++i, z = !z)
         if (s->pass[!z] == AW_NO_PASS && !exhausted && (z == worse || alike) &&

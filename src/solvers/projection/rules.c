@@ -80,6 +80,8 @@ int aw_rules_refine(aw_rules *r, double cost_limit, double enough)
 {
     const int next = r->level + 1;
     const int tiles = r->all_convolution || (r->has_convolution && next == r->n);
+    if (r->all_convolution && r->density_level < AW_DENSITY_LEVEL_MAX)
+        return aw_rules_densify(r, cost_limit);
     if (r->cost > cost_limit || (next == r->n && !tiles)) return 0;
     if (tiles && (r->error <= enough || r->gain[r->n - 1] < AW_TILES_WORSE)) return 0;
     r->replaced_error = aw_rules_error(r);
@@ -144,8 +146,8 @@ static int affords(const aw_rules *r, const aw_rules *other, double gain, double
 
 void aw_rules_try_coarser(aw_rules *r, const aw_rules *other, double estimate, double tolerance)
 {
-    const int coarser = r->tiles_only ? r->n - 1 : r->level - 1;
-    if (r->all_convolution) return; /* its error says nothing about the rule */
+    /* The error of a convolution says nothing about the rule. */
+    const int coarser = r->all_convolution ? -1 : r->tiles_only ? r->n - 1 : r->level - 1;
     if (coarser >= 0 && affords(r, other, r->gain[coarser], estimate, tolerance)) {
         /* A convolution, where it is possible, is more accurate than tiles, and cheaper. */
         if (r->tiles_only)

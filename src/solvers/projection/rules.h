@@ -25,7 +25,8 @@ typedef struct aw_rules {
     const aw_rule *rule; /* [n], from coarse to fine */
     int n, level;        /* rule[level] is used */
     int tiles_only;      /* 1: the convolution was not accurate enough, tiles take its place */
-    int density_level;   /* 0: the rule's density, 1: more and finer tables, 2: the sample's, */
+    int density_level;   /* 0: the rule's density, 1: more and finer tables, 2: the sample's; of the
+                          * near zone, 1, 2: of its convolution (AW_FINE_SWEEP); */
     int density_least;   /* and the lowest that is taken */
     int dense_wait,
         dense_left; /* steps after which a lower density level is tried; still to come */
@@ -81,9 +82,10 @@ int aw_rules_are_at_floor(const aw_rules *near, const aw_rules *far);
  *  or there is no higher density level */
 int aw_rules_densify(aw_rules *rules, double cost_limit);
 
-/** Take the next finer rule; behind the last one, or where a convolution does everything, tiles
- *  instead of it, but only if the zone's error of the potentials is more than `enough`, and if they
- *  have not been worse lately: they cost many times as much, and lower the rates' errors little.
+/** Take the next finer rule; where a convolution does everything, lattices with half the spacing;
+ *  behind these, or behind the last rule, tiles instead of the convolution, but only if the zone's
+ *  error of the potentials is more than `enough`, and if they have not been worse lately: they
+ *  cost many times as much, and lower the rates' errors little.
  *  @return 0: the zone costs more than the limit [evaluations a point], or there is no finer rule
  *  that is worth it */
 int aw_rules_refine(aw_rules *rules, double cost_limit, double enough);

@@ -129,11 +129,11 @@ static aw_panels_options rule_panels(const aw_history_view *h, const aw_rule *r)
 static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z, int level)
 {
     aw_panels_options params = rule_panels(h, &z->rules.rule[level]);
-    if (z->rules.density_level == 1) params.density = fmin(1.0, AW_DENSER * params.density);
-    /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
-     * cells. */
-    if (z->rules.density_level > 1) params.density = AW_SAMPLE_DENSITY;
     if (is_far(z)) {
+        if (z->rules.density_level == 1) params.density = fmin(1.0, AW_DENSER * params.density);
+        /* Not in between 1 and 2: nodes at fractions of the inner rule's spacing alias with the
+         * cells. */
+        if (z->rules.density_level > 1) params.density = AW_SAMPLE_DENSITY;
         params.still = AW_PANEL_RATIO_STILL;
         params.caps = &z->caps;
     }
@@ -141,13 +141,19 @@ static aw_panels_options zone_panels(const aw_history_view *h, const aw_zone *z,
 }
 
 /* The rule of a convolution for a tolerance: nodes further apart for a larger one. */
-static aw_rule convolution_rule(const aw_problem *problem)
+static aw_rule convolution_rule(const aw_problem *problem, const aw_rules *rules)
 {
     aw_rule rule = aw_convolution_rule;
     const double wider = wider_by(problem->tolerance);
     rule.spacing *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.sweep *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.density /= fmin(wider, AW_CONVOLUTION_SPARSER);
+    if (rules->density_level > 0) {
+        rule.sweep *=
+            fmin(fmax(AW_FIRST_SWEEP * cbrt(problem->tolerance / AW_CONVOLUTION_TOLERANCE), 1.0),
+                 AW_FIRST_SWEEP);
+        rule.density = AW_SAMPLE_DENSITY;
+    }
     return rule;
 }
 
@@ -156,11 +162,17 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone 
 {
     const aw_history_view *h = problem->history;
     aw_status status = AW_OK;
-    const aw_rule rule = convolution_rule(problem);
+    const aw_rule rule = convolution_rule(problem, &z->rules);
     aw_panels_options params = rule_panels(h, &rule);
-    for (size_t i = 0; i < z->blocks.n; ++i)
-        AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, i > 0 ? z->blocks.end[i - 1] : 0.0,
-                             z->blocks.end[i], &params));
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    const double least = AW_FINE_FROM * (hypot(now.half_s, now.half_x) + problem->half);
+    for (size_t i = 0; i < z->blocks.n; ++i) {
+        const double from = i > 0 ? z->blocks.end[i - 1] : 0.0, sweep = params.sweep;
+        if (from > least && z->rules.density_level > 0)
+            params.sweep *= z->rules.density_level > 1 ? AW_FINEST_SWEEP : AW_FINE_SWEEP;
+        AW_TRY(aw_panels_add(&z->panels, h, &problem->centre, from, z->blocks.end[i], &params));
+        params.sweep = sweep;
+    }
     AW_TRY(aw_grow((void **)&z->cut, &z->cut_capacity, z->panels.panels, sizeof *z->cut));
     /* Slices that do not turn show all points the same at all radii of one block. */
     for (size_t i = 0; z->blocks.n > 1 && i < z->panels.n; i += (size_t)params.order)
@@ -169,6 +181,7 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone 
                                  .nodes = z->panels.n,
                                  .block_end = z->blocks.end,
                                  .blocks = z->blocks.n,
+                                 .halves = z->rules.density_level > 0,
                                  .columns = problem->columns,
                                  .moves_as = &problem->centre,
                                  .I = z->sum};
@@ -190,6 +203,7 @@ aw_status aw_zone_begin(aw_solver *solver, const aw_problem *problem, aw_zone *z
     rules->has_convolution = z->blocks.n > 0;
     rules->all_convolution = 0;
     rules->cost = AW_CONVOLUTION_COST * z->blocks.lattices;
+    if (rules->density_level > 0) rules->cost *= AW_FINE_COST;
     return rules->has_convolution ? convolve(solver, problem, z) : AW_OK;
 }
 
