@@ -84,7 +84,7 @@ typedef struct aw_common_node {
     double rate;       /* of f_in(r) in the sums of the rates [m]; 0: no rates at this node */
     double check;      /* of f_in(r) in the check of phi and psi [m] */
     double check_rate; /* of f_in(r) in the check of the rates [m] */
-    double density;    /* factor on the device's density of inner nodes (aw_arc_rate) */
+    double density;    /* factor on the device's density of inner nodes (aw_arc_nodes) */
     double step;       /* distance by which the circle gains on the beam from node to node [m] */
     double stretch;    /* distance from node to node over r' */
 } aw_common_node;

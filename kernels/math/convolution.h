@@ -11,12 +11,13 @@
  * sum over it is F(R(-D) x), where F is a convolution. r' is cut into blocks within which D departs
  * from its value in the middle, D_m, by so little that the rest of the rotation moves no point by
  * more than a fraction of a cell. With y = R(-D_m) x the sum over a block is (1 + (D - D_m) L + (D
- * - D_m)^2/2 L^2) F(y), L = w d/du - u d/dw: F is computed on a lattice, with the spacings of the
- * slices, that covers all y, and is interpolated there by quintic splines, whose coefficients cost
- * nothing in Fourier space. (F of a thin sheet is seen along the sheet hardly wider than the sheet,
- * 1.6 cells: interpolation by Lagrange's formula was off by 3e-4 of the potential.) For the same
- * reason the rates caused by the rotation of the frame, D' L of the moments at the points of the
- * circle, sum to D' L F: w and u of y times convolutions with the slopes of the B-spline.
+ * - D_m)^2/2 L^2) F(y), L = w d/du - u d/dw (and of the cube of D - D_m what is linear in it): F is
+ * computed on a lattice, with the spacings of the slices or half of them, that covers all y, and is
+ * interpolated there by quintic splines, whose coefficients cost nothing in Fourier space. (F of a
+ * thin sheet is seen along the sheet hardly wider than the sheet, 1.6 cells: interpolation by
+ * Lagrange's formula was off by 3e-4 of the potential.) For the same reason the rates caused by the
+ * rotation of the frame, D' L of the moments at the points of the circle, sum to D' L F: w and u of
+ * y times convolutions with the slopes of the B-spline.
  *
  * If the slices hardly turn in the first block, which begins at r' = 0, its D_m is 0, and the
  * lattice is the grid of the points itself (it is in place). Slices of other spacings are convolved

@@ -41,11 +41,16 @@ AW_FN double aw_arc_turned(const aw_arc_even *even, double at, double *c, double
         *s = sin(at);
         return 1.0;
     }
-    const double y = even->slope * at, root = sqrt(1.0 + y * y), g = sqrt(0.5 + 0.5 * root);
-    const double p = at / g, other = sqrt(fmax(1.0 - p * p, 0.0));
+    double p = at, stretch = 1.0;
+    if (even->slope > 0.0) {
+        const double y = even->slope * at, root = sqrt(1.0 + y * y), g = sqrt(0.5 + 0.5 * root);
+        p = at / g;
+        stretch = g / root;
+    }
+    const double other = sqrt(fmax(1.0 - p * p, 0.0));
     *(even->in == AW_EVEN_ALONG ? c : s) = p;
     *(even->in == AW_EVEN_ALONG ? s : c) = even->sign * other;
-    return g / (root * other);
+    return stretch / other;
 }
 
 /** The part of a slice that the sum over an arc needs. */
@@ -222,15 +227,18 @@ AW_FN aw_arc_even aw_arc_even_of(const aw_retarded *f, const aw_arc_crossing *x,
                                  double hi)
 {
     const double c = cos(0.5 * (lo + hi)), s = sin(0.5 * (lo + hi)), aspect = f->hs / f->hx;
-    const int across = x->most[1] * x->least[0] < x->most[0] * x->least[1];
+    const int fastest = x->most[1] * x->least[1] > x->most[0] * x->least[0];
+    const int steady = x->most[1] * x->least[0] < x->most[0] * x->least[1];
+    const int on_axis = x->slant < 1.0 && x->most[fastest] <= AW_EVEN_RANGE * x->least[fastest];
+    const int across = on_axis ? fastest : steady;
     const double slope = across ? 1.0 / (aspect * fabs(c)) : aspect / fabs(s);
-    if (f->radius < aw_near_radius(f)) return (aw_arc_even){.in = AW_EVEN_ANGLE};
-    if (!(x->most[across] <= AW_EVEN_RANGE * x->least[across] &&
-          slope * (across ? f->hx : f->hs) <= AW_EVEN_BEND * f->radius))
+    const double bend = slope * (across ? f->hx : f->hs) / f->radius; /* per cell */
+    const int hardly_bent = x->most[across] <= AW_EVEN_RANGE * x->least[across];
+    if (f->radius < aw_near_radius(f) || !hardly_bent || !(on_axis || bend <= AW_EVEN_BEND))
         return (aw_arc_even){.in = AW_EVEN_ANGLE};
     return (aw_arc_even){.in = across ? AW_EVEN_ACROSS : AW_EVEN_ALONG,
                          .sign = (across ? c : s) > 0.0 ? 1 : -1,
-                         .slope = slope};
+                         .slope = on_axis ? 0.0 : slope};
 }
 
 /** The place y, or the angle itself, at an angle. */

@@ -292,14 +292,14 @@ enum { AW_BLOCKS_MAX = 64 };
 #define AW_CONVOLUTION_SPARSER 2.0
 #define AW_TURN_WIDER 1.5
 
-/* A finer convolution (aw_rules.density_level of the near zone) has the sample's nodes in angle,
- * lattices with half the spacing, and panels that sweep AW_FIRST_SWEEP times as much as otherwise,
- * at AW_CONVOLUTION_TOLERANCE and above, less below it; those of blocks that begin beyond
- * AW_FINE_FROM times the smallest border sweep these parts of that, at levels 1 and 2. Most nodes
- * are nearer. Zeuthen chicane, 48 x 48, 1e-4, at single points: at S = 7.57 m nodes in angle took
- * 2.2e-4 to 9e-6, at 9.68 m the spacing 8.9e-5 to 1.1e-5, at 11.82 m the sweep (a third of
- * otherwise) 2.7e-4 to 3e-5, and at 11.76 m (a 27th) 1e-4 to 8e-6; the first block's changed
- * neither of them, and took half the time. */
+/* A finer convolution (aw_rules.density_level of the near zone) has lattices with half the
+ * spacing, at level 2 the sample's nodes in angle, and panels that sweep AW_FIRST_SWEEP times as
+ * much as otherwise, at AW_CONVOLUTION_TOLERANCE and above, less below it; those of blocks that
+ * begin beyond AW_FINE_FROM times the smallest border sweep these parts of that, at levels 1 and
+ * 2. Most nodes are nearer. Zeuthen chicane, 48 x 48, 1e-4, at single points: at S = 7.57 m nodes
+ * in angle took 2.2e-4 to 9e-6, at 9.68 m the spacing 8.9e-5 to 1.1e-5, at 11.82 m the sweep (a
+ * third of otherwise) 2.7e-4 to 3e-5, and at 11.76 m (a 27th) 1e-4 to 8e-6; the first block's
+ * changed neither of them, and took half the time. */
 #define AW_FINE_FROM 2.0
 #define AW_FINE_SWEEP (1.0 / 9.0)
 #define AW_FINEST_SWEEP (1.0 / 81.0)

@@ -489,7 +489,8 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         if (report->sampled <= limit && rates <= limit) break;
         if (isnan(report->sampled + rates)) goto done;
-        if (rates <= limit && aw_rules_are_at_floor(near, far) &&
+        if (rates <= limit && report->sampled <= s->problem->tolerance &&
+            aw_rules_are_at_floor(near, far) &&
             is_acceptable(p, s->problem, result, report->sampled, rates))
             break;
         /* The step's own points are accurate: the allowance for others came from earlier steps. */

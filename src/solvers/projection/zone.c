@@ -152,8 +152,8 @@ static aw_rule convolution_rule(const aw_problem *problem, const aw_rules *rules
         rule.sweep *=
             fmin(fmax(AW_FIRST_SWEEP * cbrt(problem->tolerance / AW_CONVOLUTION_TOLERANCE), 1.0),
                  AW_FIRST_SWEEP);
-        rule.density = AW_SAMPLE_DENSITY;
     }
+    if (rules->density_level > 1) rule.density = AW_SAMPLE_DENSITY;
     return rule;
 }
 
