@@ -160,11 +160,11 @@ static void interpolate_row(const aw_cpu_state *cpu, const block *b, int j, doub
 /* The circle of a node about the points of a set. */
 static aw_ring ring_of(const block *b, int set, const aw_common_node *node, double density)
 {
-    const int along = 1 + b->halved[0];
+    const int along = 1 + b->halved[0], across = set / along;
     return (aw_ring){.r = node->r,
                      .weight = node->weight,
                      .density = node->density * density,
-                     .shift = {0.5 * (set % along), 0.5 * (set / along)}};
+                     .shift = {0.5 * (set % along), 0.5 * across}};
 }
 
 /* Convolve a block on one lattice. node[nodes] are those of the block. */
