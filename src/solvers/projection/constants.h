@@ -346,7 +346,7 @@ enum { AW_BLOCKS_MAX = 64 };
 /* Cost of a lattice of the convolution, in evaluations a point: 17 ms of one core at 128 x 128, 4
  * to 5 at 48 x 48. */
 #define AW_CONVOLUTION_COST 300.0
-/* The same of a finer convolution (aw_rules.density_level), over that. */
+/* The same of a finer convolution (aw_rules.density_level), over that. Not measured. */
 #define AW_FINE_COST 4.0
 
 /* A zone is over cost if a point takes more evaluations than `predictive` did when it was last
