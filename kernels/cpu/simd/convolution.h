@@ -124,8 +124,15 @@ static void aw_ring_circle(const aw_convolution *plan, const aw_ring *ring,
         const int in_angle = arc.even.in == AW_EVEN_ANGLE;
         const double turn_c = cos(arc.step), turn_s = sin(arc.step);
         double c = cos(arc.first), s = sin(arc.first), own = 1.0;
+        aw_turned turned;
         for (int m = 0; m < arc.n; ++m) {
-            if (!in_angle) own = aw_arc_turned(&arc.even, arc.first + m * arc.step, &c, &s);
+            if (!in_angle) {
+                const int l = m % AW_BATCH;
+                if (l == 0) aw_turn_batch(&arc.even, arc.first + m * arc.step, arc.step, &turned);
+                c = turned.c[l];
+                s = turned.s[l];
+                own = turned.by[l];
+            }
             const double w = (arc.w + radius * s) / f.hx, u = (arc.u + radius * c) / f.hs;
             const double next = c * turn_c - s * turn_s;
             s = s * turn_c + c * turn_s;

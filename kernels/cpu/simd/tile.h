@@ -202,13 +202,13 @@ static __attribute__((noinline)) void AW_MIXED(const aw_history_view *h, const A
 }
 #endif
 
-/* Sum over `count` nodes for the lanes lane .. lane + AW_PER - 1: in *sums the nodes with the same
- * cell for all lanes, in *mixed the others. `angle` is the cosine and sine of the first node's
- * angle, then of the step.
+/* Sum over `count` nodes, from the place `first` on, for the lanes lane .. lane + AW_PER - 1: in
+ * *sums the nodes with the same cell for all lanes, in *mixed the others. `angle` is the cosine and
+ * sine of the first node's angle, then of the step, where nodes are equidistant in angle.
  * @return number of nodes that do not lie in empty cells */
 AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, const AW_REAL *cells,
-                           const int (*span)[2], int lane, int count, const double angle[4],
-                           int rates, AW_SUMS *sums, AW_SUMS *mixed)
+                           const int (*span)[2], int lane, int count, double first,
+                           const double angle[4], int rates, AW_SUMS *sums, AW_SUMS *mixed)
 {
     const ptrdiff_t width = aw_line_width(h);
     AW_SUMS acc = {{{0}}, {{0}}};
@@ -216,7 +216,8 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     const double turn_s = arc->turn_s, turn_x = arc->turn_x;
     const int columns = (int)width - AW_TILE - AW_SPLINE_NODES + 1;
     const int rows = h->nx + 2 * AW_PAD - AW_SPLINE_NODES;
-    double c = angle[0], s = angle[1], at = angle[0];
+    double c = angle[0], s = angle[1];
+    aw_turned turned;
     int done = 0;
     AW_LANES da, db, pa, qa, pb, qb, ud, wd, all = {0};
     for (int l = 0; l < AW_PER; ++l) {
@@ -233,8 +234,11 @@ AW_INLINE int AW_BATCH_SUM(const aw_history_view *h, const aw_tile_arc *arc, con
     for (int m = 0; m < count; ++m) {
         AW_LANES weight = all;
         if (arc->even.in != AW_EVEN_ANGLE) {
-            weight *= (AW_REAL)aw_arc_turned(&arc->even, at, &c, &s);
-            at += arc->step;
+            const int l = m % AW_BATCH;
+            if (l == 0) aw_turn_batch(&arc->even, first + m * arc->step, arc->step, &turned);
+            weight *= (AW_REAL)turned.by[l];
+            c = turned.c[l];
+            s = turned.s[l];
         }
         const double a = a0 + r_s * c, b = b0 + r_x * s;
         const double ra = floor(a + 0.5), rb = floor(b + 0.5), fa = a - ra, fb = b - rb;
@@ -277,13 +281,15 @@ AW_INLINE int AW_TILE_SUM(const aw_history_view *h, const aw_tile_arc *arc, cons
         for (int l = 0; l < AW_TILE; ++l) sum[k][l] = 0.0;
     for (int m = 0; m < arc->n; m += batch) {
         const int count = arc->n - m < batch ? arc->n - m : batch;
-        angle[0] = arc->first + m * arc->step;
-        if (arc->even.in == AW_EVEN_ANGLE)
-            aw_arc_turned(&arc->even, angle[0], &angle[0], &angle[1]);
+        const double first = arc->first + m * arc->step;
+        if (arc->even.in == AW_EVEN_ANGLE) {
+            angle[0] = cos(first);
+            angle[1] = sin(first);
+        }
         for (int lane = 0; lane < AW_TILE; lane += AW_PER) {
             AW_SUMS acc, mixed = {{{0}}, {{0}}};
-            done +=
-                AW_PER * AW_BATCH_SUM(h, arc, cells, span, lane, count, angle, rates, &acc, &mixed);
+            done += AW_PER * AW_BATCH_SUM(h, arc, cells, span, lane, count, first, angle, rates,
+                                          &acc, &mixed);
             for (int k = 0; k < 3; ++k)
                 for (int l = 0; l < AW_PER; ++l) {
                     sum[k][lane + l] += (double)(acc.moment[k][l] + mixed.moment[k][l]);

@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/turned.h"
 #include "kernels/cpu/simd/wide.h"
-
-enum { AW_BATCH = 16 };
 
 #if defined __AVX512F__
 #define AW_VECTOR_BYTES 64
@@ -20,10 +19,9 @@ enum { AW_BATCH = 16 };
 
 /* Coordinates and weights of a batch of nodes. */
 typedef struct aw_batch {
-    double c[AW_BATCH], s[AW_BATCH]; /* cosine and sine of the nodes' angles, */
-    double by[AW_BATCH];             /* and their weights */
-    double ct, st;                   /* rotation by a whole batch */
-    int m;                           /* first node of the next batch */
+    aw_turned at;
+    double ct, st; /* rotation by a whole batch */
+    int m;         /* first node of the next batch, where they are not equidistant in angle */
     double wu[AW_SPLINE_NODES][AW_BATCH], wv[AW_SPLINE_NODES][AW_BATCH];
     double du[AW_SPLINE_NODES][AW_BATCH]; /* slope of wu, times d(u)/d(ct) */
     double dv[AW_SPLINE_NODES][AW_BATCH]; /* slope of wv */
@@ -31,29 +29,10 @@ typedef struct aw_batch {
     int cell[AW_BATCH];                   /* index of the first number of the nine cells */
 } aw_batch;
 
-/* Find the angles of the next batch of nodes that are not equidistant in angle. */
-static inline void aw_batch_turn(const aw_arc *arc, aw_batch *b)
-{
-    const double sign = arc->even.sign, slope = arc->even.slope, first = arc->first,
-                 step = arc->step;
-    double *at = arc->even.in == AW_EVEN_ALONG ? b->c : b->s;
-    double *other = arc->even.in == AW_EVEN_ALONG ? b->s : b->c;
-    const int m = b->m;
-    for (int l = 0; l < AW_BATCH; ++l) {
-        const double x = first + (m + l) * step, y = slope * x;
-        const double root = sqrt(1.0 + y * y), g = sqrt(0.5 + 0.5 * root);
-        const double p = x / g, q = 1.0 - p * p, over = sqrt(q > 0.0 ? q : 0.0);
-        at[l] = p;
-        other[l] = sign * over;
-        b->by[l] = g / (root * over);
-    }
-    b->m += AW_BATCH;
-}
-
 static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
 {
     b->m = 0;
-    for (int l = 0; l < AW_BATCH; ++l) b->by[l] = 1.0;
+    for (int l = 0; l < AW_BATCH; ++l) b->at.by[l] = 1.0;
     if (arc->even.in != AW_EVEN_ANGLE) {
         b->ct = 1.0;
         b->st = 0.0;
@@ -62,8 +41,8 @@ static void aw_batch_begin(const aw_arc *arc, aw_batch *b)
     double cd = cos(arc->step), sd = sin(arc->step);
     double c = cos(arc->first), s = sin(arc->first);
     for (int l = 0; l < AW_BATCH; ++l) {
-        b->c[l] = c;
-        b->s[l] = s;
+        b->at.c[l] = c;
+        b->at.s[l] = s;
         double next = c * cd - s * sd;
         s = s * cd + c * sd;
         c = next;
@@ -85,13 +64,16 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
     const double half_s = 0.5 * (s->ns - 1), half_x = 0.5 * (s->nx - 1);
     const double lo = -(AW_PAD - 1), hi_s = s->ns + AW_PAD - 2, hi_x = s->nx + AW_PAD - 2;
     const int row = s->ns + 2 * AW_PAD;
-    if (arc->even.in != AW_EVEN_ANGLE) aw_batch_turn(arc, b);
+    if (arc->even.in != AW_EVEN_ANGLE) {
+        aw_turn_batch(&arc->even, arc->first + b->m * arc->step, arc->step, &b->at);
+        b->m += AW_BATCH;
+    }
 #pragma omp simd
     for (int l = 0; l < AW_BATCH; ++l) {
-        double c = b->c[l], q = b->s[l];
+        double c = b->at.c[l], q = b->at.s[l];
         double u = u0 + r * c, w = w0 + r * q;
-        b->c[l] = c * ct - q * st;
-        b->s[l] = q * ct + c * st;
+        b->at.c[l] = c * ct - q * st;
+        b->at.s[l] = q * ct + c * st;
         double ud = (du0 + turn * w) * ihs;
         double wd = (dw0 - turn * u) * ihx;
         double x = u * ihs + half_s, y = w * ihx + half_x;
@@ -109,7 +91,7 @@ static inline void aw_batch_fill(const aw_arc *arc, const aw_arc_slice *s, aw_ba
         b->cu[0][l] = w0u * wd;
         b->cu[1][l] = w1u * wd;
         b->cu[2][l] = w2u * wd;
-        const double by = b->by[l];
+        const double by = b->at.by[l];
         b->wv[0][l] = by * 0.5 * (0.5 - g) * (0.5 - g);
         b->wv[1][l] = by * (0.75 - g * g);
         b->wv[2][l] = by * 0.5 * (0.5 + g) * (0.5 + g);
