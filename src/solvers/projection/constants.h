@@ -75,8 +75,9 @@ enum { AW_SAMPLE_SAME_RULE = 1 };
 
 /* Tolerance from which on the sample's inner rule is that of other integrals: what density level 1
  * leaves, which has it too, is below 2e-4 (by density level 2, S = 8 to 12 m of the Zeuthen
- * chicane). Not of images, which cross a thin beam along its long side: with plates 10 mm apart the
- * sample itself was 1.3e-3 off there, at S = 9.7 m. */
+ * chicane). Errors of images with plates 10 mm apart, which cross a thin beam along its long side,
+ * are the same within 3e-5 with half as many nodes (S = 6.5 to 11 m; with nodes at equal angles the
+ * sample itself was 1.3e-3 off there). */
 #define AW_SPARSE_SAMPLE 1e-3
 
 /* The sample's first regions are cut at one common node in this many. With every fourth the sample
@@ -166,6 +167,9 @@ enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
  * has were not enough: 4 %, whatever the share. */
 #define AW_DENSITY_SHARE 0.03
 enum { AW_PROBE_SIDE = 3, AW_PROBE_REACH = 2 };
+/* Most nodes in angle with which those of the rule are compared for that: of twice as many, errors
+ * are mere parts. */
+#define AW_PROBE_DENSITY 1.0
 
 /* Table errors of a rule at density level 1 (aw_rule.tables), at most, in tolerances; half of it at
  * level 2. Errors of the tables of circles at rest add up: tables of 4 tolerances at level 1 left
@@ -176,11 +180,12 @@ enum { AW_PROBE_SIDE = 3, AW_PROBE_REACH = 2 };
  * up to a third more time. */
 #define AW_IMAGES_TABLES 1.0
 /* What one table of images may be off in any case, in tolerances. Where there are many nodes,
- * circles sweep, and errors of tables have nothing in common: at S = 12.5 m (10 mm, 1900 nodes)
- * 1e-3 took 0.6 of the evaluations and left the error at the sample at 1.2e-3; with 2e-3 that was
- * larger at S = 10.1 m (1000 nodes), and with 8 tolerances for all tables steps failed at S = 8.6 m
- * (720 nodes). */
-#define AW_IMAGES_TABLE 1e-3
+ * circles sweep, and errors of tables have nothing in common: 1000 of them add up to a third of the
+ * tolerance. Of the evaluations with 1e-3, it takes 0.3 at S = 10.5 m and 0.2 at 14 m (10 mm, 800
+ * to 1100 nodes), and leaves the same error at the sample; the mean force at S = 10.8 to 11 m is
+ * within 2.3 % of that at a tenth of the tolerance (4 %). While nodes were at equal angles, 2e-3
+ * was too much. */
+#define AW_IMAGES_TABLE 1e-2
 
 /* What kinks may leave in the sums where a node that has them is next to a table from which they
  * are filtered, in tolerances (aw_common_rule.kink_error). In `tests/app/mpi.sh` (26 x 21
@@ -248,9 +253,10 @@ enum { AW_SPIKE_ROUNDS = 6 };
 #define AW_BORDER_PART 0.7
 
 /* Largest turn of the slices against the middle of a block of the convolution: displacement of the
- * outermost node in cells. The turn is expanded to its square; the cube of it, over the width in
- * cells of the structure in the moments, is left out, and has opposite signs on either side of the
- * middle. Zeuthen chicane, 48 x 48, S = 4.06 m: the mean force is the same within 0.2 % from 0.1 to
+ * outermost node in cells. The turn is expanded to its square and the part of its cube that is
+ * linear in it (AW_THIRD_TURN); the rest of the cube, over the width in cells of the structure in
+ * the moments, is left out. Measured with all of the cube left out: Zeuthen chicane, 48 x 48,
+ * S = 4.06 m: the mean force is the same within 0.2 % from 0.1 to
  * 0.6 cells, while the estimated error of the forces grows from 1.2 to 2.1 keV/m, and to 5.4 with
  * 1.0. At a tolerance of 1e-4; otherwise less or more, as the cube root of the tolerance: in a bend
  * of 1.5 m (128 x 128, 1e-6) 0.4 left 3.6e-6 of phi, 0.1 and less 9e-7, which comes from the

@@ -113,7 +113,8 @@ aw_status aw_density_choose(aw_solver *solver, const aw_problem *problem, const 
     const size_t n = panels->n, reach = AW_PROBE_REACH;
     const choice made = {others, aw_alloc(n, sizeof *made.needed),
                          aw_alloc(2 * n, sizeof *made.error)};
-    probe by[2] = {{.density = panels->node[0].density}, {.density = sparse}};
+    const double dense = fmin(panels->node[0].density, AW_PROBE_DENSITY);
+    probe by[2] = {{.density = dense}, {.density = sparse}};
     for (int i = 0; i < 2; ++i) by[i].f = aw_alloc(n, sizeof *by[i].f);
     aw_status status = made.needed && made.error && by[0].f && by[1].f ? AW_OK : AW_ERR_NOMEM;
     if (status != AW_OK) goto done;

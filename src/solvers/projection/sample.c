@@ -93,8 +93,7 @@ static size_t list_jobs(const aw_sample *sample, const aw_sampling *sampling, si
                              &sampling->problem->point[point], (uint32_t)point, solver->next);
     const size_t cut = cut_regions(solver->next, uncut, sample->edge, edges, region);
     const aw_problem *problem = sampling->problem;
-    const int dense = problem->tolerance < AW_SPARSE_SAMPLE || problem->history->images_only;
-    const double density = dense ? AW_SAMPLE_DENSITY : 1.0;
+    const double density = problem->tolerance < AW_SPARSE_SAMPLE ? AW_SAMPLE_DENSITY : 1.0;
     size_t near = 0;
     while (near < cut && region[near].b <= sampling->border) ++near;
     job[AW_NEAR] = job[AW_FAR] = (aw_job){.tolerance = sampling->tolerance, .density = density};

@@ -55,17 +55,17 @@ static int lies_across(const aw_retarded *now)
     return across >= AW_ACROSS_LEAST * along;
 }
 
-/* Factor by which the nodes of a convolution may be further apart for a tolerance. */
-static double wider_by(double tolerance)
-{
-    return fmax(cbrt(tolerance / AW_CONVOLUTION_TOLERANCE), 1.0);
-}
+/* Factor by which the nodes of a convolution may be further apart than at
+ * AW_CONVOLUTION_TOLERANCE. */
+static double spread_for(double tolerance) { return cbrt(tolerance / AW_CONVOLUTION_TOLERANCE); }
 
-/* Largest turn of the slices of a block for a tolerance [cells]: what is left out of it grows as
- * its cube. */
+/* The same, but not closer together. */
+static double wider_by(double tolerance) { return fmax(spread_for(tolerance), 1.0); }
+
+/* Largest turn of the slices of a block for a tolerance [cells]. */
 static double turn_cells(double tolerance)
 {
-    return AW_TURN_CELLS * fmin(cbrt(tolerance / AW_CONVOLUTION_TOLERANCE), AW_TURN_WIDER);
+    return AW_TURN_CELLS * fmin(spread_for(tolerance), AW_TURN_WIDER);
 }
 
 aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
@@ -149,9 +149,8 @@ static aw_rule convolution_rule(const aw_problem *problem, const aw_rules *rules
     rule.sweep *= fmin(wider, AW_CONVOLUTION_WIDER);
     rule.density /= fmin(wider, AW_CONVOLUTION_SPARSER);
     if (rules->density_level > 0) {
-        rule.sweep *=
-            fmin(fmax(AW_FIRST_SWEEP * cbrt(problem->tolerance / AW_CONVOLUTION_TOLERANCE), 1.0),
-                 AW_FIRST_SWEEP);
+        const double first = AW_FIRST_SWEEP * spread_for(problem->tolerance);
+        rule.sweep *= fmin(fmax(first, 1.0), AW_FIRST_SWEEP);
     }
     if (rules->density_level > 1) rule.density = AW_SAMPLE_DENSITY;
     return rule;
