@@ -110,6 +110,18 @@ static double least_lag(const making *m)
     return sees_images && left_behind ? lag_of(m, m->circles->n) : 0.0;
 }
 
+/* Cells swept from node to node beyond which the errors of the nodes' tables have nothing in
+ * common. Tables of the images in the Zeuthen chicane (plates 10 mm apart, S = 9 to 14 m) sweep 0.3
+ * to 3.4 cells; of a bunch that has just entered the LCLS bend (20 mm), next to none. */
+#define AW_APART_CELLS 0.25
+
+/* Permitted error of the table, in scales. */
+static double permitted_error(const making *m)
+{
+    const int apart = cells_swept(m, least_lag(m)) > AW_APART_CELLS;
+    return apart ? fmax(m->common->table_error, m->common->apart_error) : m->common->table_error;
+}
+
 /* Fill a tile: lanes from offset `at` on, one cell apart, in direction k of `order` + 1. */
 static void take_lanes(const making *m, int k, int order, int at, int offset[AW_TILE],
                        aw_tile *tile)
@@ -379,7 +391,7 @@ static int choose_offsets(making *m)
             scratch = raw;
         const double error =
             offsets_error((const entry *)scratch, p->n, m->per_cell, smoothed, m->scales);
-        if (error <= m->common->table_error) return 1;
+        if (error <= permitted_error(m)) return 1;
     }
     return 0;
 }
@@ -405,7 +417,7 @@ static int one_direction(const making *m, entry *raw)
     const size_t n = direction_size(p);
     project(m, 2, 2, 0, m->per_cell, raw + 2 * n);
     const double error = difference(m, (const entry *)raw, (const entry *)(raw + 2 * n));
-    if (!(error <= AW_DIRECTION_SHARE * m->common->table_error)) return 0;
+    if (!(error <= AW_DIRECTION_SHARE * permitted_error(m))) return 0;
     finish(m, raw, raw + n);
     p->order = 0;
     for (size_t i = 0; i < (size_t)p->read; ++i)
@@ -444,8 +456,8 @@ static int choose_directions(const making *m)
         }
         p->order = order;
         const double error = series((const entry *)raw, p, order, m->scales, t->value, &last);
-        if (!(error <= m->common->table_error)) continue;
-        if (order == 2 && last <= AW_DIRECTION_SHARE * m->common->table_error) {
+        if (!(error <= permitted_error(m))) continue;
+        if (order == 2 && last <= AW_DIRECTION_SHARE * permitted_error(m)) {
             p->order = 1; /* a straight line will do */
             series((const entry *)raw, p, order, m->scales, t->value, &last);
         }

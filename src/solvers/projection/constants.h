@@ -167,6 +167,8 @@ enum { AW_DENSE_STEPS = 3, AW_DENSE_GROWTH = 2, AW_DENSE_STEPS_MAX = 24 };
  * has were not enough: 4 %, whatever the share. */
 #define AW_DENSITY_SHARE 0.03
 enum { AW_PROBE_SIDE = 3, AW_PROBE_REACH = 2 };
+/* A point is probed at one in so many nodes in r', the next one at others: marks reach further. */
+enum { AW_PROBE_STRIDE = 2 };
 /* Most nodes in angle with which those of the rule are compared for that: of twice as many, errors
  * are mere parts. */
 #define AW_PROBE_DENSITY 1.0
@@ -179,13 +181,15 @@ enum { AW_PROBE_SIDE = 3, AW_PROBE_REACH = 2 };
  * at S = 8.2 to 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 it was 3e-4 to 6e-4, for
  * up to a third more time. */
 #define AW_IMAGES_TABLES 1.0
-/* What one table of images may be off in any case, in tolerances. Where there are many nodes,
- * circles sweep, and errors of tables have nothing in common: 1000 of them add up to a third of the
- * tolerance. Of the evaluations with 1e-3, it takes 0.3 at S = 10.5 m and 0.2 at 14 m (10 mm, 800
- * to 1100 nodes), and leaves the same error at the sample; the mean force at S = 10.8 to 11 m is
- * within 2.3 % of that at a tenth of the tolerance (4 %). While nodes were at equal angles, 2e-3
- * was too much. */
-#define AW_IMAGES_TABLE 1e-2
+/* What one table of images may be off in any case, in tolerances, and what it may be off where
+ * circles sweep from node to node and errors of tables have nothing in common: 1000 of those add up
+ * to a third of the tolerance. Of the evaluations with 1e-3 for both, it takes 0.3 at S = 10.5 m
+ * and 0.2 at 14 m (10 mm, 800 to 1100 nodes), and leaves the same error at the sample; the mean
+ * force at S = 10.8 to 11 m is within 1 % of that at a tenth of the tolerance (4 %). While nodes
+ * were at equal angles, 2e-3 was too much. Where circles are at rest errors add up: 3e-3 left 1.3
+ * tolerances of psi 0.1 m behind the entrance of the LCLS bend (20 mm), 1e-3 0.2. */
+#define AW_IMAGES_TABLE 1e-3
+#define AW_IMAGES_APART 1e-2
 
 /* What kinks may leave in the sums where a node that has them is next to a table from which they
  * are filtered, in tolerances (aw_common_rule.kink_error). In `tests/app/mpi.sh` (26 x 21

@@ -31,9 +31,10 @@ static double beginning_weight(double r)
     return region.I[AW_PHI];
 }
 
-/* Values of f_in at one point, for the r' of all nodes. */
+/* Values of f_in at one point, for the r' of one in AW_PROBE_STRIDE nodes. */
 typedef struct probe {
     size_t point;
+    size_t first;            /* of the nodes */
     double density;          /* of nodes in angle (aw_common_node) */
     double (*f)[AW_RESULTS]; /* [panels->n], owned by the caller */
 } probe;
@@ -46,21 +47,23 @@ static aw_status evaluate(aw_solver *solver, const aw_problem *problem, const aw
     const aw_device_ops *ops = solver->device->ops;
     const size_t n = panels->n;
     aw_status status = AW_OK;
+    size_t jobs = 0;
     AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, n, sizeof *solver->region));
     AW_TRY(aw_grow((void **)&solver->job, &solver->job_capacity, n, sizeof *solver->job));
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = p->first; i < n; i += AW_PROBE_STRIDE, ++jobs) {
         const double r = panels->node[i].r;
-        solver->region[i] =
+        solver->region[jobs] =
             (aw_region){.a = r, .b = 2.0 * r, .point = (uint32_t)p->point, .known = 30u};
-        solver->job[i] =
-            (aw_job){.first = i, .count = 1, .tolerance = HUGE_VAL, .density = p->density};
+        solver->job[jobs] =
+            (aw_job){.first = jobs, .count = 1, .tolerance = HUGE_VAL, .density = p->density};
     }
-    AW_TRY(
-        ops->refine(solver->device->state, solver->region, solver->job, n, &problem->scales, work));
+    AW_TRY(ops->refine(solver->device->state, solver->region, solver->job, jobs, &problem->scales,
+                       work));
     AW_TRY(ops->wait(solver->device->state));
-    for (size_t i = 0; i < n; ++i) {
+    jobs = 0;
+    for (size_t i = p->first; i < n; i += AW_PROBE_STRIDE, ++jobs) {
         const double weight = beginning_weight(panels->node[i].r);
-        for (unsigned k = 0; k < AW_RESULTS; ++k) p->f[i][k] = solver->job[i].I[k] / weight;
+        for (unsigned k = 0; k < AW_RESULTS; ++k) p->f[i][k] = solver->job[jobs].I[k] / weight;
     }
 done:
     return status;
@@ -88,18 +91,21 @@ static aw_status mark_needed(aw_solver *solver, const aw_problem *problem, const
                              probe by[2], const choice *made, aw_work *work)
 {
     const size_t n = panels->n;
+    const double share = AW_DENSITY_SHARE / sqrt(AW_PROBE_STRIDE) * problem->tolerance;
     double *error = made->error;
     aw_status status = AW_OK;
     for (size_t p = 0; p < SPREAD + made->others->n; ++p) {
+        const size_t first = p % AW_PROBE_STRIDE;
         for (int i = 0; i < 2; ++i) {
             by[i].point = probe_point(problem, made->others, p);
+            by[i].first = first;
             AW_TRY(evaluate(solver, problem, panels, &by[i], work));
         }
-        for (size_t i = 0; i < n; ++i)
+        memset(error, 0, n * sizeof *error);
+        for (size_t i = first; i < n; i += AW_PROBE_STRIDE)
             error[i] = node_error(problem, &panels->node[i], by[0].f[i], by[1].f[i]);
         memcpy(error + n, error, n * sizeof *error);
-        const double left =
-            aw_budget_largest(error + n, n, AW_DENSITY_SHARE * problem->tolerance, 2.0);
+        const double left = aw_budget_largest(error + n, n, share, 2.0);
         for (size_t i = 0; i < n; ++i)
             if (!(error[i] <= left)) made->needed[i] = 1;
     }

@@ -269,7 +269,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
 {
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
-    const int far = is_far(z);
+    const int far = is_far(z), images = problem->history->images_only;
     const aw_panels_options params = zone_panels(problem->history, z, rules->level);
     const aw_device_ops *ops = solver->device->ops;
     const double from = panels_begin(z);
@@ -288,6 +288,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
                            .columns = problem->columns,
                            .moves_as = far ? &problem->centre : NULL, /* no tables near */
                            .table_error = table_error(problem, rules, z->panels.n),
+                           .apart_error = images ? AW_IMAGES_APART * problem->tolerance : 0.0,
                            .kink_error = AW_KINK_SHARE * problem->tolerance,
                            .I = z->sum,
                            .check = z->check,
