@@ -339,6 +339,48 @@ static void kinks_are_filtered_where_nodes_alias_them_or_they_are_small(void **s
     stage_close(&g);
 }
 
+/* f_in of one node that sweeps `step` cells. @return the evaluations of its table */
+static uint64_t tabulate(stage *g, double step, double table_error, double apart_error,
+                         double (*I)[AW_RESULTS])
+{
+    const double r = 5.0;
+    const aw_scales scales = {0.75 * H / r, 1.0, 1.0};
+    const aw_common_node node = {.r = r, .weight = 1.0, .density = 1.0, .step = step * H};
+    aw_common_rule rule = {.node = &node,
+                           .nodes = 1,
+                           .columns = COLUMNS,
+                           .moves_as = &g->centre,
+                           .table_error = table_error,
+                           .apart_error = apart_error,
+                           .I = I};
+    aw_work work = {0};
+    memset(I, 0, POINTS * sizeof *I);
+    assert_ok(g->device.ops->integrate(g->device.state, &rule, &scales, &work));
+    assert_ok(g->device.ops->wait(g->device.state));
+    assert_int_equal(rule.tables, 1);
+    return work.evaluations;
+}
+
+/* The table of a circle at rest keeps to the smaller of the permitted errors; if it sweeps 0.4 of a
+ * cell from node to node, the larger one will do. */
+static void tables_may_be_further_off_where_circles_sweep(void **state)
+{
+    static const double fine = 4e-3, coarse = 5e-2;
+    double I[POINTS][AW_RESULTS], want[POINTS][AW_RESULTS];
+    stage g;
+    stage_open(&g, *state, one_cell, 0.0, 0.0, 0);
+    const uint64_t all = tabulate(&g, 0.0, fine, coarse, I);
+    assert_int_equal(all, tabulate(&g, 0.0, fine, 0.0, want));
+    assert_memory_equal(I, want, sizeof I);
+    assert_true(tabulate(&g, 0.0, coarse, 0.0, want) < all);
+    tabulate(&g, 0.4, coarse, 0.0, want);
+    tabulate(&g, 0.4, fine, coarse, I);
+    assert_memory_equal(I, want, sizeof I);
+    tabulate(&g, 0.4, coarse, fine, I); /* the larger one, whichever it is */
+    assert_memory_equal(I, want, sizeof I);
+    stage_close(&g);
+}
+
 /* The Gaussian is smooth, 3 cells wide: one node per two cells is as accurate as three per cell. */
 static void fewer_nodes_in_angle_suffice_for_a_smooth_beam(void **state)
 {
@@ -473,6 +515,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(a_single_cell_projects_to_its_spline, variant),
         cmocka_unit_test_prestate(kinks_are_filtered_where_nodes_alias_them_or_they_are_small,
                                   variant),
+        cmocka_unit_test_prestate(tables_may_be_further_off_where_circles_sweep, variant),
         cmocka_unit_test_prestate(fewer_nodes_in_angle_suffice_for_a_smooth_beam, variant),
         cmocka_unit_test_prestate(results_do_not_depend_on_which_grid_axis_is_along_the_motion,
                                   variant),

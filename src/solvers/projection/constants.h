@@ -185,7 +185,7 @@ enum { AW_PROBE_STRIDE = 2 };
  * circles sweep from node to node and errors of tables have nothing in common: 1000 of those add up
  * to a third of the tolerance. Of the evaluations with 1e-3 for both, it takes 0.3 at S = 10.5 m
  * and 0.2 at 14 m (10 mm, 800 to 1100 nodes), and leaves the same error at the sample; the mean
- * force at S = 10.8 to 11 m is within 1 % of that at a tenth of the tolerance (4 %). While nodes
+ * force at S = 10.8 to 11 m is within 2 % of that at a tenth of the tolerance (4 %). While nodes
  * were at equal angles, 2e-3 was too much. Where circles are at rest errors add up: 3e-3 left 1.3
  * tolerances of psi 0.1 m behind the entrance of the LCLS bend (20 mm), 1e-3 0.2. */
 #define AW_IMAGES_TABLE 1e-3
