@@ -59,6 +59,7 @@ typedef struct stage {
     aw_history_view h;
     int columns;
     aw_field_point point[POINTS], centre;
+    double apart_error; /* as in aw_common_rule */
     aw_device device;
 } stage;
 
@@ -103,6 +104,7 @@ static void stage_open_on(stage *g, const aw_variant *variant, moments_fn f, dou
     const double c = cos(on->tilt), s = sin(on->tilt);
     g->piece = (aw_orbit_piece){.kappa = kappa};
     g->columns = on->columns;
+    g->apart_error = 0.0;
     slices_new(&g->s, SLICES, on->ns, on->nx, 0, on->hs, on->hx);
     for (int i = 0; i < SLICES; ++i) {
         aw_slice *slice = &g->s.slice[i];
@@ -150,6 +152,7 @@ static size_t evaluate_node(stage *g, const aw_common_node *node, double table_e
                            .columns = (size_t)g->columns,
                            .moves_as = &g->centre,
                            .table_error = table_error,
+                           .apart_error = g->apart_error,
                            .I = I};
     for (int i = 0; i < POINTS; ++i)
         for (unsigned k = 0; k < AW_RESULTS; ++k) I[i][k] = 0.0;
@@ -346,18 +349,9 @@ static uint64_t tabulate(stage *g, double step, double table_error, double apart
     const double r = 5.0;
     const aw_scales scales = {0.75 * H / r, 1.0, 1.0};
     const aw_common_node node = {.r = r, .weight = 1.0, .density = 1.0, .step = step * H};
-    aw_common_rule rule = {.node = &node,
-                           .nodes = 1,
-                           .columns = COLUMNS,
-                           .moves_as = &g->centre,
-                           .table_error = table_error,
-                           .apart_error = apart_error,
-                           .I = I};
     aw_work work = {0};
-    memset(I, 0, POINTS * sizeof *I);
-    assert_ok(g->device.ops->integrate(g->device.state, &rule, &scales, &work));
-    assert_ok(g->device.ops->wait(g->device.state));
-    assert_int_equal(rule.tables, 1);
+    g->apart_error = apart_error;
+    assert_int_equal(evaluate_node(g, &node, table_error, &scales, I, &work), 1);
     return work.evaluations;
 }
 
