@@ -39,8 +39,8 @@ aw_view_geometry aw_view_geometry_at(const aw_history_view *history, const aw_fi
 /** By how much circles of images that meet the beam sweep through it from one r' to another, beyond
  *  the others [m]: an image at Y has the radius r' - Y^2/2r', with Y^2/2r' at most what the circle
  *  of any point of the grid leads over the nearest part of the beam.
- *  @param[out] tangent  whether circles touch the long side of the beam's box, which they then
- *  cross all at once; NULL: not wanted */
+ *  @param[out] tangent  whether circles of images about points of the grid touch the long side of
+ *  the beam's box at an r' in between; they then cross all of it at once. NULL: not wanted */
 double aw_images_sweep(const aw_history_view *history, double from, double to, int *tangent);
 
 /** By how much the circle of the outermost image is less than r' [m]. */

@@ -233,6 +233,55 @@ static void a_frame_that_is_not_finite_is_an_error(void **state)
     }
 }
 
+/* Break points between plates, with or without the bunch itself. */
+static size_t breaks_between_plates(int images_only)
+{
+    stage g;
+    stage_open(&g, GAMMA);
+    g.h.gap = 2e-3;
+    g.h.images = 16;
+    g.h.images_only = images_only;
+    stage_make(&g);
+    const size_t n = g.partition->n;
+    stage_close(&g);
+    return n;
+}
+
+static void images_alone_have_fewer_breaks(void **state)
+{
+    (void)state;
+    assert_true(4 * breaks_between_plates(1) < 3 * breaks_between_plates(0));
+}
+
+/* A thin beam lies at the angle t to the line across its motion. The n-th image touches its long
+ * side where r' = n g/t, n g from its middle, as far as beam and points are long enough for it. */
+static void images_touch_a_thin_tilted_beam_where_its_angle_says(void **state)
+{
+    static const struct {
+        double r; /* over g/t */
+        int touch;
+    } row[] = {{0.7, 0}, {1.0, 1}, {1.25, 0}, {2.0, 1}, {2.5, 0}, {3.0, 1}, {8.0, 0}};
+    const double t = 0.05, gap = 5e-4;
+    const aw_orbit_piece straight = {.S = 0.0};
+    slices s;
+    (void)state;
+    slices_new(&s, SLICES, NODES, NODES, 0, 2e-4, 1e-7);
+    for (int i = 0; i < SLICES; ++i) {
+        s.slice[i].S = -beta_of(GAMMA) * CDT * i;
+        s.slice[i].tilt = 0.5 * AW_PI - t;
+    }
+    aw_history_view h = slices_view(&s, (aw_orbit_view){&straight, 1}, CDT, GAMMA, R_CUT);
+    h.gap = gap;
+    h.images = 16;
+    for (size_t i = 0; i < sizeof row / sizeof *row; ++i) {
+        const double r = row[i].r * gap / t;
+        int tangent = -1;
+        assert_true(aw_images_sweep(&h, 0.99 * r, 1.01 * r, &tangent) >= 0.0);
+        assert_int_equal(tangent, row[i].touch);
+    }
+    slices_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +293,8 @@ int main(void)
         cmocka_unit_test(a_history_too_short_for_the_circle_is_a_range_error),
         cmocka_unit_test(a_history_as_long_as_the_circle_needs_is_enough),
         cmocka_unit_test(a_frame_that_is_not_finite_is_an_error),
+        cmocka_unit_test(images_alone_have_fewer_breaks),
+        cmocka_unit_test(images_touch_a_thin_tilted_beam_where_its_angle_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
