@@ -18,9 +18,9 @@
 #define AW_IMAGES_CELLS 4.0 /* the same for images, each a small part of what is seen */
 /* The same, of both, where images are all there is: their sums run over the whole width of the
  * beam, and vary on its scale. Zeuthen chicane, plates 10 mm apart, 128 x 128, tolerance 3e-3: 1
- * begins with 940 to 3700 regions a point, 8 with 270 to 660, which leave psi within 4e-5 and phi
- * within 6e-5 of those of 0.25 (S = 6.6, 8.3 and 13.3 m); 1 missed 1e-3 of phi at 6.6 m. */
-#define AW_IMAGES_ALONE_CELLS 8.0
+ * begins with 940 to 3700 regions a point, 16 with 220 to 410, which leave psi within 6e-5 of 1 and
+ * phi within 1e-4 of 0.25 (S = 6.6, 8.3 and 13.3 m); 1 missed 1e-3 of phi at 6.6 m. */
+#define AW_IMAGES_ALONE_CELLS 16.0
 #define AW_GROWTH 0.25     /* largest step over r' elsewhere */
 #define AW_MISS_MARGIN 1.1 /* factor on the box when regions that miss it are left out */
 

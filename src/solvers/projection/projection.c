@@ -212,15 +212,6 @@ static double cost_limit(const projection *p)
     return p->fallback_cost > 0.0 ? p->fallback_cost : AW_OVER_COST * p->sample_cost;
 }
 
-/* Whether a stratum gets spread points at this step: images, which are smooth also in the rim, have
- * one of the two in turn (by twos, as null rules check potentials and rates in turn), unless the
- * sample is a full one. */
-static int is_drawn(const step *s, int stratum)
-{
-    if (s->full_sample || !s->problem->history->images_only) return 1;
-    return (s->p->steps / 2) % 2 == (stratum == AW_RIM);
-}
-
 /* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
  * has just had a pass; take from its evaluations what a point costs. */
 static aw_status extend_sample(step *s, int spread)
@@ -233,7 +224,6 @@ static aw_status extend_sample(step *s, int spread)
     int stratum[MAX];
     for (; s->spread_points < spread; ++s->spread_points)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            if (!is_drawn(s, k)) continue;
             stratum[n] = k;
             point[n++] = aw_sample_draw(&p->sample, problem, k);
         }
