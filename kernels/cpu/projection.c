@@ -369,15 +369,12 @@ static void finish(const making *m, entry *raw, entry *scratch)
 }
 
 /* Whether one offset per cell will do, with kinks so small that it hardly matters where common
- * nodes sample them; then they are not filtered out.
+ * nodes sample them.
  * @param[in] raw  the middle direction, at one offset per cell */
-static int needs_no_filter(making *m, const entry *raw)
+static int needs_no_filter(const making *m, const entry *raw)
 {
     const double share = m->f->images_only ? 1.0 : AW_UNFILTERED_SHARE;
-    const double error = offsets_error(raw, m->t->at.n, 1, 0, m->scales);
-    if (!(error <= share * permitted_error(m))) return 0;
-    m->swept = HUGE_VAL;
-    return 1;
+    return offsets_error(raw, m->t->at.n, 1, 0, m->scales) <= share * permitted_error(m);
 }
 
 /* Choose the offsets: their spacing is halved until the middle direction is accurate, which is left
@@ -400,8 +397,12 @@ static int choose_offsets(making *m)
         known = p->n;
         if (m->per_cell == 1) {
             choose_swept(m, (const entry *)raw);
-            if (is_any_smoothed(m) && needs_no_filter(m, (const entry *)raw)) return 1;
-            if (is_any_smoothed(m)) continue; /* no offset is half a cell away to filter with */
+            if (is_any_smoothed(m)) {
+                /* There is no offset half a cell away to filter with. */
+                if (!needs_no_filter(m, (const entry *)raw)) continue;
+                m->swept = HUGE_VAL;
+                return 1;
+            }
         }
         const int smoothed = is_smoothed(m, least_lag(m));
         if (smoothed)
