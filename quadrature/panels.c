@@ -34,7 +34,70 @@ typedef struct sweep {
                   * it, by the straightening of the arc, and by circles of images where they touch
                   * its long side */
     double gain; /* by which the circle gains on the beam [m] */
+    int passes;  /* 1: it is a passage, and `part` is by how much the beam looks different */
+    int across;  /* of a passage (aw_common_node) */
 } sweep;
+
+/* Cells of the beam through which circles sweep from node to node from which on a panel is a
+ * passage: nodes so far apart would alias what the beam has from cell to cell. */
+#define AW_PASSAGE_CELLS 1.0
+
+/* The beam's grid as seen from the middle of the points, at one r'. */
+typedef struct looks {
+    double c,
+        s; /* cosine and sine of the angle from the axis along its rows to the line of sight */
+    double flat; /* half extent of the box across the rows over that along them */
+    double cell; /* the longer projection of a cell on the line of sight [m] */
+} looks;
+
+/* @return 0: not all points see the beam from outside, or circles of other heights do, too */
+static int looks_at(const aw_history_view *h, const aw_field_point corner[4], double r, looks *out)
+{
+    const aw_retarded f = aw_retarded_at(h, r);
+    aw_projection view;
+    if (f.height2 > 0.0 || f.gap > 0.0 || !aw_projection_view(&f, corner, 1, &view)) return 0;
+    out->c = view.cz * f.cg + view.cx * f.sg;
+    out->s = view.cx * f.cg - view.cz * f.sg;
+    out->flat = f.half_x / f.half_s;
+    out->cell = fmax(fabs(out->c) * f.hs, fabs(out->s) * f.hx);
+    return 1;
+}
+
+/* By how much the beam looks different in parts of its box, from one r' to another. With offsets in
+ * parts of the extent of one axis along the line of sight, its turn shifts what lies beside that
+ * axis along it. HUGE_VAL: the axis is across the line of sight in between. */
+static double change_of_looks(const looks *from, const looks *to, int across)
+{
+    if (across)
+        return from->s * to->s > 0.0 ? fabs(to->c / to->s - from->c / from->s) / to->flat
+                                     : HUGE_VAL;
+    return from->c * to->c > 0.0 ? fabs(to->s / to->c - from->s / from->c) * to->flat : HUGE_VAL;
+}
+
+/* Make a panel from a to b a passage, if nodes that are as close as its rule wants them would be
+ * more than a cell apart, and the beam looks the same in it but for as little as circles would
+ * sweep otherwise.
+ * @param[in] straighter  part of the box by which arcs become straighter */
+static void try_passage(const aw_history_view *h, double a, double b, double straighter,
+                        const aw_panels_options *options, sweep *swept)
+{
+    const double r[3] = {a, sqrt(a * b), b};
+    looks at[3];
+    if (!options->corner || options->few_rates || !(a > 0.0)) return;
+    for (int i = 0; i < 3; ++i)
+        if (!looks_at(h, options->corner, r[i], &at[i])) return;
+    const double fewer = fmax(swept->part / options->sweep, 1.0);
+    if (!(swept->gain > AW_PASSAGE_CELLS * options->order * at[2].cell * fewer)) return;
+    double part[2];
+    for (int across = 0; across < 2; ++across)
+        part[across] = straighter + change_of_looks(&at[0], &at[1], across) +
+                       change_of_looks(&at[1], &at[2], across);
+    const int across = part[1] < part[0];
+    if (!(part[across] <= options->sweep)) return;
+    swept->part = part[across];
+    swept->across = across;
+    swept->passes = 1;
+}
 
 static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, double a, double b,
                       const aw_panels_options *options)
@@ -47,8 +110,10 @@ static sweep sweep_of(const aw_history_view *h, const aw_field_point *centre, do
     const double straighter = a > 0.0 ? 0.5 * y * y * (1.0 / a - 1.0 / b) : 0.0;
     const double passed = tangent ? options->tangent * images / (2.0 * to.chord)
                                   : options->images * images / (2.0 * to.extent);
-    return (sweep){.part = gain / (2.0 * to.extent) + straighter / (2.0 * to.chord) + passed,
-                   .gain = gain};
+    sweep s = {.part = gain / (2.0 * to.extent) + straighter / (2.0 * to.chord) + passed,
+               .gain = gain};
+    try_passage(h, a, b, straighter / (2.0 * to.chord), options, &s);
+    return s;
 }
 
 /* Weights for three of a panel's nodes on [-1, 1], the middle and a pair at +-x, exact to third
@@ -95,6 +160,10 @@ static aw_status add_panel(aw_panels *panels, double a, double b, const sweep *s
     for (int i = 0; i < options->order; ++i) {
         aw_common_node *node = &panels->node[panels->n++];
         node->density = options->density;
+        node->from = swept->passes ? a : 0.0;
+        node->to = swept->passes ? b : 0.0;
+        node->nodes = swept->passes ? options->order : 0;
+        node->across = swept->across;
         node->step = swept->gain / options->order;
         node->stretch = a > 0.0 ? log(b / a) / options->order : 0.0;
         /* Nodes in ln r', except in a panel that begins at 0. */
@@ -160,7 +229,14 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         }
         if (options->caps && a > 0.0) {
             const double end = aw_panel_caps_end(options->caps, a, b);
-            if (end < b) swept = sweep_of(history, centre, a, b = end, options);
+            if (end < b) {
+                const sweep whole = swept;
+                swept = sweep_of(history, centre, a, b = end, options);
+                if (whole.passes) { /* the nodes of its parts would still alias */
+                    swept.passes = 1;
+                    swept.across = whole.across;
+                }
+            }
         }
         AW_TRY(add_panel(panels, a, b, &swept, options, rule));
         a = b;
@@ -180,7 +256,7 @@ static int is_unseen(const aw_retarded *f, const aw_field_point corner[4])
         aw_span_distances(f, &span, &near, &far);
         return !aw_images_seen(f, near, far);
     }
-    return aw_projection_view(f, corner, &view) && !(view.to > view.from);
+    return aw_projection_view(f, corner, 0, &view) && !(view.to > view.from);
 }
 
 void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
@@ -189,7 +265,7 @@ void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
     size_t kept = 0;
     for (size_t i = 0; i < panels->n; ++i) {
         const aw_retarded f = aw_retarded_at(history, panels->node[i].r);
-        if (is_unseen(&f, corner)) continue;
+        if (!aw_is_passage(&panels->node[i]) && is_unseen(&f, corner)) continue;
         panels->node[kept++] = panels->node[i];
     }
     panels->n = kept;

@@ -10,7 +10,7 @@
 AW_BEGIN_DECLS
 
 /* Largest number of nodes of a panel. */
-#define AW_PANEL_ORDER 31
+#define AW_PANEL_ORDER AW_PASSAGE_NODES
 
 /** Resolution of the panels. */
 typedef struct aw_panels_options {
@@ -31,6 +31,9 @@ typedef struct aw_panels_options {
     double density;    /* of the inner rule (aw_common_node) */
     int few_rates;     /* 1: rates are taken at three nodes of a panel only */
     const aw_panel_caps *caps; /* borrowed, or NULL */
+    /* [4]: corners of the grid of points (aw_grid_corners), borrowed, if panels may be passages, of
+     * which `sweep` limits by how much the beam looks different in them; or NULL. */
+    const aw_field_point *corner;
 } aw_panels_options;
 
 /** The common nodes of all panels. Initialise with zeros; free with aw_panels_free. */
@@ -49,7 +52,8 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_field_point *centre, double from, double to,
                         const aw_panels_options *options);
 
-/** Drop the nodes at which the circle of no point of a rectangle meets the beam.
+/** Drop the nodes at which the circle of no point of a rectangle meets the beam, but for those of
+ *  passages.
  *  @param[in] corner  corners of the rectangle */
 void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
                            const aw_field_point corner[4]);

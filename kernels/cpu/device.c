@@ -27,6 +27,7 @@ static void cpu_close(void *state)
         aw_refine_space_free(&cpu->workspace[i].refine);
         aw_free(cpu->workspace[i].cells);
         aw_free(cpu->workspace[i].directions);
+        aw_passage_free(&cpu->workspace[i].passage);
         aw_cpu_cluster_workspace_free(&cpu->workspace[i].cluster);
     }
     aw_free(cpu->workspace);
@@ -145,6 +146,7 @@ const aw_device_ops aw_cpu_ops = {
     .kind = "cpu",
     .on_host = 1,
     .interpolates = 1,
+    .passes = 1,
     .open = cpu_open,
     .close = cpu_close,
     .describe = cpu_describe,

@@ -2,6 +2,7 @@
 /* State of the CPU device, and its operations that have source files of their own. */
 #ifndef AW_KERNELS_CPU_DEVICE_H
 #define AW_KERNELS_CPU_DEVICE_H
+#include "kernels/cpu/passage.h"
 #include "kernels/cpu/simd/simd.h"
 #include "kernels/device/device.h"
 #include "kernels/device/tuning.h"
@@ -63,6 +64,7 @@ typedef struct aw_cpu_workspace {
     void *directions; /* entries in double, owned: what the table in making sees in each direction,
                        * and two of scratch (kernels/cpu/projection.c) */
     size_t direction_capacity;
+    aw_passage passage;
     aw_cpu_cluster_workspace cluster;
 } aw_cpu_workspace;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cpu/device.h"
+#include "src/base/log.h"
 #include "src/base/memory.h"
 
 /* Grow the buffer for lines along either axis. */
@@ -187,7 +188,7 @@ static void batch_direct(aw_cpu_state *cpu, const aw_common_rule *common,
 
 /* Tables are first tried for every 16th node of a batch, then for every 4th, then for all: between
  * two nodes without a table a trial would hardly succeed, and can cost half as much as the direct
- * evaluation. */
+ * evaluation. Those of passages are always made. */
 static const int table_stride[] = {16, 4, 1};
 enum { AW_STRIDES = sizeof table_stride / sizeof *table_stride };
 
@@ -218,7 +219,7 @@ static void batch_tables(aw_cpu_state *cpu, const aw_common_rule *common,
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < n; i += stride) {
                 if (before > 0 && i % before == 0) continue;
-                if (before > 0 && is_between_direct(cpu, n, i, before))
+                if (before > 0 && !aw_is_passage(&node[i]) && is_between_direct(cpu, n, i, before))
                     cpu->table[i].direct = 1;
                 else
                     try_table(cpu, common, &node[i], i, scales);
@@ -228,6 +229,17 @@ static void batch_tables(aw_cpu_state *cpu, const aw_common_rule *common,
         for (ptrdiff_t t = 0; t < (ptrdiff_t)tiles->n; ++t)
             look_up(cpu, common, n, &tiles->tile[t]);
     }
+}
+
+/* Whether all nodes of the batch that belong to passages have tables: nothing can take their place.
+ * @return AW_OK, AW_ERR_NOMEM */
+static aw_status check_passages(const aw_cpu_state *cpu, const aw_common_node *node, int n)
+{
+    for (int i = 0; i < n; ++i)
+        if (cpu->table[i].direct && aw_is_passage(&node[i]))
+            return aw_error(AW_ERR_NOMEM, "out of memory for what circles pass near r' = %g m",
+                            node[i].r);
+    return AW_OK;
 }
 
 /* Cache the slices that the nodes need, with lines along the axis that tiles and tables read. */
@@ -244,7 +256,7 @@ static aw_status cache_slices(aw_cpu_state *cpu, const aw_common_rule *common)
         aw_projection view;
         double *reached = &longest[cpu->tiles.along];
         *reached = fmax(*reached, r);
-        if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, &view)) continue;
+        if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, 0, &view)) continue;
         reached = &longest[aw_projection_across(&f, &view) ? AW_ALONG_X : AW_ALONG_S];
         *reached = fmax(*reached, r);
     }
@@ -269,6 +281,7 @@ aw_status aw_cpu_integrate(void *state, aw_common_rule *common, const aw_scales 
         const int n = left < AW_COMMON_BATCH ? (int)left : AW_COMMON_BATCH;
         const aw_common_node *node = &common->node[first];
         batch_tables(cpu, common, node, n, scales);
+        AW_TRY(check_passages(cpu, node, n));
         batch_direct(cpu, common, node, n, scales);
         for (int i = 0; i < n; ++i) {
             const aw_cpu_table *t = &cpu->table[i];

@@ -41,6 +41,8 @@
  * all of it. With all of it for the bunch, too, the LCLS bend (256 x 256, 1e-5) took 3 % more
  * evaluations, and a long beam (256 x 32, 1e-4) 30 %, because rules became finer. */
 #define AW_UNFILTERED_SHARE 0.25
+/* The same of a table of which means are taken over a passage. */
+#define AW_PASSAGE_PER_CELL 4
 /* Halves of a cell that the filter reaches to either side. */
 #define AW_FILTER_REACH 4
 
@@ -245,41 +247,71 @@ static size_t direction_size(const aw_projection *p)
     return (size_t)(p->n > p->read ? p->n : p->read);
 }
 
-/* Write the Chebyshev coefficients of the `order` + 1 directions raw[order + 1][n] into the table,
- * up to p->order. The error is estimated from the last two coefficients, as a projection is often
- * even or odd in the direction, and every other coefficient small.
- * @param[out] last  the largest last coefficient, in scales
+/* Chebyshev coefficients of the `order` + 1 directions raw[order + 1][size], of the first n entries
+ * of each. Their error is estimated from the last two, as a projection is often even or odd in the
+ * direction, and every other coefficient small.
+ * @param[out] table  [n][p->order + 1]: those up to p->order; NULL: none
+ * @param[out] last   the largest last coefficient, in scales
  * @return the error of the series with all coefficients, in scales */
-static double series(const entry *raw, const aw_projection *p, int order, const aw_scales *scales,
-                     float *table, double *last)
+static double series(const making *m, const entry *raw, int n, int order, float *table,
+                     double *last)
 {
     double largest = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
-    const int stored = p->order;
-    const size_t size_of = direction_size(p);
+    const int stored = table ? m->t->at.order : -1;
+    const size_t size_of = direction_size(&m->t->at);
     *last = 0.0;
-    for (int m = 0; m <= order; ++m)
+    for (int d = 0; d <= order; ++d)
         for (int k = 0; k <= order; ++k) {
             const double ends = (k == 0 || k == order ? 0.5 : 1.0);
-            const double outer = (m == 0 || m == order ? 0.5 : 1.0);
-            factor[m][k] = 2.0 / order * ends * outer * cos(AW_PI * m * (order - k) / order);
+            const double outer = (d == 0 || d == order ? 0.5 : 1.0);
+            factor[d][k] = 2.0 / order * ends * outer * cos(AW_PI * d * (order - k) / order);
         }
-    for (int i = 0; i < p->read; ++i)
-        for (int m = 0; m <= order; ++m) {
+    for (int i = 0; i < n; ++i)
+        for (int d = table ? 0 : order - 1; d <= order; ++d) {
             entry c = {0.0};
             for (int k = 0; k <= order; ++k)
                 for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
-                    c[j] += factor[m][k] * raw[(size_t)k * size_of + (size_t)i][j];
-            float *out =
-                table + ((size_t)i * (size_t)(stored + 1) + (size_t)m) * AW_PROJECTION_WIDTH;
-            for (int j = 0; m <= stored && j < AW_PROJECTION_WIDTH; ++j) out[j] = (float)c[j];
-            for (unsigned j = 0; m + 1 >= order && j < AW_RESULTS; ++j) {
-                const double size = fabs(c[j]) / aw_scale_of(scales, j);
-                const double error = AW_SERIES_ERROR * (m < order ? 0.5 : 1.0) * size;
+                    c[j] += factor[d][k] * raw[(size_t)k * size_of + (size_t)i][j];
+            for (int j = 0; d <= stored && j < AW_PROJECTION_WIDTH; ++j)
+                table[(i * (stored + 1) + d) * AW_PROJECTION_WIDTH + j] = (float)c[j];
+            for (unsigned j = 0; d + 1 >= order && j < AW_RESULTS; ++j) {
+                const double size = fabs(c[j]) / aw_scale_of(m->scales, j);
+                const double error = AW_SERIES_ERROR * (d < order ? 0.5 : 1.0) * size;
                 raise_to(error, &largest);
-                if (m == order && !(size <= *last)) *last = size;
+                if (d == order && !(size <= *last)) *last = size;
             }
         }
     return largest;
+}
+
+/* Write `order` + 1 directions into the table, as a straight line if that will do.
+ * @return the error of the series, in scales */
+static double tabulate(const making *m, const entry *raw, int order)
+{
+    aw_cpu_table *t = m->t;
+    double last;
+    t->at.order = order;
+    const double error = series(m, raw, t->at.read, order, t->value, &last);
+    if (order > 2 || !(error <= permitted_error(m)) ||
+        !(last <= AW_DIRECTION_SHARE * permitted_error(m)))
+        return error;
+    t->at.order = 1;
+    series(m, raw, t->at.read, order, t->value, &last);
+    return error;
+}
+
+/* Have memory for `order` + 1 directions in the table. */
+static aw_status table_grow(const making *m, int order)
+{
+    const size_t size = direction_size(&m->t->at) * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
+    return aw_grow((void **)&m->t->value, &m->t->capacity, size, sizeof *m->t->value);
+}
+
+/* Move directions to make room for as many between them. */
+static void spread_directions(entry *raw, size_t n, int order)
+{
+    for (int k = order / 2; k >= 1; --k)
+        memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
 }
 
 /* Whether a table costs too much, compared with the arcs of the points where the beam is seen. */
@@ -450,14 +482,10 @@ static int one_direction(const making *m, entry *raw)
  * known from the order before. @return 0 if too many are needed, or memory is short */
 static int choose_directions(const making *m)
 {
-    aw_cpu_table *t = m->t;
-    aw_projection *p = &t->at;
-    const size_t n = direction_size(p);
+    const size_t n = direction_size(&m->t->at);
     for (int order = 2; order <= AW_PROJECTION_ORDER; order *= 2) {
-        double last;
-        const size_t size = n * (size_t)(order + 1) * AW_PROJECTION_WIDTH;
         if (costs_too_much(m, order + 1)) return 0;
-        if (aw_grow((void **)&t->value, &t->capacity, size, sizeof *t->value) != AW_OK) return 0;
+        if (table_grow(m, order) != AW_OK) return 0;
         entry *raw = directions_grow(m, order + 3), *scratch = raw + (size_t)(order + 1) * n;
         if (!raw) return 0;
         if (order == 2) {
@@ -467,23 +495,107 @@ static int choose_directions(const making *m)
             project(m, 0, 2, 0, 1, raw);
             for (int k = 0; k <= 2; ++k) finish(m, raw + (size_t)k * n, scratch);
         } else {
-            for (int k = order / 2; k >= 1; --k)
-                memmove(raw + (size_t)(2 * k) * n, raw + (size_t)k * n, n * sizeof *raw);
+            spread_directions(raw, n, order);
             for (int k = 1; k <= order; k += 2) {
                 project(m, k, order, 0, 1, raw + (size_t)k * n);
                 finish(m, raw + (size_t)k * n, scratch);
             }
         }
-        p->order = order;
-        const double error = series((const entry *)raw, p, order, m->scales, t->value, &last);
-        if (!(error <= permitted_error(m))) continue;
-        if (order == 2 && last <= AW_DIRECTION_SHARE * permitted_error(m)) {
-            p->order = 1; /* a straight line will do */
-            series((const entry *)raw, p, order, m->scales, t->value, &last);
-        }
-        return 1;
+        if (tabulate(m, (const entry *)raw, order) <= permitted_error(m)) return 1;
     }
     return 0;
+}
+
+/* One of `order` + 1 directions, interpolated from `known` + 1.
+ * @param[in] raw  [known + 1][n] */
+static void interpolate_direction(const entry *raw, size_t n, int known, int k, int order,
+                                  entry *out)
+{
+    const double x = cos(AW_PI * k / order);
+    double w[AW_PROJECTION_ORDER + 1], all = 0.0;
+    for (int j = 0; j <= known; ++j) { /* barycentric weights of Chebyshev-Lobatto nodes */
+        const double ends = j == 0 || j == known ? 0.5 : 1.0, d = x - cos(AW_PI * j / known);
+        if (fabs(d) < 1e-12) {
+            memcpy(out, raw + (size_t)j * n, n * sizeof *out);
+            return;
+        }
+        w[j] = (j % 2 ? -ends : ends) / d;
+        all += w[j];
+    }
+    memset(out, 0, n * sizeof *out);
+    for (int j = 0; j <= known; ++j)
+        for (size_t i = 0; i < n; ++i)
+            for (int c = 0; c < AW_PROJECTION_WIDTH; ++c)
+                out[i][c] += w[j] / all * raw[(size_t)j * n + i][c];
+}
+
+/* Choose the offsets of the table of a passage, whose middle direction is left in the first n
+ * entries of raw. Its errors alternate from offset to offset, so that in a mean over many of them
+ * there is less of them.
+ * @return NULL: memory is short, or there are too many offsets */
+static entry *choose_passage_offsets(making *m)
+{
+    aw_projection *p = &m->t->at;
+    aw_passage *passage = &m->workspace->passage;
+    for (m->per_cell = 1;; m->per_cell *= 2) {
+        if (!aw_projection_offsets(m->f, m->per_cell, p)) return NULL;
+        entry *raw = directions_grow(m, 2 * (AW_PROJECTION_ORDER + 1) + 1);
+        if (!raw) return NULL;
+        project(m, 1, 2, 0, 1, raw);
+        if (aw_passage_begin(&m->cpu->history, m->common->moves_as, m->node, p, passage) != AW_OK)
+            return NULL;
+        const double error = offsets_error((const entry *)raw, p->n, m->per_cell, 0, m->scales);
+        if (error <= permitted_error(m) * (1.0 + passage->entries) ||
+            m->per_cell == AW_PASSAGE_PER_CELL)
+            return raw;
+    }
+}
+
+/* Choose the directions in which the beam is looked at, beginning with the middle one in the first
+ * n entries of raw. @return the largest number of one */
+static int look_at_passage(const making *m, entry *raw)
+{
+    const aw_projection *p = &m->t->at;
+    const size_t n = direction_size(p);
+    int known = 2;
+    double last;
+    memcpy(raw + n, raw, n * sizeof *raw);
+    project(m, 0, 2, 0, 1, raw);
+    project(m, 2, 2, 0, 1, raw + 2 * n);
+    while (known < AW_PROJECTION_ORDER &&
+           !(series(m, (const entry *)raw, p->n, known, NULL, &last) <= permitted_error(m))) {
+        known *= 2;
+        spread_directions(raw, n, known);
+        for (int k = 1; k <= known; k += 2) project(m, k, known, 0, 1, raw + (size_t)k * n);
+    }
+    return known;
+}
+
+/* Make the table of the means of a passage. They depend on the direction by how fast the circles
+ * pass, more than the beam's looks do: they are taken in many directions, which are interpolated
+ * from a few. Such a table is made whatever it costs.
+ * @return 0: memory is short */
+static int make_passage(making *m)
+{
+    aw_projection *p = &m->t->at;
+    entry *raw = choose_passage_offsets(m);
+    if (!raw) return 0;
+    const size_t n = direction_size(p);
+    const int known = look_at_passage(m, raw);
+    entry *mean = raw + (AW_PROJECTION_ORDER + 1) * n, *one = mean + (AW_PROJECTION_ORDER + 1) * n;
+    for (int order = 2;; order *= 2) {
+        if (table_grow(m, order) != AW_OK) return 0;
+        if (order > 2) spread_directions(mean, n, order);
+        for (int k = order > 2; k <= order; k += order > 2 ? 2 : 1) {
+            const aw_passage_table table = {m->cpu->variant, p, m->per_cell, k, order};
+            interpolate_direction((const entry *)raw, n, known, k, order, one);
+            if (aw_passage_mean(&m->workspace->passage, &table, (const entry *)one,
+                                mean + (size_t)k * n) != AW_OK)
+                return 0;
+        }
+        const double error = tabulate(m, (const entry *)mean, order);
+        if (error <= permitted_error(m) || order == AW_PROJECTION_ORDER) return 1;
+    }
 }
 
 int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
@@ -503,7 +615,15 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
                 .t = t,
                 .workspace = workspace};
     aw_grid_corners(cpu->point, common->columns, cpu->points, corner);
-    if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, &t->at)) return 0;
+    const int passes = aw_is_passage(node);
+    if (!(common->table_error > 0.0) || !aw_projection_view(&f, corner, passes, &t->at)) return 0;
+    if (passes) {
+        const double r[3] = {node->r, node->from, node->to};
+        double range[2];
+        aw_passage_range(&cpu->history, corner, r, node->across, range);
+        t->at.from = fmax(t->at.from, range[0]);
+        t->at.to = fmin(t->at.to, range[1]);
+    }
     if (!(t->at.to > t->at.from)) return 1;
     if (aw_projection_across(&f, &t->at)) {
         m.cache = &cpu->line_cache[AW_ALONG_X];
@@ -515,9 +635,13 @@ int aw_cpu_table_make(const aw_cpu_state *cpu, const aw_common_rule *common,
     const aw_span span = aw_projection_span(&f, corner);
     aw_circles_see_span(&f, &span, &circles);
     m.circles = &circles;
-    if (!choose_offsets(&m)) return 0;
-    if (t->at.n == 0) return 1;
-    if (!choose_directions(&m)) return 0;
+    if (passes) {
+        if (!make_passage(&m)) return 0;
+    } else {
+        if (!choose_offsets(&m)) return 0;
+        if (t->at.n == 0) return 1;
+        if (!choose_directions(&m)) return 0;
+    }
     t->at.first += t->at.skip * t->at.h;
     t->at.n = t->at.read;
     return 1;

@@ -87,7 +87,18 @@ typedef struct aw_common_node {
     double density;    /* factor on the device's density of inner nodes (aw_arc_nodes) */
     double step;       /* distance by which the circle gains on the beam from node to node [m] */
     double stretch;    /* distance from node to node over r' */
+    /* Of a node of a passage, a panel in which circles pass through many cells of the beam
+     * (kernels/cpu/passage.h); else all are 0: */
+    double from, to; /* ends of the panel [m] */
+    int nodes;       /* of the panel */
+    int across; /* 1: offsets are measured in parts of the box across its rows, 0: along them */
 } aw_common_node;
+
+/** Largest number of nodes of a passage. */
+#define AW_PASSAGE_NODES 31
+
+/** Whether a node belongs to a passage. */
+AW_FN int aw_is_passage(const aw_common_node *node) { return node->to > node->from; }
 
 /** A rule on common nodes. All pointers are borrowed. */
 typedef struct aw_common_rule {
@@ -132,6 +143,7 @@ typedef struct aw_device_ops {
     int heavy;        /* 1: an accelerator; it takes the heaviest bins of work first */
     int on_host;      /* 1: it runs on threads of the host, which such devices share */
     int interpolates; /* 1: for clusters it interpolates the slices in time before reading them */
+    int passes;       /* 1: `integrate` knows the nodes of passages (aw_common_node) */
 
     /** Number of devices of this kind; a number after the kind ("cuda:1") selects one. If there is
      *  none, the reason is written to why[n], unless the kind is not built in. NULL: any number, on
@@ -178,8 +190,9 @@ typedef struct aw_device_ops {
 
     /** Sum over common nodes at every point. Where all points see the beam from outside, its
      *  projections are tabulated (kernels/math/projection.h), with as many directions and offsets
-     *  as the permitted error requires; other nodes are evaluated at every point. Moments are
-     *  rounded to single precision. May be NULL.
+     *  as the permitted error requires; other nodes are evaluated at every point. All points must
+     *  see the beam from outside at the nodes of passages and at the ends of their panels. Moments
+     *  are rounded to single precision. May be NULL.
      *  @return AW_OK, AW_ERR_NOMEM. */
     aw_status (*integrate)(void *state, aw_common_rule *rule, const aw_scales *scales,
                            aw_work *work);

@@ -42,12 +42,13 @@ typedef struct aw_projection {
     double beam;      /* extent of the offsets at which one circle meets it [m] */
     double from, to;  /* range of offsets q at which a point's circle may meet the beam's box, those
                       * of all its circles included, but for images [m] */
-    double low, high; /* range of the points' offsets if they see images; else low = high [m] */
+    double low, high; /* range of the points' offsets if they see images or in a passage; else
+                       * low = high [m] */
     double seen;      /* approximate fraction of the points whose circle meets it */
     double first, h;  /* first offset and spacing of the table [m] */
     int n;            /* offsets; 0: no circle meets the beam */
     int skip, read; /* the points are within so many of them, from number `skip` on; between plates
-                      * that may be beyond the n at which the beam is: images' circles lag */
+                     * and in passages that may be beyond the n at which the beam is */
     int order;      /* highest degree of the polynomials */
 } aw_projection;
 
@@ -61,9 +62,12 @@ AW_FN aw_span aw_projection_span(const aw_retarded *f, const aw_field_point corn
 
 /** View of the beam from a rectangle of points, given by its corners (aw_grid_corners) in any
  *  order. Fills the geometry; `n` and `order` are set to 0.
+ *  @param[in] passes  1: of a node of a passage, at whose r' any of the points may be
+ *                     (aw_passage_range)
  *  @return 1 if the beam can be projected for these points: all lie outside its box, on one side,
  *  and near enough to the middle direction; 0 otherwise, and `p` is not to be used */
-AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4], aw_projection *p)
+AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4], int passes,
+                             aw_projection *p)
 {
     double z = 0.0, x = 0.0, nearest = HUGE_VAL, furthest = 0.0, sine = 0.0;
     for (int i = 0; i < 4; ++i) {
@@ -97,11 +101,12 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     p->beam = p->to - p->from;
     p->low = p->high = 0.0;
     p->seen = fmax(0.0, fmin(1.0, (p->to - p->from) / (furthest - nearest)));
-    /* Between plates some image's circle may meet the beam wherever a point is. */
+    /* Between plates some image's circle may meet the beam wherever a point is; in a passage a
+     * circle meets it somewhere else than at the node. */
     const aw_span span = aw_projection_span(f, corner);
     double near, far;
     aw_span_distances(f, &span, &near, &far);
-    if (aw_images_seen(f, near, far)) {
+    if (passes || aw_images_seen(f, near, far)) {
         p->from = -along;
         p->to = along + 0.5 * across * across / (nearest - along) + lag;
         p->beam = p->to - p->from;
@@ -113,6 +118,35 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     }
     p->n = p->order = 0;
     return 1;
+}
+
+/** Extent along the line of sight of a unit length of one axis of the beam's grid.
+ *  @param[in] across  1: of the axis across its rows, 0: along them */
+AW_FN double aw_projection_extent(const aw_retarded *f, const aw_projection *p, int across)
+{
+    return fabs(across ? p->cx * f->cg - p->cz * f->sg : p->cz * f->cg + p->cx * f->sg);
+}
+
+/** Range of the offsets through which the circles of points pass in a panel, in parts of the beam's
+ *  extent along the line of sight, times that at the node.
+ *  @param[in] r       r' of the node, and both ends of the panel [m]
+ *  @param[in] across  axis along which the extent is taken, as for aw_projection_extent
+ *  @param[out] range  [m] */
+AW_FN void aw_passage_range(const aw_history_view *h, const aw_field_point corner[4],
+                            const double r[3], int across, double range[2])
+{
+    double extent = 0.0;
+    range[0] = HUGE_VAL;
+    range[1] = -HUGE_VAL;
+    for (int i = 0; i < 3; ++i) { /* the node comes first */
+        const aw_retarded f = aw_retarded_at(h, r[i]);
+        aw_projection view;
+        if (!aw_projection_view(&f, corner, 1, &view)) continue;
+        if (i == 0) extent = aw_projection_extent(&f, &view, across);
+        const double shrink = extent / aw_projection_extent(&f, &view, across);
+        range[0] = fmin(range[0], fmin(view.low * shrink, view.low));
+        range[1] = fmax(range[1], fmax(view.high * shrink, view.high));
+    }
 }
 
 /** Whether a cell, seen from the points, is longer across the rows of the beam's grid than along

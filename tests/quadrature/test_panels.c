@@ -70,6 +70,53 @@ static void smooth_functions_and_a_kink_at_an_edge_are_integrated_exactly(void *
     slices_free(&g.s);
 }
 
+/* Corners of a square of points of 0.3 mm about the centre. */
+static void corners_of(const stage *g, double S, aw_field_point corner[4])
+{
+    for (int i = 0; i < 4; ++i)
+        corner[i] =
+            point_on(&g->h.orbit, S + (i % 2 ? 1.5e-4 : -1.5e-4), i / 2 ? 1.5e-4 : -1.5e-4, GAMMA);
+}
+
+/* Passages follow each other without a gap, are fewer than other panels, and integrate what is
+ * smooth in r' as those do. Panels of few rates, and those near the beam, are none. */
+static void passages_take_the_place_of_many_panels(void **state)
+{
+    aw_panels_options options = usual;
+    aw_panels many = {.node = NULL}, few = many;
+    aw_field_point corner[4];
+    stage g;
+    (void)state;
+    stage_open(&g, 2.0);
+    corners_of(&g, 2.0, corner);
+    options.order = 3; /* 1.3 cells from node to node */
+    assert_ok(aw_panels_add(&many, &g.h, &g.centre, 0.1, 1.5, &options));
+    options.corner = corner;
+    assert_ok(aw_panels_add(&few, &g.h, &g.centre, 0.1, 1.5, &options));
+    assert_true(3 * few.panels < many.panels);
+    assert_close(sum_of(&few, one, 0), 1.4, 1e-3, 0.0); /* three nodes of an octave */
+    size_t passages = 0;
+    for (size_t i = 0; i < few.n; i += 3) {
+        const aw_common_node *node = &few.node[i];
+        if (!aw_is_passage(node)) {
+            assert_int_equal(passages, 0); /* those are the nearest */
+            continue;
+        }
+        passages++;
+        assert_int_equal(node->nodes, 3);
+        assert_true(node->from < node->r && node[2].r < node->to);
+        assert_close(i + 3 < few.n ? node[3].from : 1.5, node->to, 1e-14, 0.0);
+    }
+    assert_true(passages > 0);
+    options.few_rates = 1;
+    few.n = few.panels = 0;
+    assert_ok(aw_panels_add(&few, &g.h, &g.centre, 0.1, 1.5, &options));
+    assert_int_equal(few.panels, many.panels);
+    aw_panels_free(&few);
+    aw_panels_free(&many);
+    slices_free(&g.s);
+}
+
 /* The three nodes of a panel for the rates are exact to third order in ln r'; the fourth order of
  * r'^2 leaves an error of at most (log 2/2)^5/60 of a panel. */
 static void rates_at_three_nodes_of_a_panel_are_integrated(void **state)
@@ -270,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smooth_functions_and_a_kink_at_an_edge_are_integrated_exactly),
+        cmocka_unit_test(passages_take_the_place_of_many_panels),
         cmocka_unit_test(rates_at_three_nodes_of_a_panel_are_integrated),
         cmocka_unit_test(checks_measure_the_finest_component_that_nodes_resolve),
         cmocka_unit_test(panels_are_finer_where_the_circle_sweeps_through_the_beam),

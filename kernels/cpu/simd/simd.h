@@ -121,6 +121,9 @@ typedef struct aw_variant {
      *  @param[in] z, x   lab positions [m] */
     void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],
                     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH]);
+    /** Weighted sum of n consecutive entries of a table: sum = sum_i weight[i] in[i]. */
+    void (*entry_sum)(const double *weight, const double (*in)[AW_PROJECTION_WIDTH], int n,
+                      double sum[AW_PROJECTION_WIDTH]);
     void (*interpolate_lines)(const aw_line_interpolation *lines);
     /** Add the circles of one node to the weights of displacements. */
     void (*convolution_ring)(const aw_history_view *h, const aw_convolution *plan,

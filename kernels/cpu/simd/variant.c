@@ -271,6 +271,7 @@ static void interpolate_cells(const aw_history_view *h, const aw_retarded *f, do
 
 #include "kernels/cpu/simd/convolution.h"
 #include "kernels/cpu/simd/look_up.h"
+#include "kernels/cpu/simd/passage.h"
 
 #define AW_TEXT_(name) #name
 #define AW_TEXT(name) AW_TEXT_(name)
@@ -287,6 +288,7 @@ const aw_variant AW_CAT(aw_variant_,
                                        .tile_sum = tile_sum,
                                        .tile_rule = tile_rule,
                                        .look_up = aw_look_up,
+                                       .entry_sum = aw_entry_sum_run,
                                        .interpolate_lines = interpolate_lines,
                                        .convolution_ring = aw_convolution_ring,
                                        .spectral_sum = aw_spectral_sum_run,

@@ -434,14 +434,16 @@ static void add_zones(const projection *p, size_t points, double *result)
 
 /* Take coarser rules for the next step, if the errors allow it. That step then has a full sample,
  * so that no attempt is made until what coarser rules would have saved pays for one. */
-static aw_status try_coarser(projection *p, const aw_problem *problem, double estimate)
+static aw_status try_coarser(const step *s, double estimate)
 {
+    projection *p = s->p;
+    const aw_problem *problem = s->problem;
     aw_rules *near = &p->zone[AW_NEAR].rules, *far = &p->zone[AW_FAR].rules;
     const double samples = 2.0 * full_sample(problem) * AW_SAMPLE_WEIGHT;
     aw_status status = AW_OK;
     for (int i = 0; i < AW_RANGES; ++i) {
         double saving;
-        AW_TRY(aw_zone_coarser_saving(problem, &p->zone[i], &saving));
+        AW_TRY(aw_zone_coarser_saving(s->solver, problem, &p->zone[i], &saving));
         p->forgone += saving * p->zone[i].rules.cost * (double)problem->points;
     }
     if (p->forgone < samples * p->sample_cost) return AW_OK;
@@ -515,7 +517,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, cap_growth(report->sampled, limit));
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_accept(&p->zone[i].rules);
-    AW_TRY(try_coarser(p, s->problem, report->sampled));
+    AW_TRY(try_coarser(s, report->sampled));
     *converged = 1;
 done:
     report->evaluate += aw_now() - start - report->sample;

@@ -228,36 +228,59 @@ static double table_error(const aw_problem *problem, const aw_rules *rules, size
     return problem->tolerance * fmax(all / (double)nodes, images ? AW_IMAGES_TABLE : 0.0);
 }
 
+/* Some of the zone's nodes, of which there are `all`, as a rule without sums. */
+static aw_common_rule common_rule(const aw_problem *problem, const aw_zone *z,
+                                  const aw_common_node *node, size_t nodes, size_t all)
+{
+    const int images = problem->history->images_only;
+    return (aw_common_rule){.node = node,
+                            .nodes = nodes,
+                            .columns = problem->columns,
+                            .moves_as = is_far(z) ? &problem->centre : NULL, /* no tables near */
+                            .table_error = table_error(problem, &z->rules, all),
+                            .apart_error = images ? AW_IMAGES_APART * problem->tolerance : 0.0,
+                            .kink_error = AW_KINK_SHARE * problem->tolerance};
+}
+
 static double panels_begin(const aw_zone *z)
 {
     return z->rules.has_convolution ? aw_blocks_reach(&z->blocks) : z->from;
 }
 
-/* Replace `panels` by those of the zone that some point of the grid sees. */
-static aw_status seen_panels(const aw_problem *problem, const aw_zone *z,
-                             const aw_panels_options *params, aw_panels *panels)
+/* Replace `panels` by those of the zone at one of its rules, with passages in the far zone if the
+ * device knows them.
+ * @param[out] corner  of the grid of points */
+static aw_status make_panels(const aw_solver *solver, const aw_problem *problem, const aw_zone *z,
+                             int level, aw_field_point corner[4], aw_panels *panels)
+{
+    aw_panels_options params = zone_panels(problem->history, z, level);
+    const double from = panels_begin(z);
+    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
+    if (is_far(z) && solver->device->ops->passes) params.corner = corner;
+    panels->n = panels->panels = 0;
+    if (!(from < z->to)) return AW_OK;
+    return aw_panels_add(panels, problem->history, &problem->centre, from, z->to, &params);
+}
+
+/* The same without those that no point of the grid sees. */
+static aw_status seen_panels(const aw_solver *solver, const aw_problem *problem, const aw_zone *z,
+                             int level, aw_panels *panels)
 {
     aw_field_point corner[4];
-    const double from = panels_begin(z);
-    aw_status status = AW_OK;
-    panels->n = 0;
-    if (from < z->to)
-        AW_TRY(aw_panels_add(panels, problem->history, &problem->centre, from, z->to, params));
-    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
-    aw_panels_drop_unseen(panels, problem->history, corner);
-done:
+    aw_status status = make_panels(solver, problem, z, level, corner, panels);
+    if (status == AW_OK) aw_panels_drop_unseen(panels, problem->history, corner);
     return status;
 }
 
-aw_status aw_zone_coarser_saving(const aw_problem *problem, const aw_zone *z, double *saving)
+aw_status aw_zone_coarser_saving(const aw_solver *solver, const aw_problem *problem,
+                                 const aw_zone *z, double *saving)
 {
     const aw_rules *r = &z->rules;
     aw_panels panels = {.node = NULL};
     aw_status status = AW_OK;
     *saving = r->tiles_only || r->density_level > r->density_least ? AW_COARSER_GAIN : 0.0;
     if (r->tiles_only || r->level == 0 || r->nodes == 0) return AW_OK;
-    const aw_panels_options params = zone_panels(problem->history, z, r->level - 1);
-    AW_TRY(seen_panels(problem, z, &params, &panels));
+    AW_TRY(seen_panels(solver, problem, z, r->level - 1, &panels));
     *saving = fmax(*saving, 1.0 - (double)panels.n / (double)r->nodes);
 done:
     aw_panels_free(&panels);
@@ -269,7 +292,7 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
 {
     aw_rules *rules = &z->rules;
     const aw_rule *r = &rules->rule[rules->level];
-    const int far = is_far(z), images = problem->history->images_only;
+    const int far = is_far(z);
     const aw_panels_options params = zone_panels(problem->history, z, rules->level);
     const aw_device_ops *ops = solver->device->ops;
     const double from = panels_begin(z);
@@ -280,19 +303,13 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
         aw_convert_velocities(problem, z->sum, z->workspace);
     }
     rules->rate_part = part_of_rates(problem, rules);
-    AW_TRY(seen_panels(problem, z, &params, &z->panels));
+    AW_TRY(seen_panels(solver, problem, z, rules->level, &z->panels));
     rules->nodes = z->panels.n;
     if (z->panels.n == 0) return AW_OK;
-    aw_common_rule rule = {.node = z->panels.node,
-                           .nodes = z->panels.n,
-                           .columns = problem->columns,
-                           .moves_as = far ? &problem->centre : NULL, /* no tables near */
-                           .table_error = table_error(problem, rules, z->panels.n),
-                           .apart_error = images ? AW_IMAGES_APART * problem->tolerance : 0.0,
-                           .kink_error = AW_KINK_SHARE * problem->tolerance,
-                           .I = z->sum,
-                           .check = z->check,
-                           .check_rates = z->check_rates};
+    aw_common_rule rule = common_rule(problem, z, z->panels.node, z->panels.n, z->panels.n);
+    rule.I = z->sum;
+    rule.check = z->check;
+    rule.check_rates = z->check_rates;
     if (params.density > r->density)
         AW_TRY(
             aw_density_choose(solver, problem, &z->probes, r->density, &z->panels, &report->work));
@@ -330,17 +347,30 @@ static void panel_range(const aw_common_node *node, int order, double *a, double
     *b = middle * exp(0.5 * length);
 }
 
-/* List the regions between the nodes of all panels, for one point. */
-static void fill_regions(const aw_panels *panels, int order, uint32_t point, aw_region *region)
+/* Number of regions in which a panel is integrated to find its error: between its nodes; in a
+ * passage about a cell each. */
+static size_t regions_of(const aw_problem *problem, const aw_common_node *node, int order)
 {
-    for (size_t first = 0; first < panels->n; first += (size_t)order) {
-        const aw_common_node *node = &panels->node[first];
-        double a, b;
-        panel_range(node, order, &a, &b);
-        for (int i = 0; i <= order; ++i)
-            *region++ = (aw_region){
-                .point = point, .a = i > 0 ? node[i - 1].r : a, .b = i < order ? node[i].r : b};
+    if (!aw_is_passage(node)) return (size_t)order + 1;
+    const aw_view_geometry g = aw_view_geometry_at(problem->history, &problem->centre, node->to);
+    return (size_t)order + 1 + (size_t)ceil(order * node->step / g.cell);
+}
+
+/* List the regions of a panel for one point. @return the end of the list */
+static aw_region *fill_regions(const aw_problem *problem, const aw_common_node *node, int order,
+                               uint32_t point, aw_region *region)
+{
+    const size_t n = regions_of(problem, node, order);
+    double a, b;
+    panel_range(node, order, &a, &b);
+    for (size_t i = 0; i < n; ++i) {
+        region[i] = (aw_region){.point = point, .a = a, .b = b};
+        const double to =
+            aw_is_passage(node) ? a * pow(b / a, (double)(i + 1) / (double)n) : node[i].r;
+        if (i + 1 < n) region[i].b = to;
+        if (i > 0) region[i].a = region[i - 1].b;
     }
+    return region + n;
 }
 
 /* Cap the length of a panel whose error is `excess` times too large. */
@@ -357,15 +387,26 @@ static void cap_panel(aw_panel_caps *caps, const aw_common_node *node, int order
 
 /* Errors of all panels at one point.
  * @param[in] region  as fill_regions lists them, swept
+ * @param[in] passage  [panels]: what the rule gives for those that are passages
  * @param[out] error  [panels], scaled
  * @return the scaled error of all of them together */
 static double panel_errors(const aw_problem *problem, const aw_panels *panels, int order,
-                           const aw_region *region, double *error)
+                           const aw_region *region, const double (*passage)[AW_RESULTS],
+                           double *error)
 {
     double total[AW_RESULTS] = {0.0};
-    for (size_t j = 0; j < panels->n / (size_t)order; ++j) {
+    for (size_t j = 0; j < panels->panels; ++j) {
         double one[AW_RESULTS];
-        panel_error(&region[j * ((size_t)order + 1)], &panels->node[j * (size_t)order], order, one);
+        const aw_common_node *node = &panels->node[j * (size_t)order];
+        const size_t n = regions_of(problem, node, order);
+        if (aw_is_passage(node)) {
+            memcpy(one, passage[j], sizeof one);
+            for (size_t i = 0; i < n; ++i)
+                for (unsigned k = 0; k < AW_RESULTS; ++k) one[k] -= region[i].I[k];
+        } else {
+            panel_error(region, node, order, one);
+        }
+        region += n;
         for (unsigned k = 0; k < AW_RESULTS; ++k) total[k] += one[k];
         error[j] = aw_sample_scaled_error(one, &problem->scales);
     }
@@ -392,33 +433,93 @@ static void raise_excess(const aw_problem *problem, const double *error, size_t 
             excess[j] = fmax(excess[j], error[j] * pow((double)large, 1.0 / power) / budget);
 }
 
+/* What is examined. */
+typedef struct examination {
+    aw_solver *solver;
+    const aw_problem *problem;
+    aw_zone *z;
+    const aw_panel_test *test;
+    aw_work *work;
+    aw_panels panels;
+} examination;
+
+/* What the rule gives for the panels that are passages, at some points.
+ * @param[out] sum  [test->points][panels] */
+static aw_status passage_sums(const examination *e, double (*sum)[AW_RESULTS])
+{
+    const aw_problem *problem = e->problem;
+    const aw_device *device = e->solver->device;
+    const size_t n = e->panels.panels, order = n > 0 ? e->panels.n / n : 0;
+    aw_status status = AW_OK;
+    double(*all)[AW_RESULTS] = aw_alloc(2 * problem->points, sizeof *all); /* and scratch */
+    AW_TRY(all ? AW_OK : AW_ERR_NOMEM);
+    for (size_t j = 0; j < n; ++j) {
+        const aw_common_node *node = &e->panels.node[j * order];
+        if (!aw_is_passage(node)) continue;
+        aw_common_rule rule = common_rule(problem, e->z, node, order, e->panels.n);
+        rule.I = all;
+        memset(all, 0, problem->points * sizeof *all);
+        AW_TRY(device->ops->integrate(device->state, &rule, &problem->scales, e->work));
+        AW_TRY(device->ops->wait(device->state));
+        aw_convert_velocities(problem, all, all + problem->points);
+        for (size_t i = 0; i < e->test->points; ++i)
+            memcpy(sum[i * n + j], all[e->test->point[i]], sizeof *sum);
+    }
+done:
+    aw_free(all);
+    return status;
+}
+
+/* Integrate the regions of all panels at all points, into solver->region.
+ * @param[out] regions  of one point */
+static aw_status sweep_regions(const examination *e, int order, size_t *regions)
+{
+    aw_solver *solver = e->solver;
+    const aw_device *device = solver->device;
+    const aw_panel_test *test = e->test;
+    const size_t n = e->panels.panels;
+    aw_status status = AW_OK;
+    *regions = 0;
+    for (size_t j = 0; j < n; ++j)
+        *regions += regions_of(e->problem, &e->panels.node[j * (size_t)order], order);
+    const size_t all = test->points * *regions;
+    AW_TRY(
+        aw_grow((void **)&solver->region, &solver->region_capacity, all, sizeof *solver->region));
+    aw_region *next = solver->region;
+    for (size_t i = 0; i < test->points; ++i)
+        for (size_t j = 0; j < n; ++j)
+            next = fill_regions(e->problem, &e->panels.node[j * (size_t)order], order,
+                                (uint32_t)test->point[i], next);
+    AW_TRY(device->ops->sweep(device->state, solver->region, all, &e->problem->scales, e->work));
+    AW_TRY(device->ops->wait(device->state));
+done:
+    return status;
+}
+
 aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *z,
                              aw_panel_test *test, aw_work *work)
 {
-    const aw_device_ops *ops = solver->device->ops;
-    const aw_panels_options params = zone_panels(problem->history, z, z->rules.level);
-    const int order = params.order;
-    const size_t points = test->points;
-    aw_panels panels = {.node = NULL};
+    const int order = z->rules.rule[z->rules.level].order;
+    examination e = {solver, problem, z, test, work, {.node = NULL}};
+    aw_field_point corner[4];
     aw_status status = AW_OK;
-    double *error = NULL;
+    double *error = NULL, (*passage)[AW_RESULTS] = NULL;
+    size_t regions;
     test->capped = 0;
     test->error = 0.0;
-    AW_TRY(aw_panels_add(&panels, problem->history, &problem->centre, z->from, z->to, &params));
-    const size_t n = panels.n / (size_t)order, regions = n * ((size_t)order + 1);
+    AW_TRY(make_panels(solver, problem, z, z->rules.level, corner, &e.panels));
+    const aw_panels panels = e.panels;
+    const size_t n = panels.panels, points = test->points;
     error = aw_alloc(3 * n, sizeof *error);
-    AW_TRY(error ? AW_OK : AW_ERR_NOMEM);
-    AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, points * regions,
-                   sizeof *solver->region));
-    for (size_t i = 0; i < points; ++i)
-        fill_regions(&panels, order, (uint32_t)test->point[i], &solver->region[i * regions]);
-    AW_TRY(ops->sweep(solver->device->state, solver->region, points * regions, &problem->scales,
-                      work));
-    AW_TRY(ops->wait(solver->device->state));
+    passage = aw_alloc(points * n, sizeof *passage);
+    AW_TRY(error && passage ? AW_OK : AW_ERR_NOMEM);
+    AW_TRY(passage_sums(&e, passage));
+    AW_TRY(sweep_regions(&e, order, &regions));
     double *excess = error + 2 * n;
     for (size_t i = 0; i < points; ++i) {
         const aw_region *region = &solver->region[i * regions];
-        const double all = panel_errors(problem, &panels, order, region, error);
+        const double all = panel_errors(problem, &panels, order, region,
+                                        (const double(*)[AW_RESULTS])passage[i * n], error);
         if (i == 0) test->error = all;
         raise_excess(problem, error, n, error + n, excess);
     }
@@ -429,6 +530,7 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     }
 done:
     aw_free(error);
-    aw_panels_free(&panels);
+    aw_free(passage);
+    aw_panels_free(&e.panels);
     return status;
 }

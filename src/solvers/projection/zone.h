@@ -62,7 +62,8 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
 /** Part of the zone's cost that its next coarser rule would save, with the panels of the last pass
  *  and the caps as they are; a lower density level is thought to save AW_COARSER_GAIN.
  *  @return AW_OK, AW_ERR_NOMEM */
-aw_status aw_zone_coarser_saving(const aw_problem *problem, const aw_zone *zone, double *saving);
+aw_status aw_zone_coarser_saving(const aw_solver *solver, const aw_problem *problem,
+                                 const aw_zone *zone, double *saving);
 
 /** Points at which panels are examined, and the result. */
 typedef struct aw_panel_test {
