@@ -38,9 +38,12 @@ typedef struct sweep {
     int across;  /* of a passage (aw_common_node) */
 } sweep;
 
-/* Cells of the beam through which circles sweep from node to node from which on a panel is a
- * passage: nodes so far apart would alias what the beam has from cell to cell. */
-#define AW_PASSAGE_CELLS 1.0
+/* A rule whose nodes may lie this many cells of the beam apart has passages, wherever its nodes do
+ * lie more than AW_ALIASED_CELLS apart: they would alias what the beam has from cell to cell. With
+ * passages at 2 or 3 cells, too, 64 x 64 points in the LCLS bend (1e-5) and the Zeuthen chicane
+ * (48 x 48, 1e-4) had fewer nodes, but steps failed, and took longer. */
+#define AW_PASSAGE_CELLS 4.0
+#define AW_ALIASED_CELLS 1.0
 
 /* The beam's grid as seen from the middle of the points, at one r'. */
 typedef struct looks {
@@ -48,6 +51,7 @@ typedef struct looks {
         s; /* cosine and sine of the angle from the axis along its rows to the line of sight */
     double flat; /* half extent of the box across the rows over that along them */
     double cell; /* the longer projection of a cell on the line of sight [m] */
+    double box;  /* extent of the box along the line of sight [m] */
 } looks;
 
 /* @return 0: not all points see the beam from outside, or circles of other heights do, too */
@@ -60,6 +64,7 @@ static int looks_at(const aw_history_view *h, const aw_field_point corner[4], do
     out->s = view.cx * f.cg - view.cz * f.sg;
     out->flat = f.half_x / f.half_s;
     out->cell = fmax(fabs(out->c) * f.hs, fabs(out->s) * f.hx);
+    out->box = 2.0 * (fabs(out->c) * f.half_s + fabs(out->s) * f.half_x);
     return 1;
 }
 
@@ -86,8 +91,10 @@ static void try_passage(const aw_history_view *h, double a, double b, double str
     if (!options->corner || options->few_rates || !(a > 0.0)) return;
     for (int i = 0; i < 3; ++i)
         if (!looks_at(h, options->corner, r[i], &at[i])) return;
-    const double fewer = fmax(swept->part / options->sweep, 1.0);
-    if (!(swept->gain > AW_PASSAGE_CELLS * options->order * at[2].cell * fewer)) return;
+    const double nodes = options->order * at[2].cell,
+                 fewer = fmax(swept->part / options->sweep, 1.0);
+    if (!(options->sweep * at[2].box >= AW_PASSAGE_CELLS * nodes)) return;
+    if (!(swept->gain > AW_ALIASED_CELLS * nodes * fewer)) return;
     double part[2];
     for (int across = 0; across < 2; ++across)
         part[across] = straighter + change_of_looks(&at[0], &at[1], across) +
@@ -229,14 +236,7 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
         }
         if (options->caps && a > 0.0) {
             const double end = aw_panel_caps_end(options->caps, a, b);
-            if (end < b) {
-                const sweep whole = swept;
-                swept = sweep_of(history, centre, a, b = end, options);
-                if (whole.passes) { /* the nodes of its parts would still alias */
-                    swept.passes = 1;
-                    swept.across = whole.across;
-                }
-            }
+            if (end < b) swept = sweep_of(history, centre, a, b = end, options);
         }
         AW_TRY(add_panel(panels, a, b, &swept, options, rule));
         a = b;

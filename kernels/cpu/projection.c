@@ -125,6 +125,7 @@ static double least_lag(const making *m)
 /* Permitted error of the table, in scales. */
 static double permitted_error(const making *m)
 {
+    if (aw_is_passage(m->node)) return m->common->passage_error;
     const int apart = cells_swept(m, least_lag(m)) > AW_APART_CELLS;
     return apart ? fmax(m->common->table_error, m->common->apart_error) : m->common->table_error;
 }

@@ -112,11 +112,12 @@ typedef struct aw_common_rule {
     size_t columns;                 /* points per row of the grid */
     const aw_field_point *moves_as; /* its velocity is taken for all points; NULL: every point has
                                      * its own, and nothing is tabulated */
-    double table_error; /* permitted error of one node's table in the sums, in scales; 0: no
+    double table_error;   /* permitted error of one node's table in the sums, in scales; 0: no
                               * tables */
-    double apart_error; /* the same, if larger, of nodes between which circles sweep so far that
+    double passage_error; /* the same of nodes of passages */
+    double apart_error;   /* the same, if larger, of nodes between which circles sweep so far that
                               * the errors of their tables have nothing in common */
-    double kink_error;  /* what kinks of the splines may leave in the sums, in scales, where a
+    double kink_error;    /* what kinks of the splines may leave in the sums, in scales, where a
                               * table from which they are filtered is next to a node that has them;
                               * 0: they are filtered only where nodes would alias them */
     double (*I)[AW_RESULTS]; /* [points]: the sums, added to */

@@ -177,6 +177,9 @@ enum { AW_PROBE_STRIDE = 2 };
  * level 2. Errors of the tables of circles at rest add up: tables of 4 tolerances at level 1 left
  * 3e-3 to 4e-3 of phi at S = 10.6 m of the Zeuthen chicane (48 x 48, 3e-3). */
 #define AW_FINE_TABLES 1.0
+/* The same of all nodes of a rule together where they belong to passages, at every level: there are
+ * few of them, so that their errors do not cancel. Not measured against other numbers. */
+#define AW_PASSAGE_TABLES 1.0
 /* The same of images, of which many read a table, at every level: with 8 the error stayed at 1e-3
  * at S = 8.2 to 8.5 m of the Zeuthen chicane, plates 10 mm apart, with 1 it was 3e-4 to 6e-4, for
  * up to a third more time. */

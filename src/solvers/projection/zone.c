@@ -238,6 +238,7 @@ static aw_common_rule common_rule(const aw_problem *problem, const aw_zone *z,
                             .columns = problem->columns,
                             .moves_as = is_far(z) ? &problem->centre : NULL, /* no tables near */
                             .table_error = table_error(problem, &z->rules, all),
+                            .passage_error = AW_PASSAGE_TABLES * problem->tolerance / (double)all,
                             .apart_error = images ? AW_IMAGES_APART * problem->tolerance : 0.0,
                             .kink_error = AW_KINK_SHARE * problem->tolerance};
 }
