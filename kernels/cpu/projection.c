@@ -540,7 +540,7 @@ static entry *choose_passage_offsets(making *m)
     aw_passage *passage = &m->workspace->passage;
     for (m->per_cell = 1;; m->per_cell *= 2) {
         if (!aw_projection_offsets(m->f, m->per_cell, p)) return NULL;
-        entry *raw = directions_grow(m, 2 * (AW_PROJECTION_ORDER + 1) + 1);
+        entry *raw = directions_grow(m, 3);
         if (!raw) return NULL;
         project(m, 1, 2, 0, 1, raw);
         if (aw_passage_begin(&m->cpu->history, m->common->moves_as, m->node, p, passage) != AW_OK)
@@ -553,7 +553,7 @@ static entry *choose_passage_offsets(making *m)
 }
 
 /* Choose the directions in which the beam is looked at, beginning with the middle one in the first
- * n entries of raw. @return the largest number of one */
+ * n entries of raw, of three. @return the largest number of one; 0: memory is short */
 static int look_at_passage(const making *m, entry *raw)
 {
     const aw_projection *p = &m->t->at;
@@ -566,6 +566,8 @@ static int look_at_passage(const making *m, entry *raw)
     while (known < AW_PROJECTION_ORDER &&
            !(series(m, (const entry *)raw, p->n, known, NULL, &last) <= permitted_error(m))) {
         known *= 2;
+        raw = directions_grow(m, known + 1);
+        if (!raw) return 0;
         spread_directions(raw, n, known);
         for (int k = 1; k <= known; k += 2) project(m, k, known, 0, 1, raw + (size_t)k * n);
     }
@@ -583,9 +585,11 @@ static int make_passage(making *m)
     if (!raw) return 0;
     const size_t n = direction_size(p);
     const int known = look_at_passage(m, raw);
-    entry *mean = raw + (AW_PROJECTION_ORDER + 1) * n, *one = mean + (AW_PROJECTION_ORDER + 1) * n;
+    if (known == 0) return 0;
     for (int order = 2;; order *= 2) {
-        if (table_grow(m, order) != AW_OK) return 0;
+        raw = directions_grow(m, known + 1 + order + 1 + 1);
+        if (!raw || table_grow(m, order) != AW_OK) return 0;
+        entry *mean = raw + (size_t)(known + 1) * n, *one = mean + (size_t)(order + 1) * n;
         if (order > 2) spread_directions(mean, n, order);
         for (int k = order > 2; k <= order; k += order > 2 ? 2 : 1) {
             const aw_passage_table table = {m->cpu->variant, p, m->per_cell, k, order};

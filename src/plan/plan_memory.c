@@ -46,8 +46,9 @@
 #define AW_TILE_BYTES (sizeof(aw_tile) + sizeof(aw_tile_place) + 6 * AW_RESULTS * AW_TILE * 8)
 /* Entries in a table of `projection` per node along the longer side. */
 #define AW_TABLE_ENTRIES ((size_t)8)
-/* Directions that a thread has in memory while it makes a table: of three, with two of scratch. */
-#define AW_TABLE_DIRECTIONS ((size_t)5)
+/* Directions that a thread has in memory while it makes the table of a passage: of the beam's looks
+ * and of their means, and one of scratch. */
+#define AW_TABLE_DIRECTIONS ((size_t)(2 * (AW_PROJECTION_ORDER + 1) + 1))
 
 /* Addresses for what libraries allocate during a run, which the prediction of the resident memory
  * has as part of AW_LIBRARY_BYTES; and a quarter of the rest, since blocks grow by halves. */

@@ -471,27 +471,25 @@ done:
     return status;
 }
 
-/* Integrate the regions of all panels at all points, into solver->region.
- * @param[out] regions  of one point */
-static aw_status sweep_regions(const examination *e, int order, size_t *regions)
+/* Integrate the regions of all panels at one point, into solver->region. (Those of all points
+ * together took as much memory as the rest of a small grid.) */
+static aw_status sweep_regions(const examination *e, int order, size_t point)
 {
     aw_solver *solver = e->solver;
     const aw_device *device = solver->device;
-    const aw_panel_test *test = e->test;
     const size_t n = e->panels.panels;
+    size_t regions = 0;
     aw_status status = AW_OK;
-    *regions = 0;
     for (size_t j = 0; j < n; ++j)
-        *regions += regions_of(e->problem, &e->panels.node[j * (size_t)order], order);
-    const size_t all = test->points * *regions;
-    AW_TRY(
-        aw_grow((void **)&solver->region, &solver->region_capacity, all, sizeof *solver->region));
+        regions += regions_of(e->problem, &e->panels.node[j * (size_t)order], order);
+    AW_TRY(aw_grow((void **)&solver->region, &solver->region_capacity, regions,
+                   sizeof *solver->region));
     aw_region *next = solver->region;
-    for (size_t i = 0; i < test->points; ++i)
-        for (size_t j = 0; j < n; ++j)
-            next = fill_regions(e->problem, &e->panels.node[j * (size_t)order], order,
-                                (uint32_t)test->point[i], next);
-    AW_TRY(device->ops->sweep(device->state, solver->region, all, &e->problem->scales, e->work));
+    for (size_t j = 0; j < n; ++j)
+        next = fill_regions(e->problem, &e->panels.node[j * (size_t)order], order, (uint32_t)point,
+                            next);
+    AW_TRY(
+        device->ops->sweep(device->state, solver->region, regions, &e->problem->scales, e->work));
     AW_TRY(device->ops->wait(device->state));
 done:
     return status;
@@ -505,7 +503,6 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     aw_field_point corner[4];
     aw_status status = AW_OK;
     double *error = NULL, (*passage)[AW_RESULTS] = NULL;
-    size_t regions;
     test->capped = 0;
     test->error = 0.0;
     AW_TRY(make_panels(solver, problem, z, z->rules.level, corner, &e.panels));
@@ -515,11 +512,10 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     passage = aw_alloc(points * n, sizeof *passage);
     AW_TRY(error && passage ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(passage_sums(&e, passage));
-    AW_TRY(sweep_regions(&e, order, &regions));
     double *excess = error + 2 * n;
     for (size_t i = 0; i < points; ++i) {
-        const aw_region *region = &solver->region[i * regions];
-        const double all = panel_errors(problem, &panels, order, region,
+        AW_TRY(sweep_regions(&e, order, test->point[i]));
+        const double all = panel_errors(problem, &panels, order, solver->region,
                                         (const double(*)[AW_RESULTS])passage[i * n], error);
         if (i == 0) test->error = all;
         raise_excess(problem, error, n, error + n, excess);
