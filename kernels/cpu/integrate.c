@@ -237,7 +237,8 @@ static aw_status check_passages(const aw_cpu_state *cpu, const aw_common_node *n
 {
     for (int i = 0; i < n; ++i)
         if (cpu->table[i].direct && aw_is_passage(&node[i]))
-            return aw_error(AW_ERR_NOMEM, "out of memory for what circles pass near r' = %g m",
+            return aw_error(AW_ERR_NOMEM,
+                            "no table of what circles pass near r' = %g m: memory is short",
                             node[i].r);
     return AW_OK;
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "src/base/log.h"
 #include "src/base/memory.h"
 
 /* The inner integral: Gauss's rule of five nodes over so many entries of the table. */
@@ -17,8 +16,6 @@ enum { AW_SPEED_INTERVALS = 16 };
  * x 32, 1e-4) have the same errors. */
 #define AW_ANCHOR_CELLS 1.0
 enum { AW_ANCHORS_MAX = 256 };
-/* Entries from which one value is interpolated. */
-enum { AW_LAGRANGE = 6 };
 
 /* A node in r' of the inner integral. */
 typedef struct aw_stop {
@@ -49,12 +46,10 @@ static void legendre(double x, int n, double *value)
         value[k] = ((2 * k - 1) * x * value[k - 1] - (k - 1) * value[k - 2]) / k;
 }
 
-/* Extent along the line of sight of a unit length of an axis of the beam's grid. */
+/* Extent of the beam on the line of sight from the centre of the points. */
 static double extent_of(const aw_retarded *f, const aw_field_point *centre, int across)
 {
-    const double dz = centre->z - f->z, dx = centre->x - f->x;
-    const double along = across ? dx * f->cg - dz * f->sg : dz * f->cg + dx * f->sg;
-    return fabs(along) / sqrt(dz * dz + dx * dx);
+    return aw_projection_extent(f, centre->z - f->z, centre->x - f->x, across);
 }
 
 /* A stop without its weight. @param[in] extent  at the node */
@@ -114,19 +109,6 @@ done:
     return status;
 }
 
-/* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1). */
-static void lagrange(double t, double w[AW_LAGRANGE])
-{
-    const double a = t + 2.0, b = t + 1.0, c = t - 1.0, d = t - 2.0, e = t - 3.0;
-    const double ab = a * b, de = d * e, tc = t * c;
-    w[0] = b * tc * de * (-1.0 / 120.0);
-    w[1] = a * tc * de * (1.0 / 24.0);
-    w[2] = ab * c * de * (-1.0 / 12.0);
-    w[3] = ab * t * de * (1.0 / 12.0);
-    w[4] = ab * tc * e * (-1.0 / 24.0);
-    w[5] = ab * tc * d * (1.0 / 120.0);
-}
-
 /* By how many entries a point at an offset is ahead of that at the ends of the panel. */
 static void ends_of(const aw_passage *passage, const aw_passage_table *table, double entry,
                     double end[2])
@@ -150,9 +132,7 @@ static aw_status make_weights(aw_passage *passage, const aw_passage_table *table
         least = fmin(least, s->ahead);
         most = fmax(most, s->ahead);
     }
-    if (!(most - least < AW_PROJECTION_OFFSETS))
-        return aw_error(AW_ERR_RANGE, "a passage from r' = %g to %g m has no end",
-                        passage->stop[0].r, passage->stop[passage->stops - 1].r);
+    if (!(most - least < AW_PROJECTION_OFFSETS)) return AW_ERR_RANGE;
     *lowest = (int)floor(least) - 2;
     *n = (int)floor(most) + 4 - *lowest;
     AW_TRY(aw_grow((void **)&passage->weight, &passage->weight_capacity, (size_t)*n,
@@ -161,9 +141,9 @@ static aw_status make_weights(aw_passage *passage, const aw_passage_table *table
     for (size_t m = 0; m < passage->stops; ++m) {
         const aw_stop *s = &passage->stop[m];
         const double whole = floor(s->ahead);
-        double w[AW_LAGRANGE], *to = &passage->weight[(int)whole - 2 - *lowest];
-        lagrange(s->ahead - whole, w);
-        for (int i = 0; i < AW_LAGRANGE; ++i) to[i] += w[i] * s->weight;
+        double w[AW_PROJECTION_ENTRIES], *to = &passage->weight[(int)whole - 2 - *lowest];
+        aw_projection_lagrange(s->ahead - whole, w);
+        for (int i = 0; i < AW_PROJECTION_ENTRIES; ++i) to[i] += w[i] * s->weight;
     }
 done:
     return status;

@@ -46,7 +46,7 @@ aw_status aw_passage_begin(const aw_history_view *h, const aw_field_point *centr
 /** Means in one direction.
  *  @param[in]  in   [p->n][AW_PROJECTION_WIDTH]: the beam as seen at the node's time
  *  @param[out] out  [p->read][AW_PROJECTION_WIDTH]: for a point at offset p->skip + i
- *  @return AW_OK, AW_ERR_NOMEM */
+ *  @return AW_OK, AW_ERR_NOMEM, AW_ERR_RANGE (more than AW_PROJECTION_OFFSETS passed, or NaN) */
 aw_status aw_passage_mean(aw_passage *passage, const aw_passage_table *table,
                           const double (*in)[AW_PROJECTION_WIDTH],
                           double (*out)[AW_PROJECTION_WIDTH]);

@@ -337,16 +337,6 @@ static entry *directions_grow(const making *m, int directions)
     return (entry *)w->directions;
 }
 
-/* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1). */
-static void lagrange(double t, double w[6])
-{
-    for (int i = 0; i < 6; ++i) {
-        w[i] = 1.0;
-        for (int k = 0; k < 6; ++k)
-            if (k != i) w[i] *= (t - (k - 2)) / (i - k);
-    }
-}
-
 /* Add one circle's part of the mean, of one direction.
  * @param[in] shift  entries by which it has a smaller offset than the largest circle */
 static void average_one(const making *m, const entry *raw, double shift, int circle, entry *out)
@@ -361,11 +351,11 @@ static void average_one(const making *m, const entry *raw, double shift, int cir
     const int whole = (int)ceil(shift);
     /* The beam ends AW_PROJECTION_MARGIN cells before the ends of what is known. */
     const int begin = whole > -2 ? whole + 2 : 0, last = p->n + whole - 3;
-    double w[6];
-    lagrange(whole - shift, w);
+    double w[AW_PROJECTION_ENTRIES];
+    aw_projection_lagrange(whole - shift, w);
     for (int i = begin; i < p->read && i < last; ++i) {
         entry one = {0.0};
-        for (int k = 0; k < 6; ++k)
+        for (int k = 0; k < AW_PROJECTION_ENTRIES; ++k)
             for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
                 one[j] += w[k] * raw[i - whole + k - 2][j];
         for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += weight * one[j];
@@ -410,6 +400,16 @@ static int needs_no_filter(const making *m, const entry *raw)
     return offsets_error(raw, m->t->at.n, 1, 0, m->scales) <= share * permitted_error(m);
 }
 
+/* Compute the middle direction. Every other offset is known from twice the spacing, or none.
+ * @param[in] known  number of those, in the first entries of raw
+ * @return the number of all */
+static int project_middle(const making *m, int known, entry *raw)
+{
+    for (int i = known; i-- > 1;) memcpy(raw[2 * i], raw[i], sizeof *raw);
+    project(m, 1, 2, known > 0, known > 0 ? 2 : 1, raw);
+    return m->t->at.n;
+}
+
 /* Choose the offsets: their spacing is halved until the middle direction is accurate, which is left
  * in the first n entries of raw. Every other offset is known from the spacing before.
  * @return 0 if too many are needed, or memory is short */
@@ -425,9 +425,7 @@ static int choose_offsets(making *m)
         entry *raw = directions_grow(m, 2);
         if (!raw) return 0;
         entry *scratch = raw + direction_size(p);
-        for (int i = known; i-- > 1;) memcpy(raw[2 * i], raw[i], sizeof *raw);
-        project(m, 1, 2, known > 0, known > 0 ? 2 : 1, raw);
-        known = p->n;
+        known = project_middle(m, known, raw);
         if (m->per_cell == 1) {
             choose_swept(m, (const entry *)raw);
             if (is_any_smoothed(m)) {
@@ -538,11 +536,12 @@ static entry *choose_passage_offsets(making *m)
 {
     aw_projection *p = &m->t->at;
     aw_passage *passage = &m->workspace->passage;
+    int known = 0;
     for (m->per_cell = 1;; m->per_cell *= 2) {
         if (!aw_projection_offsets(m->f, m->per_cell, p)) return NULL;
         entry *raw = directions_grow(m, 3);
         if (!raw) return NULL;
-        project(m, 1, 2, 0, 1, raw);
+        known = project_middle(m, known, raw);
         if (aw_passage_begin(&m->cpu->history, m->common->moves_as, m->node, p, passage) != AW_OK)
             return NULL;
         const double error = offsets_error((const entry *)raw, p->n, m->per_cell, 0, m->scales);

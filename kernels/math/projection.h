@@ -21,6 +21,8 @@
 #define AW_PROJECTION_OFFSETS 70000
 /* Numbers per entry: AW_RESULTS and one for alignment. */
 #define AW_PROJECTION_WIDTH 8
+/* Entries along the offsets from which one value is interpolated. */
+#define AW_PROJECTION_ENTRIES 6
 /* Largest sine between the middle direction and that of a point for which there is a table. */
 #define AW_PROJECTION_SINE 0.6
 /* Largest lag of the smallest circle over r' for which there is a table: all circles have about the
@@ -120,11 +122,25 @@ AW_FN int aw_projection_view(const aw_retarded *f, const aw_field_point corner[4
     return 1;
 }
 
-/** Extent along the line of sight of a unit length of one axis of the beam's grid.
+/** Extent along a line of sight of a unit length of one axis of the beam's grid.
+ *  @param[in] z, x    along the line, of any length
  *  @param[in] across  1: of the axis across its rows, 0: along them */
-AW_FN double aw_projection_extent(const aw_retarded *f, const aw_projection *p, int across)
+AW_FN double aw_projection_extent(const aw_retarded *f, double z, double x, int across)
 {
-    return fabs(across ? p->cx * f->cg - p->cz * f->sg : p->cz * f->cg + p->cx * f->sg);
+    return fabs(across ? x * f->cg - z * f->sg : z * f->cg + x * f->sg) / sqrt(z * z + x * x);
+}
+
+/** Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1]. */
+AW_FN void aw_projection_lagrange(double t, double w[AW_PROJECTION_ENTRIES])
+{
+    const double a = t + 2.0, b = t + 1.0, c = t - 1.0, d = t - 2.0, e = t - 3.0;
+    const double ab = a * b, de = d * e, tc = t * c;
+    w[0] = b * tc * de * (-1.0 / 120.0);
+    w[1] = a * tc * de * (1.0 / 24.0);
+    w[2] = ab * c * de * (-1.0 / 12.0);
+    w[3] = ab * t * de * (1.0 / 12.0);
+    w[4] = ab * tc * e * (-1.0 / 24.0);
+    w[5] = ab * tc * d * (1.0 / 120.0);
 }
 
 /** Range of the offsets through which the circles of points pass in a panel, in parts of the beam's
@@ -142,8 +158,8 @@ AW_FN void aw_passage_range(const aw_history_view *h, const aw_field_point corne
         const aw_retarded f = aw_retarded_at(h, r[i]);
         aw_projection view;
         if (!aw_projection_view(&f, corner, 1, &view)) continue;
-        if (i == 0) extent = aw_projection_extent(&f, &view, across);
-        const double shrink = extent / aw_projection_extent(&f, &view, across);
+        if (i == 0) extent = aw_projection_extent(&f, view.cz, view.cx, across);
+        const double shrink = extent / aw_projection_extent(&f, view.cz, view.cx, across);
         range[0] = fmin(range[0], fmin(view.low * shrink, view.low));
         range[1] = fmax(range[1], fmax(view.high * shrink, view.high));
     }

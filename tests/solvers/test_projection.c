@@ -334,7 +334,7 @@ static void passages_integrate_what_nodes_would_alias(void **state)
     double *reference = panel_sums(&device, &problem, &fine, 1e-8, want);
     double *passed = panel_sums(&device, &problem, &passing, 1e-6, got);
     assert_true(want[1] == 0 && got[1] == got[0] && 15 * got[0] < want[0]);
-    same.sweep = 0.5 * (double)want[0] / (double)got[0] * fine.sweep; /* about as many nodes */
+    same.sweep = 0.5 * (double)want[0] / (double)got[0] * fine.sweep;
     double *aliased = panel_sums(&device, &problem, &same, 1e-6, without);
     assert_true(without[1] == 0 && without[0] >= got[0]);
     const unsigned compared[2] = {AW_PHI, AW_PSI};

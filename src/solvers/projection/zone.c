@@ -249,13 +249,13 @@ static double panels_begin(const aw_zone *z)
 }
 
 /* Replace `panels` by those of the zone at one of its rules, with passages in the far zone if the
- * device knows them.
- * @param[out] corner  of the grid of points */
+ * device knows them. */
 static aw_status make_panels(const aw_solver *solver, const aw_problem *problem, const aw_zone *z,
-                             int level, aw_field_point corner[4], aw_panels *panels)
+                             int level, aw_panels *panels)
 {
     aw_panels_options params = zone_panels(problem->history, z, level);
     const double from = panels_begin(z);
+    aw_field_point corner[4];
     aw_grid_corners(problem->point, problem->columns, problem->points, corner);
     if (is_far(z) && solver->device->ops->passes) params.corner = corner;
     panels->n = panels->panels = 0;
@@ -268,8 +268,11 @@ static aw_status seen_panels(const aw_solver *solver, const aw_problem *problem,
                              int level, aw_panels *panels)
 {
     aw_field_point corner[4];
-    aw_status status = make_panels(solver, problem, z, level, corner, panels);
-    if (status == AW_OK) aw_panels_drop_unseen(panels, problem->history, corner);
+    aw_status status = AW_OK;
+    AW_TRY(make_panels(solver, problem, z, level, panels));
+    aw_grid_corners(problem->point, problem->columns, problem->points, corner);
+    aw_panels_drop_unseen(panels, problem->history, corner);
+done:
     return status;
 }
 
@@ -500,14 +503,13 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
 {
     const int order = z->rules.rule[z->rules.level].order;
     examination e = {solver, problem, z, test, work, {.node = NULL}};
-    aw_field_point corner[4];
     aw_status status = AW_OK;
     double *error = NULL, (*passage)[AW_RESULTS] = NULL;
     test->capped = 0;
     test->error = 0.0;
-    AW_TRY(make_panels(solver, problem, z, z->rules.level, corner, &e.panels));
-    const aw_panels panels = e.panels;
-    const size_t n = panels.panels, points = test->points;
+    AW_TRY(make_panels(solver, problem, z, z->rules.level, &e.panels));
+    const aw_panels *panels = &e.panels;
+    const size_t n = panels->panels, points = test->points;
     error = aw_alloc(3 * n, sizeof *error);
     passage = aw_alloc(points * n, sizeof *passage);
     AW_TRY(error && passage ? AW_OK : AW_ERR_NOMEM);
@@ -515,14 +517,14 @@ aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zo
     double *excess = error + 2 * n;
     for (size_t i = 0; i < points; ++i) {
         AW_TRY(sweep_regions(&e, order, test->point[i]));
-        const double all = panel_errors(problem, &panels, order, solver->region,
+        const double all = panel_errors(problem, panels, order, solver->region,
                                         (const double(*)[AW_RESULTS])passage[i * n], error);
         if (i == 0) test->error = all;
         raise_excess(problem, error, n, error + n, excess);
     }
     for (size_t j = 0; j < n; ++j) {
         if (excess[j] == 0.0) continue;
-        cap_panel(&z->caps, &panels.node[j * (size_t)order], order, excess[j]);
+        cap_panel(&z->caps, &panels->node[j * (size_t)order], order, excess[j]);
         test->capped = 1;
     }
 done:
