@@ -54,6 +54,11 @@
  * has as part of AW_LIBRARY_BYTES; and a quarter of the rest, since blocks grow by halves. */
 #define AW_ADDRESS_BYTES ((size_t)64 << 20)
 
+/* Tables of passages in memory at once that have as many directions as there can be, where a thin
+ * bunch lies at an angle to its motion. Their blocks grow by halves. */
+#define AW_PASSAGES ((size_t)AW_COMMON_BATCH / 2)
+#define AW_PASSAGE_GROWTH 1.5
+
 int aw_plan_threads(const aw_config *config)
 {
     return config->threads > 0 ? config->threads : omp_get_max_threads();
@@ -82,6 +87,14 @@ static size_t convolver_bytes(const aw_config *config, const aw_plan *plan, size
     return aw_cpu_convolver_bytes(config->grid, beyond, (int)threads, aw_plan_slices(config, plan));
 }
 
+/* Tables of passages of a bunch that the optics let expect at an angle to its motion. */
+static size_t passage_bytes(const aw_plan *plan, size_t side)
+{
+    const size_t entries = (AW_PROJECTION_ORDER + 1) * AW_TABLE_ENTRIES * side;
+    const size_t table = entries * AW_PROJECTION_WIDTH * sizeof(float);
+    return plan->sheared > 0.0 ? (size_t)(AW_PASSAGE_GROWTH * (double)(AW_PASSAGES * table)) : 0;
+}
+
 /* Additional memory of `projection`: sums and checks of its zones, interpolated slices of common
  * nodes, tables, and the spectra of convolutions. */
 static size_t projection_bytes(const aw_config *config, const aw_plan *plan, size_t nodes,
@@ -96,7 +109,8 @@ static size_t projection_bytes(const aw_config *config, const aw_plan *plan, siz
     if (!is_projection(config)) return 0;
     const size_t fallback = config->tolerance < AW_FALLBACK_TOLERANCE ? AW_FALLBACK_BYTES : 0;
     return AW_FIRST_RULES_BYTES + fallback + nodes * (3 * AW_RESULTS + 2) * sizeof(double) +
-           slices + tables + making + convolver_bytes(config, plan, threads);
+           slices + tables + passage_bytes(plan, side) + making +
+           convolver_bytes(config, plan, threads);
 }
 
 /* Memory of each thread of the CPU device: a pool of regions, and interpolated slices as cells or
