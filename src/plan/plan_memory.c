@@ -55,9 +55,8 @@
 #define AW_ADDRESS_BYTES ((size_t)64 << 20)
 
 /* Tables of passages in memory at once that have as many directions as there can be, where a thin
- * bunch lies at an angle to its motion. Their blocks grow by halves. */
-#define AW_PASSAGES ((size_t)AW_COMMON_BATCH / 2)
-#define AW_PASSAGE_GROWTH 1.5
+ * bunch lies at an angle to its motion: half of a batch, in blocks that grow by halves. */
+#define AW_PASSAGES ((size_t)AW_COMMON_BATCH * 3 / 4)
 
 int aw_plan_threads(const aw_config *config)
 {
@@ -92,7 +91,7 @@ static size_t passage_bytes(const aw_plan *plan, size_t side)
 {
     const size_t entries = (AW_PROJECTION_ORDER + 1) * AW_TABLE_ENTRIES * side;
     const size_t table = entries * AW_PROJECTION_WIDTH * sizeof(float);
-    return plan->sheared > 0.0 ? (size_t)(AW_PASSAGE_GROWTH * (double)(AW_PASSAGES * table)) : 0;
+    return plan->sheared > 0.0 ? AW_PASSAGES * table : 0;
 }
 
 /* Additional memory of `projection`: sums and checks of its zones, interpolated slices of common
