@@ -222,7 +222,10 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
 #pragma omp for schedule(dynamic)
         for (int i = 0; i < sets * outputs; ++i) {
             fftw_complex *values_of = c->sum[i / outputs][i % outputs];
-            fftw_execute_dft_c2r(c->backward, values_of, (double *)values_of);
+            fftw_execute_dft_c2r(c->backward, values_of, real);
+            for (ptrdiff_t line = 0; line < c->nx + 2 * c->pad[1]; ++line)
+                memcpy((double *)values_of + line * line_of(c), real + line * c->size_s,
+                       (size_t)(c->ns + 2 * c->pad[0]) * sizeof *real);
         }
         if (plan->lattice.in_place) {
 #pragma omp for schedule(static)

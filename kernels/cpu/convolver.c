@@ -213,8 +213,9 @@ aw_cpu_convolver *aw_cpu_convolver_new(int ns, int nx, const int pad[2], int thr
         pthread_mutex_lock(&planner);
         c->forward = fftw_plan_dft_r2c_2d(c->size_x, c->size_s, c->real,
                                           (fftw_complex *)c->ring[0].even, FFTW_ESTIMATE);
-        c->backward = fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0][0],
-                                           (double *)c->sum[0][0], FFTW_ESTIMATE);
+        /* In place, FFTW's plans took up to twice as long. */
+        c->backward = fftw_plan_dft_c2r_2d(c->size_x, c->size_s, c->sum[0][0], c->real,
+                                           FFTW_ESTIMATE | FFTW_DESTROY_INPUT);
         pthread_mutex_unlock(&planner);
     }
     if (c->forward && c->backward) return c;

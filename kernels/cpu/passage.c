@@ -119,7 +119,11 @@ static void ends_of(const aw_passage *passage, const aw_passage_table *table, do
     end[1] = entry_of(table->p, &passage->stop[passage->stops - 1], z, x) - entry;
 }
 
-/* Weights of the entries about one offset. @param[out] lowest  the first, less that offset */
+/* Zeros on either side of the weights, which those of neighbouring offsets reach into. */
+enum { AW_PADDING = AW_MEANS - 1 };
+
+/* Weights of the entries about one offset, behind AW_PADDING zeros in passage->weight.
+ * @param[out] lowest  the first, less that offset */
 static aw_status make_weights(aw_passage *passage, const aw_passage_table *table, double entry,
                               int *lowest, int *n)
 {
@@ -135,13 +139,15 @@ static aw_status make_weights(aw_passage *passage, const aw_passage_table *table
     if (!(most - least < AW_PROJECTION_OFFSETS)) return AW_ERR_RANGE;
     *lowest = (int)floor(least) - 2;
     *n = (int)floor(most) + 4 - *lowest;
-    AW_TRY(aw_grow((void **)&passage->weight, &passage->weight_capacity, (size_t)*n,
+    const size_t all = (size_t)(*n + 2 * AW_PADDING);
+    AW_TRY(aw_grow((void **)&passage->weight, &passage->weight_capacity, all,
                    sizeof *passage->weight));
-    memset(passage->weight, 0, (size_t)*n * sizeof *passage->weight);
+    memset(passage->weight, 0, all * sizeof *passage->weight);
     for (size_t m = 0; m < passage->stops; ++m) {
         const aw_stop *s = &passage->stop[m];
         const double whole = floor(s->ahead);
-        double w[AW_PROJECTION_ENTRIES], *to = &passage->weight[(int)whole - 2 - *lowest];
+        double w[AW_PROJECTION_ENTRIES],
+            *to = &passage->weight[AW_PADDING + (int)whole - 2 - *lowest];
         aw_projection_lagrange(s->ahead - whole, w);
         for (int i = 0; i < AW_PROJECTION_ENTRIES; ++i) to[i] += w[i] * s->weight;
     }
@@ -161,14 +167,18 @@ static aw_status add_means(aw_passage *passage, const aw_passage_table *table, d
     aw_status status = AW_OK;
     int lowest, n;
     AW_TRY(make_weights(passage, table, p->skip + anchor, &lowest, &n));
-    for (int i = from; i <= to; ++i) {
-        const double part = 1.0 - fabs(i - anchor) / reach;
-        const int first = i + p->skip + lowest; /* there is no beam beyond the ends of the table */
-        const int begin = first < 0 ? -first : 0, end = first + n > p->n ? p->n - first : n;
-        double sum[AW_PROJECTION_WIDTH];
+    for (int i = from; i <= to; i += AW_MEANS) {
+        /* There is no beam beyond the ends of the table. */
+        const int first = i + p->skip + lowest, last = first + n + AW_PADDING;
+        const int begin = first < 0 ? 0 : first, end = last > p->n ? p->n : last;
+        double sum[AW_MEANS][AW_PROJECTION_WIDTH];
         if (end <= begin) continue;
-        table->variant->entry_sum(passage->weight + begin, in + first + begin, end - begin, sum);
-        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i][j] += part * sum[j];
+        table->variant->entry_sums(passage->weight + AW_PADDING + (begin - first), in + begin,
+                                   end - begin, sum);
+        for (int r = 0; r < AW_MEANS && i + r <= to; ++r) {
+            const double part = 1.0 - fabs(i + r - anchor) / reach;
+            for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) out[i + r][j] += part * sum[r][j];
+        }
     }
 done:
     return status;

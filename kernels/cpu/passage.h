@@ -23,7 +23,7 @@
 typedef struct aw_passage {
     struct aw_stop *stop; /* [stops]: nodes in r' of the inner integral, owned */
     size_t stops, stop_capacity;
-    double *weight; /* [weight_capacity], owned: of a table's entries in a mean */
+    double *weight; /* [weight_capacity], owned: of a table's entries in a mean, between zeros */
     size_t weight_capacity;
     double entries; /* by which the offset grows from node to node, approximately */
 } aw_passage;

@@ -19,7 +19,7 @@
 #define AW_RATE_KINK_ERROR 0.17
 /* Error of a truncated Chebyshev series over its last coefficient, as the coefficients decrease. */
 #define AW_SERIES_ERROR 0.25
-/* One direction replaces all, or a straight line the series, if the difference is within this
+/* One direction replaces all, or a shorter series a longer one, if the difference is within this
  * fraction of the permitted error of a table. At a point this error has the same sign from node to
  * node, and adds up. */
 #define AW_DIRECTION_SHARE 0.05
@@ -251,16 +251,16 @@ static size_t direction_size(const aw_projection *p)
 /* Chebyshev coefficients of the `order` + 1 directions raw[order + 1][size], of the first n entries
  * of each. Their error is estimated from the last two, as a projection is often even or odd in the
  * direction, and every other coefficient small.
- * @param[out] table  [n][p->order + 1]: those up to p->order; NULL: none
- * @param[out] last   the largest last coefficient, in scales
+ * @param[out] table    [n][order + 1]; NULL: only the last two are computed
+ * @param[out] largest  [order + 1]: the largest coefficient of each degree, in scales; those that
+ *                      are not computed 0
  * @return the error of the series with all coefficients, in scales */
 static double series(const making *m, const entry *raw, int n, int order, float *table,
-                     double *last)
+                     double *largest)
 {
-    double largest = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
-    const int stored = table ? m->t->at.order : -1;
+    double error = 0.0, factor[AW_PROJECTION_ORDER + 1][AW_PROJECTION_ORDER + 1];
+    entry peak[AW_PROJECTION_ORDER + 1] = {{0.0}};
     const size_t size_of = direction_size(&m->t->at);
-    *last = 0.0;
     for (int d = 0; d <= order; ++d)
         for (int k = 0; k <= order; ++k) {
             const double ends = (k == 0 || k == order ? 0.5 : 1.0);
@@ -273,31 +273,42 @@ static double series(const making *m, const entry *raw, int n, int order, float 
             for (int k = 0; k <= order; ++k)
                 for (int j = 0; j < AW_PROJECTION_WIDTH; ++j)
                     c[j] += factor[d][k] * raw[(size_t)k * size_of + (size_t)i][j];
-            for (int j = 0; d <= stored && j < AW_PROJECTION_WIDTH; ++j)
-                table[(i * (stored + 1) + d) * AW_PROJECTION_WIDTH + j] = (float)c[j];
-            for (unsigned j = 0; d + 1 >= order && j < AW_RESULTS; ++j) {
-                const double size = fabs(c[j]) / aw_scale_of(m->scales, j);
-                const double error = AW_SERIES_ERROR * (d < order ? 0.5 : 1.0) * size;
-                raise_to(error, &largest);
-                if (d == order && !(size <= *last)) *last = size;
-            }
+            for (int j = 0; table && j < AW_PROJECTION_WIDTH; ++j)
+                table[(i * (order + 1) + d) * AW_PROJECTION_WIDTH + j] = (float)c[j];
+            for (unsigned j = 0; j < AW_RESULTS; ++j) raise_to(fabs(c[j]), &peak[d][j]);
         }
-    return largest;
+    for (int d = 0; d <= order; ++d) {
+        largest[d] = 0.0;
+        for (unsigned j = 0; j < AW_RESULTS; ++j)
+            raise_to(peak[d][j] / aw_scale_of(m->scales, j), &largest[d]);
+    }
+    raise_to(AW_SERIES_ERROR * 0.5 * largest[order - 1], &error);
+    raise_to(AW_SERIES_ERROR * largest[order], &error);
+    return error;
 }
 
-/* Write `order` + 1 directions into the table, as a straight line if that will do.
- * @return the error of the series, in scales */
-static double tabulate(const making *m, const entry *raw, int order)
+/* Leave out the last coefficients of a table, as many as make no difference.
+ * @param[in] largest  [t->at.order + 1], as `series` sets them */
+static void shorten(const making *m, const double *largest)
 {
     aw_cpu_table *t = m->t;
-    double last;
-    t->at.order = order;
-    const double error = series(m, raw, t->at.read, order, t->value, &last);
-    if (order > 2 || !(error <= permitted_error(m)) ||
-        !(last <= AW_DIRECTION_SHARE * permitted_error(m)))
-        return error;
-    t->at.order = 1;
-    series(m, raw, t->at.read, order, t->value, &last);
+    const double limit = AW_DIRECTION_SHARE * permitted_error(m);
+    const size_t before = (size_t)t->at.order + 1;
+    double left_out = largest[t->at.order];
+    while (t->at.order > 0 && left_out <= limit) left_out += largest[--t->at.order];
+    const size_t row = ((size_t)t->at.order + 1) * AW_PROJECTION_WIDTH;
+    for (size_t i = 1; i < (size_t)t->at.read && row < before * AW_PROJECTION_WIDTH; ++i)
+        memmove(t->value + i * row, t->value + i * before * AW_PROJECTION_WIDTH,
+                row * sizeof *t->value);
+}
+
+/* Write `order` + 1 directions into the table. @return the error of the series, in scales */
+static double tabulate(const making *m, const entry *raw, int order)
+{
+    double largest[AW_PROJECTION_ORDER + 1];
+    m->t->at.order = order;
+    const double error = series(m, raw, m->t->at.read, order, m->t->value, largest);
+    if (error <= permitted_error(m)) shorten(m, largest);
     return error;
 }
 
@@ -558,12 +569,12 @@ static int look_at_passage(const making *m, entry *raw)
     const aw_projection *p = &m->t->at;
     const size_t n = direction_size(p);
     int known = 2;
-    double last;
+    double largest[AW_PROJECTION_ORDER + 1];
     memcpy(raw + n, raw, n * sizeof *raw);
     project(m, 0, 2, 0, 1, raw);
     project(m, 2, 2, 0, 1, raw + 2 * n);
     while (known < AW_PROJECTION_ORDER &&
-           !(series(m, (const entry *)raw, p->n, known, NULL, &last) <= permitted_error(m))) {
+           !(series(m, (const entry *)raw, p->n, known, NULL, largest) <= permitted_error(m))) {
         known *= 2;
         raw = directions_grow(m, known + 1);
         if (!raw) return 0;

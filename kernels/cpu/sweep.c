@@ -59,6 +59,17 @@ static size_t group_find(const aw_cpu_group *group, int p, double r)
     return lo;
 }
 
+/* So many points at one r', for each cell of the longer side of the slices, pay for their
+ * interpolation in time: arcs mostly cross the shorter side. */
+#define AW_BLEND_POINTS_A_CELL 0.125
+
+/* Whether slices are interpolated in time first, for so many points at one r'. */
+static int is_worth_interpolating(const aw_cpu_state *cpu, int points)
+{
+    const int longer = cpu->history.ns > cpu->history.nx ? cpu->history.ns : cpu->history.nx;
+    return points >= cpu->tuning.blend_points && points >= AW_BLEND_POINTS_A_CELL * longer;
+}
+
 /* Evaluate node k of n regions of different points, all of the same interval of r'. */
 static void sweep_node(const aw_cpu_state *cpu, aw_region *const *same, int n, int k,
                        double *buffer, aw_work *work)
@@ -69,7 +80,7 @@ static void sweep_node(const aw_cpu_state *cpu, aw_region *const *same, int n, i
     for (int i = 0; i < n; ++i) unknown += !(same[i]->known & (1u << k));
     if (unknown == 0) return;
     const aw_retarded f = aw_retarded_at(&cpu->history, aw_region_node(same[0], k));
-    const int interpolates = unknown >= cpu->tuning.blend_points && f.nt == 3;
+    const int interpolates = f.nt == 3 && is_worth_interpolating(cpu, unknown);
     if (interpolates) variant->interpolate_cells(&cpu->history, &f, buffer, &cells);
     const aw_circles circles = aw_circles_at(&f);
     const aw_retarded_beam beam = {.history = &cpu->history,

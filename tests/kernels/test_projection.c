@@ -531,6 +531,27 @@ static void there_are_no_tables_near_the_beam_or_for_a_slice_with_a_nan(void **s
     stage_close(&g);
 }
 
+/* Of the weights and entries, as numbers of two irrational rotations. */
+static double spread(int i, int j) { return fmod(0.618034 * i + 0.414214 * j, 1.0) - 0.5; }
+
+static void sums_of_neighbouring_offsets_are_those_of_one_after_the_other(void **state)
+{
+    enum { WEIGHTS = 11, ENTRIES = WEIGHTS + AW_MEANS - 1, ZEROS = AW_MEANS - 1 };
+    const aw_variant *variant = *state;
+    double weight[WEIGHTS + 2 * ZEROS] = {0.0}, sum[AW_MEANS][AW_PROJECTION_WIDTH];
+    double in[ENTRIES][AW_PROJECTION_WIDTH];
+    for (int i = 0; i < WEIGHTS; ++i) weight[ZEROS + i] = spread(i, 0);
+    for (int i = 0; i < ENTRIES; ++i)
+        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) in[i][j] = spread(i, j + 1);
+    variant->entry_sums(weight + ZEROS, (const double(*)[AW_PROJECTION_WIDTH])in, ENTRIES, sum);
+    for (int r = 0; r < AW_MEANS; ++r)
+        for (int j = 0; j < AW_PROJECTION_WIDTH; ++j) {
+            double expected = 0.0;
+            for (int i = 0; i < WEIGHTS; ++i) expected += weight[ZEROS + i] * in[r + i][j];
+            assert_close(sum[r][j], expected, 0.0, 1e-14); /* rounding of eleven products */
+        }
+}
+
 int main(int argc, char **argv)
 {
     void *variant = variant_state(argc, argv);
@@ -550,6 +571,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(directions_suffice_where_their_first_coefficient_vanishes,
                                   variant),
         cmocka_unit_test_prestate(there_are_no_tables_near_the_beam_or_for_a_slice_with_a_nan,
+                                  variant),
+        cmocka_unit_test_prestate(sums_of_neighbouring_offsets_are_those_of_one_after_the_other,
                                   variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

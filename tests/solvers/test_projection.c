@@ -7,6 +7,7 @@
 #include "quadrature/panels.h"
 #include "src/base/memory.h"
 #include "src/solvers/projection/budget.h"
+#include "src/solvers/projection/constants.h"
 #include "src/solvers/projection/density.h"
 #include "src/solvers/projection/sample.h"
 #include "src/solvers/projection/zone.h"
@@ -60,7 +61,7 @@ static void check_agreement(const aw_variant *variant, const bench_params *param
         aw_problem problem = bench_grid_problem(&b, TOLERANCE);
         assert_ok(aw_solver_solve(solver, &problem, got, NULL, &report));
         assert_int_equal(report.fell_back, 0);
-        assert_true(report.samples > 0);
+        assert_true(report.samples >= (step == 0 ? 2 * AW_SAMPLE_NEW_RULE : 1));
         assert_true(report.sampled > 0.0 && report.sampled <= TOLERANCE);
         if (step == STEPS - 1) check_errors(&problem, got);
     }
@@ -166,6 +167,8 @@ static void stored_scales_serve_the_next_step_only(void **state)
         problem = bench_grid_problem(&b, TOLERANCE);
         assert_ok(aw_solver_scales(solver[0], &problem, &stored));
         assert_ok(aw_solver_scales(solver[1], &problem, &found));
+        /* The points of the coarse pass are dense enough for the peak of phi. */
+        if (i == 1) assert_close(found.phi, stored.phi, 0.0, 0.1 * stored.phi);
         if (i == 1)
             assert_close(stored.psi, bench_largest(got, b.points, AW_PSI), 0.0, 0.0);
         else

@@ -96,6 +96,8 @@ static void aw_look_up(const aw_projection *p, const float *table, const double 
         aw_look_up_order(p, 0, table, z, x, sum);
     else if (p->order == 1)
         aw_look_up_order(p, 1, table, z, x, sum);
+    else if (p->order == 2)
+        aw_look_up_order(p, 2, table, z, x, sum);
     else
         aw_look_up_order(p, p->order, table, z, x, sum);
 }

@@ -35,6 +35,9 @@ typedef struct aw_line_interpolation {
     void *out;               /* rows of AW_LINE_COMPONENTS lines */
 } aw_line_interpolation;
 
+/* Offsets of a table for which weighted sums are taken together. */
+enum { AW_MEANS = 6 };
+
 /* Numbers that are summed together in Fourier space, and numbers of a node of a lattice: the
  * outputs of a convolution, and one for alignment. */
 enum { AW_SPECTRAL_CHUNK = 32, AW_LATTICE_WIDTH = AW_CONVOLVED + 1 };
@@ -121,9 +124,11 @@ typedef struct aw_variant {
      *  @param[in] z, x   lab positions [m] */
     void (*look_up)(const aw_projection *p, const float *table, const double z[AW_TILE],
                     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH]);
-    /** Weighted sum of n consecutive entries of a table: sum = sum_i weight[i] in[i]. */
-    void (*entry_sum)(const double *weight, const double (*in)[AW_PROJECTION_WIDTH], int n,
-                      double sum[AW_PROJECTION_WIDTH]);
+    /** Weighted sums of n consecutive entries of a table, for AW_MEANS neighbouring offsets:
+     *  out[r] = sum_m weight[m - r] in[m].
+     *  @param[in] weight  from weight[-(AW_MEANS - 1)] on */
+    void (*entry_sums)(const double *weight, const double (*in)[AW_PROJECTION_WIDTH], int n,
+                       double out[AW_MEANS][AW_PROJECTION_WIDTH]);
     void (*interpolate_lines)(const aw_line_interpolation *lines);
     /** Add the circles of one node to the weights of displacements. */
     void (*convolution_ring)(const aw_history_view *h, const aw_convolution *plan,

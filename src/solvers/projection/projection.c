@@ -66,12 +66,14 @@ typedef struct step {
     int repeated;        /* 1: they are not the first of the step */
     int check_rates;     /* 1: null rules check the rates, 0: the potentials */
     int full_sample;     /* 1: the sample gets all its points */
+    int trial;           /* 1: first a few of them, to see whether a coarser rule will do */
     int spread_points;   /* spread points of the sample, in core and rim each */
     int spike_rounds;    /* times that single panels were examined */
     int resampled;       /* 1: points were resampled since the last pass */
     int probed;          /* 1: nodes in angle were chosen at the sample's worst points, too */
-    double best;         /* smallest estimate so far, and the passes since that have not lowered */
-    int in_vain;         /* it by AW_PROGRESS */
+    aw_error_sums proven[AW_STRATA]; /* of a trial: the pool of the finer rules before */
+    double best; /* smallest estimate so far, and the passes since that have not lowered */
+    int in_vain; /* it by AW_PROGRESS */
 } step;
 
 static void free_memory(void *memory)
@@ -205,6 +207,13 @@ static int full_sample(const aw_problem *problem)
     return problem->history->images_only ? AW_SAMPLE_IMAGES : AW_SAMPLE_NEW_RULE;
 }
 
+/* Spread points of the sample after the next passes. */
+static int spread_points(const step *s)
+{
+    if (s->full_sample) return full_sample(s->problem);
+    return s->trial ? AW_SAMPLE_TRIAL : AW_SAMPLE_SAME_RULE;
+}
+
 /* Evaluations of a point beyond which a zone is over cost: what the other strategy took when it was
  * last used, or, before it was, a part of what a point of the sample takes. */
 static double cost_limit(const projection *p)
@@ -212,18 +221,21 @@ static double cost_limit(const projection *p)
     return p->fallback_cost > 0.0 ? p->fallback_cost : AW_OVER_COST * p->sample_cost;
 }
 
-/* Extend the sample to `spread` points of each stratum, and by the doubtful point of each zone that
- * has just had a pass; take from its evaluations what a point costs. */
-static aw_status extend_sample(step *s, int spread)
+/* Extend the sample to as many spread points of each stratum as it should have, at most steps of
+ * one stratum only, by turns, and by the doubtful point of each zone that has just had a pass; take
+ * from its evaluations what a point costs. */
+static aw_status extend_sample(step *s)
 {
     enum { MAX = 2 * AW_SAMPLE_NEW_RULE + AW_RANGES };
     const aw_problem *problem = s->problem;
     projection *p = s->p;
     const double start = aw_now();
+    const int spread = spread_points(s), turn = p->steps % 2 ? AW_CORE : AW_RIM;
     size_t point[MAX], n = 0;
     int stratum[MAX];
     for (; s->spread_points < spread; ++s->spread_points)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
+            if (spread == AW_SAMPLE_SAME_RULE && k != turn) continue;
             stratum[n] = k;
             point[n++] = aw_sample_draw(&p->sample, problem, k);
         }
@@ -291,7 +303,7 @@ static aw_status run_passes(step *s)
         measure_zone(p, i, s->problem);
         aw_rules_record_gain(&p->zone[i].rules);
     }
-    AW_TRY(extend_sample(s, s->full_sample ? full_sample(s->problem) : AW_SAMPLE_SAME_RULE));
+    AW_TRY(extend_sample(s));
     for (int i = 0; i < AW_RANGES; ++i) {
         measure_zone(p, i, s->problem);
         aw_rules_set_reference(&p->zone[i].rules, s->repeated);
@@ -478,10 +490,13 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     AW_TRY(aw_grow((void **)&p->check, &p->check_capacity, AW_RANGES * points, sizeof *p->check));
     /* A coarser rule is measured with a full sample, as the first is: it could pass a few points by
      * chance. */
-    const int new_rule = p->steps++ == 0 || p->coarsened || near->unproven || far->unproven;
+    const int unknown = p->steps++ == 0 || p->coarsened;
+    const int new_rule = unknown || near->unproven || far->unproven;
     p->coarsened = 0;
+    memcpy(s->proven, p->pool, sizeof p->pool);
     if (new_rule) memset(p->pool, 0, sizeof p->pool);
-    s->full_sample = new_rule;
+    s->full_sample = unknown;
+    s->trial = new_rule && !unknown;
     s->check_rates = p->steps % 2 == 0; /* and the potentials at every other step */
     p->sample.n = 0;
     for (;;) {
@@ -489,17 +504,20 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         add_zones(p, points, result);
         report->sampled = estimate_error(p, s->problem, result, pool);
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
-        if (report->sampled <= limit && rates <= limit) break;
+        const int accurate = report->sampled <= limit && rates <= limit;
+        if (accurate && !s->trial) break;
         if (isnan(report->sampled + rates)) goto done;
-        if (rates <= limit && report->sampled <= s->problem->tolerance &&
+        if (rates <= limit && report->sampled <= AW_FLOOR_SHARE * s->problem->tolerance &&
             aw_rules_are_at_floor(near, far) &&
             is_acceptable(p, s->problem, result, report->sampled, rates))
             break;
-        /* The step's own points are accurate: the allowance for others came from earlier steps. */
-        if (!s->full_sample && rates <= limit &&
-            sampled_error(p, s->problem, result, NULL) <= limit) {
+        /* The step's own points are accurate: the allowance for others came from earlier steps, or
+         * there are but a few of them. */
+        if (accurate || (!s->full_sample && rates <= limit &&
+                         sampled_error(p, s->problem, result, NULL) <= limit)) {
             s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
             s->full_sample = 1;
+            s->trial = 0;
             memset(p->pool, 0, sizeof p->pool);
             continue;
         }
@@ -510,9 +528,13 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         if (then == GIVE_UP) goto done;
         if (then == ESTIMATE_ANEW) continue;
         s->resampled = 0;
-        s->repeated = s->full_sample = 1;
+        s->repeated = 1;
         s->check_rates = !s->check_rates;
+        /* After a trial the rules are as fine as before: what was known of those is known. */
+        s->full_sample = !s->trial;
         memset(p->pool, 0, sizeof p->pool);
+        if (s->trial) memcpy(p->pool, s->proven, sizeof p->pool);
+        s->trial = 0;
     }
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, cap_growth(report->sampled, limit));

@@ -70,9 +70,7 @@ int aw_rules_densify(aw_rules *r, double cost_limit)
     r->replaced_error = aw_rules_error(r);
     r->replaced = AW_RULES_MAX;
     r->density_level++;
-    /* A finer convolution costs less than the full sample with which it is given up. */
-    const int first = r->all_convolution ? AW_DENSE_STEPS_MAX : AW_DENSE_STEPS;
-    r->dense_wait = r->unproven ? r->dense_wait * AW_DENSE_GROWTH : first;
+    r->dense_wait = r->unproven ? r->dense_wait * AW_DENSE_GROWTH : AW_DENSE_STEPS;
     if (r->dense_wait > AW_DENSE_STEPS_MAX) r->dense_wait = AW_DENSE_STEPS_MAX;
     r->dense_left = r->dense_wait;
     return 1;
