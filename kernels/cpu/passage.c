@@ -139,7 +139,7 @@ static aw_status make_weights(aw_passage *passage, const aw_passage_table *table
     if (!(most - least < AW_PROJECTION_OFFSETS)) return AW_ERR_RANGE;
     *lowest = (int)floor(least) - 2;
     *n = (int)floor(most) + 4 - *lowest;
-    const size_t all = (size_t)(*n + 2 * AW_PADDING);
+    const size_t all = (size_t)*n + (size_t)2 * AW_PADDING;
     AW_TRY(aw_grow((void **)&passage->weight, &passage->weight_capacity, all,
                    sizeof *passage->weight));
     memset(passage->weight, 0, all * sizeof *passage->weight);
