@@ -34,7 +34,8 @@ typedef struct aw_tuning {
     int sweep_pieces;  /* chunks in r' of a group, which threads work on in parallel; each chunk
                         * costs one more node per point */
     int blend_points;  /* smallest number of points at one r' for which slices are interpolated
-                        * first (kernels/math/interpolated_cells.h); above AW_GROUP_MAX: never */
+                        * first (kernels/math/interpolated_cells.h), if there are not too many
+                        * cells (kernels/cpu/sweep.c); above AW_GROUP_MAX: never */
     int cluster_tiles; /* largest number of tiles of a cluster, which one thread evaluates and
                         * whose tiles share interpolated slices */
     int cluster_batch; /* nodes of an arc after which sums in single precision are added to double

@@ -32,8 +32,8 @@ static const struct {
 
 enum { AW_STRATEGIES = sizeof strategies / sizeof strategies[0] };
 
-/* Points that the coarse pass for the scales evaluates. With 144, it took twice as long as the rest
- * of the first solve of the LCLS bend (64 x 64 to 256 x 256, 1e-5). */
+/* Points that the coarse pass for the scales evaluates. With 144, it took 1.5 to 2.1 times as
+ * long as the rest of the first solve of the LCLS bend (64 x 64 to 256 x 256, 1e-5). */
 enum { AW_SCALE_POINTS = 64 };
 /* Side of the square patches of a grid in which points are worked on. */
 enum { AW_PATCH = 8 };

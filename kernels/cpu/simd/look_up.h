@@ -7,11 +7,8 @@ typedef float aw_entry __attribute__((vector_size(AW_PROJECTION_WIDTH * sizeof(f
 typedef float aw_entry_loose
     __attribute__((vector_size(AW_PROJECTION_WIDTH * sizeof(float)), aligned(4), may_alias));
 
-/* Entries that a look-up reads along the offsets. */
-enum { AW_NEIGHBOURS = 6 };
-
-/* Weights of Lagrange's polynomial through -2, -1, 0, 1, 2, 3 at t in [0, 1]. */
-static inline void aw_quintic(const float at[AW_TILE], float w[AW_NEIGHBOURS][AW_TILE])
+/* aw_projection_lagrange for the points of a tile, in single precision. */
+static inline void aw_quintic(const float at[AW_TILE], float w[AW_PROJECTION_ENTRIES][AW_TILE])
 {
 #pragma omp simd
     for (int l = 0; l < AW_TILE; ++l) {
@@ -56,7 +53,7 @@ static inline __attribute__((always_inline)) void aw_look_up_order(
     const double x[AW_TILE], float sum[AW_TILE][AW_PROJECTION_WIDTH])
 {
     const ptrdiff_t row = (ptrdiff_t)(order + 1) * AW_PROJECTION_WIDTH;
-    float w[AW_NEIGHBOURS][AW_TILE], t[AW_TILE], turn[AW_PROJECTION_ORDER + 1][AW_TILE];
+    float w[AW_PROJECTION_ENTRIES][AW_TILE], t[AW_TILE], turn[AW_PROJECTION_ORDER + 1][AW_TILE];
     int cell[AW_TILE];
     aw_entries_of(p, z, x, cell, t, turn[1]);
     int lowest = cell[0], highest = cell[0];
@@ -79,7 +76,7 @@ static inline __attribute__((always_inline)) void aw_look_up_order(
             aw_entry even = w[0][l] * *(const aw_entry_loose *)entry;
             aw_entry odd = w[1][l] * *(const aw_entry_loose *)(entry + row);
 #pragma GCC unroll 2
-            for (int i = 2; i < AW_NEIGHBOURS; i += 2) {
+            for (int i = 2; i < AW_PROJECTION_ENTRIES; i += 2) {
                 even += w[i][l] * *(const aw_entry_loose *)(entry + i * row);
                 odd += w[i + 1][l] * *(const aw_entry_loose *)(entry + (i + 1) * row);
             }

@@ -32,6 +32,10 @@ static const double peak[AW_STRATA] = {[AW_CORE] = AW_PEAK_CORE, [AW_RIM] = AW_P
  * panels), or one with a finer rule. */
 enum { AW_NO_PASS, AW_SAME_RULE, AW_FINER_RULE };
 
+/* Spread points that a step's sample gets: of one stratum, by turns; some of both, to see whether a
+ * coarser rule will do; all. */
+enum { AW_FEW_POINTS, AW_TRIAL_POINTS, AW_ALL_POINTS };
+
 /* What the strategy keeps from step to step. */
 typedef struct projection {
     aw_zone zone[AW_RANGES];
@@ -65,8 +69,7 @@ typedef struct step {
     int pass[AW_RANGES]; /* the next passes */
     int repeated;        /* 1: they are not the first of the step */
     int check_rates;     /* 1: null rules check the rates, 0: the potentials */
-    int full_sample;     /* 1: the sample gets all its points */
-    int trial;           /* 1: first a few of them, to see whether a coarser rule will do */
+    int sample_size;     /* AW_FEW_POINTS .. */
     int spread_points;   /* spread points of the sample, in core and rim each */
     int spike_rounds;    /* times that single panels were examined */
     int resampled;       /* 1: points were resampled since the last pass */
@@ -210,8 +213,8 @@ static int full_sample(const aw_problem *problem)
 /* Spread points of the sample after the next passes. */
 static int spread_points(const step *s)
 {
-    if (s->full_sample) return full_sample(s->problem);
-    return s->trial ? AW_SAMPLE_TRIAL : AW_SAMPLE_SAME_RULE;
+    if (s->sample_size == AW_ALL_POINTS) return full_sample(s->problem);
+    return s->sample_size == AW_TRIAL_POINTS ? AW_SAMPLE_TRIAL : AW_SAMPLE_SAME_RULE;
 }
 
 /* Evaluations of a point beyond which a zone is over cost: what the other strategy took when it was
@@ -221,9 +224,8 @@ static double cost_limit(const projection *p)
     return p->fallback_cost > 0.0 ? p->fallback_cost : AW_OVER_COST * p->sample_cost;
 }
 
-/* Extend the sample to as many spread points of each stratum as it should have, at most steps of
- * one stratum only, by turns, and by the doubtful point of each zone that has just had a pass; take
- * from its evaluations what a point costs. */
+/* Extend the sample to the spread points that it should have, and by the doubtful point of each
+ * zone that has just had a pass; take from its evaluations what a point costs. */
 static aw_status extend_sample(step *s)
 {
     enum { MAX = 2 * AW_SAMPLE_NEW_RULE + AW_RANGES };
@@ -235,7 +237,7 @@ static aw_status extend_sample(step *s)
     int stratum[MAX];
     for (; s->spread_points < spread; ++s->spread_points)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            if (spread == AW_SAMPLE_SAME_RULE && k != turn) continue;
+            if (s->sample_size == AW_FEW_POINTS && k != turn) continue;
             stratum[n] = k;
             point[n++] = aw_sample_draw(&p->sample, problem, k);
         }
@@ -495,8 +497,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     p->coarsened = 0;
     memcpy(s->proven, p->pool, sizeof p->pool);
     if (new_rule) memset(p->pool, 0, sizeof p->pool);
-    s->full_sample = unknown;
-    s->trial = new_rule && !unknown;
+    s->sample_size = unknown ? AW_ALL_POINTS : new_rule ? AW_TRIAL_POINTS : AW_FEW_POINTS;
     s->check_rates = p->steps % 2 == 0; /* and the potentials at every other step */
     p->sample.n = 0;
     for (;;) {
@@ -505,7 +506,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         report->sampled = estimate_error(p, s->problem, result, pool);
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         const int accurate = report->sampled <= limit && rates <= limit;
-        if (accurate && !s->trial) break;
+        if (accurate && s->sample_size != AW_TRIAL_POINTS) break;
         if (isnan(report->sampled + rates)) goto done;
         if (rates <= limit && report->sampled <= AW_FLOOR_SHARE * s->problem->tolerance &&
             aw_rules_are_at_floor(near, far) &&
@@ -513,11 +514,10 @@ static aw_status solve_zones(step *s, double *result, int *converged)
             break;
         /* The step's own points are accurate: the allowance for others came from earlier steps, or
          * there are but a few of them. */
-        if (accurate || (!s->full_sample && rates <= limit &&
+        if (accurate || (s->sample_size != AW_ALL_POINTS && rates <= limit &&
                          sampled_error(p, s->problem, result, NULL) <= limit)) {
             s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
-            s->full_sample = 1;
-            s->trial = 0;
+            s->sample_size = AW_ALL_POINTS;
             memset(p->pool, 0, sizeof p->pool);
             continue;
         }
@@ -531,10 +531,13 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         s->repeated = 1;
         s->check_rates = !s->check_rates;
         /* After a trial the rules are as fine as before: what was known of those is known. */
-        s->full_sample = !s->trial;
-        memset(p->pool, 0, sizeof p->pool);
-        if (s->trial) memcpy(p->pool, s->proven, sizeof p->pool);
-        s->trial = 0;
+        if (s->sample_size == AW_TRIAL_POINTS) {
+            memcpy(p->pool, s->proven, sizeof p->pool);
+            s->sample_size = AW_FEW_POINTS;
+        } else {
+            memset(p->pool, 0, sizeof p->pool);
+            s->sample_size = AW_ALL_POINTS;
+        }
     }
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, cap_growth(report->sampled, limit));
