@@ -101,6 +101,29 @@ static void what_splines_leave_is_a_floor(void **state)
     assert_false(aw_rules_are_at_floor(&near, &far));
 }
 
+/* After a trial of fewer nodes in angle a finer rule in r' is not the rule that was given up: what
+ * was known of that one holds again once it has its nodes in angle back. */
+static void a_rule_given_up_is_back_with_its_nodes_in_angle(void **state)
+{
+    (void)state;
+    aw_rules r, near;
+    aw_rules_init(&r, 1);
+    aw_rules_init(&near, 0);
+    r.level = 2;
+    r.density_level = 1;
+    aw_rules_accept(&r);
+    assert_true(aw_rules_are_as_fine(&r));
+    aw_rules_try_coarser(&r, &near, 0.0, 1.0);
+    assert_int_equal(r.density_level, 0);
+    assert_true(r.unproven);
+    assert_false(aw_rules_are_as_fine(&r));
+    assert_true(aw_rules_refine(&r, 1e9, 0.01));
+    assert_int_equal(r.level, 3);
+    assert_false(aw_rules_are_as_fine(&r));
+    assert_true(aw_rules_densify(&r, 1e9));
+    assert_true(aw_rules_are_as_fine(&r));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +131,7 @@ int main(void)
         cmocka_unit_test(convolutions_get_finer_before_tiles),
         cmocka_unit_test(rates_alone_do_not_bring_tiles),
         cmocka_unit_test(what_splines_leave_is_a_floor),
+        cmocka_unit_test(a_rule_given_up_is_back_with_its_nodes_in_angle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

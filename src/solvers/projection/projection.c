@@ -530,13 +530,13 @@ static aw_status solve_zones(step *s, double *result, int *converged)
         s->resampled = 0;
         s->repeated = 1;
         s->check_rates = !s->check_rates;
-        /* After a trial the rules are as fine as before: what was known of those is known. */
-        if (s->sample_size == AW_TRIAL_POINTS) {
+        memset(p->pool, 0, sizeof p->pool);
+        if (s->sample_size != AW_TRIAL_POINTS) {
+            s->sample_size = AW_ALL_POINTS;
+        } else if (aw_rules_are_as_fine(near) && aw_rules_are_as_fine(far)) {
+            /* The trial is over, and what was known of the rules before is known. */
             memcpy(p->pool, s->proven, sizeof p->pool);
             s->sample_size = AW_FEW_POINTS;
-        } else {
-            memset(p->pool, 0, sizeof p->pool);
-            s->sample_size = AW_ALL_POINTS;
         }
     }
     memcpy(p->pool, pool, sizeof pool);

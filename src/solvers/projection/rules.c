@@ -128,9 +128,18 @@ void aw_rules_set_reference(aw_rules *r, int repeated)
 void aw_rules_accept(aw_rules *r)
 {
     r->unproven = r->goes_back = 0;
+    r->accepted.level = r->level;
+    r->accepted.density_level = r->density_level;
+    r->accepted.tiles_only = r->tiles_only;
     r->rate_floor *= AW_FLOOR_DECAY;
     r->recent_error = fmax(aw_rules_error(r), AW_RECENT_DECAY * r->recent_error);
     for (int i = 0; i <= AW_RULES_MAX; ++i) r->gain[i] = pow(r->gain[i], AW_GAIN_DECAY);
+}
+
+int aw_rules_are_as_fine(const aw_rules *r)
+{
+    return r->level >= r->accepted.level && r->density_level >= r->accepted.density_level &&
+           r->tiles_only >= r->accepted.tiles_only;
 }
 
 /* Whether the zone's error and the estimate of both zones' error stay within their limits if the

@@ -31,7 +31,10 @@ typedef struct aw_rules {
     int dense_wait,
         dense_left; /* steps after which a lower density level is tried; still to come */
     int unproven;   /* 1: coarser than at the last step, and not accepted yet */
-    int goes_back;  /* 1: tiles were worse than the convolution, which is to be done again */
+    struct {
+        int level, density_level, tiles_only;
+    } accepted;    /* those of the last step that was accepted */
+    int goes_back; /* 1: tiles were worse than the convolution, which is to be done again */
     /* Of the last pass, set by the caller: */
     double error;        /* largest error of the potentials at the sample's points */
     double rate_error;   /* the same of the rates, */
@@ -102,6 +105,9 @@ void aw_rules_set_reference(aw_rules *rules, int repeated);
 
 /** The rule was accepted for a step: update the recent error, let gains and floor decay. */
 void aw_rules_accept(aw_rules *rules);
+
+/** Whether the rule is as fine, in r' and in angle, as the one that was accepted last. */
+int aw_rules_are_as_fine(const aw_rules *rules);
 
 /** Take a coarser rule for the next step if its expected error, and the estimate with it, are small
  *  enough.
