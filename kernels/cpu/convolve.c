@@ -9,6 +9,7 @@
 #include "kernels/cpu/convolver.h"
 #include "kernels/cpu/device.h"
 #include "kernels/math/slope.h"
+#include "src/base/memory.h"
 
 /* A block on one lattice. */
 typedef struct block {
@@ -16,6 +17,7 @@ typedef struct block {
     const aw_convolution *plan;
     int spectra[3], missing; /* of the slices (aw_cpu_convolver_begin) */
     int halved[2];           /* along, across: 1: two sets of nodes, half a cell apart */
+    int adds;                /* 1: to the sums of blocks before it on the same lattice */
 } block;
 
 /* Sets of nodes of a block's lattice. Sets along it follow each other. */
@@ -27,7 +29,8 @@ static aw_spectral_sum spectral_sum(const block *b, int j)
     const aw_cpu_convolver *c = b->c;
     const aw_convolution *plan = b->plan;
     aw_spectral_sum s = {.sources = 3 * plan->slices,
-                         .factor = plan->lattice.in_place || sets_of(b) > 1 ? NULL : c->factor};
+                         .factor = plan->lattice.in_place || sets_of(b) > 1 ? NULL : c->factor,
+                         .adds = b->adds};
     for (int q = 0; q < AW_RINGS; ++q) {
         const int axis = (q - AW_RADIAL) / AW_RADIAL_SLOPES, p = (q - AW_RADIAL) % AW_RADIAL_SLOPES;
         for (int i = 0; i < s.sources; ++i)
@@ -167,17 +170,21 @@ static aw_ring ring_of(const block *b, int set, const aw_common_node *node, doub
                      .shift = {0.5 * (set % along), 0.5 * across}};
 }
 
-/* Convolve a block on one lattice. node[nodes] are those of the block. */
-static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_node *nodes, size_t n,
-                           double (*I)[AW_RESULTS])
+/* Numbers that a lattice has at each node. */
+static int outputs_of(const block *b)
+{
+    return b->plan->lattice.in_place ? AW_CONVOLVED_IN_PLACE : AW_CONVOLVED;
+}
+
+/* Convolve a block on one lattice, in Fourier space. node[nodes] are those of the block. */
+static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_node *nodes, size_t n)
 {
     aw_cpu_convolver *c = b->c;
     const aw_convolution *plan = b->plan;
     const aw_history_view *h = &cpu->history;
     const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
     const int rows = c->all.row[1], columns = 2 * c->all.ns - 1;
-    const int outputs = plan->lattice.in_place ? AW_CONVOLVED_IN_PLACE : AW_CONVOLVED;
-    const int sets = sets_of(b);
+    const int outputs = outputs_of(b), sets = sets_of(b);
     aw_spectral_sum sum[AW_CONVOLVED];
     for (int j = 0; j < outputs; ++j) sum[j] = spectral_sum(b, j);
 #pragma omp parallel num_threads(cpu->threads)
@@ -214,6 +221,18 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
                 for (int j = 0; j < outputs; ++j)
                     cpu->variant->spectral_sum(&sum[j], (size_t)m, &c->sum[set][j][0][0] + m);
         }
+    }
+}
+
+/* Add the results of all blocks on a lattice, of which b is the last, to the sums. */
+static void add_lattice(aw_cpu_state *cpu, const block *b, double (*I)[AW_RESULTS])
+{
+    aw_cpu_convolver *c = b->c;
+    const size_t reals = (size_t)c->size_x * (size_t)c->size_s;
+    const int outputs = outputs_of(b), sets = sets_of(b);
+#pragma omp parallel num_threads(cpu->threads)
+    {
+        double *real = c->real + (size_t)omp_get_thread_num() * reals;
         if (sets > 1) {
 #pragma omp for schedule(static)
             for (int line = 0; line < c->size_x; ++line)
@@ -227,7 +246,7 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
                 memcpy((double *)values_of + line * line_of(c), real + line * c->size_s,
                        (size_t)(c->ns + 2 * c->pad[0]) * sizeof *real);
         }
-        if (plan->lattice.in_place) {
+        if (b->plan->lattice.in_place) {
 #pragma omp for schedule(static)
             for (int j = 0; j < c->nx; ++j) add_row(b, j, I + (ptrdiff_t)j * c->ns);
         } else {
@@ -239,31 +258,48 @@ static void convolve_block(aw_cpu_state *cpu, const block *b, const aw_common_no
     }
 }
 
-/* Block i of a rule, from *from to the result. */
-static double block_of(const aw_common_rule *common, size_t i, double *from)
+/* Block i of a rule, and those that share its lattices. */
+static aw_block_range block_of(const aw_common_rule *common, size_t i)
 {
-    *from = i > 0 ? common->block_end[i - 1] : 0.0;
-    return common->block_end[i];
+    size_t first = i, last = i;
+    while (first > 0 && common->block_joins[first]) --first;
+    while (last + 1 < common->blocks && common->block_joins[last + 1]) ++last;
+    return (aw_block_range){.from = i > 0 ? common->block_end[i - 1] : 0.0,
+                            .to = common->block_end[i],
+                            .shared_from = first > 0 ? common->block_end[first - 1] : 0.0,
+                            .shared_to = common->block_end[last]};
+}
+
+/* Find the lattices of all blocks. */
+static aw_status find_lattices(aw_cpu_state *cpu, const aw_common_rule *common)
+{
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&cpu->lattices, &cpu->lattices_capacity, common->blocks,
+                   sizeof *cpu->lattices));
+    for (size_t i = 0; i < common->blocks; ++i) {
+        const aw_block_range range = block_of(common, i);
+        aw_cpu_lattices *of = &cpu->lattices[i];
+        of->n = aw_lattices_of(&cpu->history, &range, of->lattice);
+    }
+done:
+    return status;
 }
 
 /* Have a convolver whose lattices cover all points in all blocks. */
-static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
+static aw_status prepare(aw_cpu_state *cpu, size_t blocks)
 {
     const aw_history_view *h = &cpu->history;
     const int size[2] = {h->ns, h->nx};
     int pad[2] = {0, 0};
-    for (size_t i = 0; i < common->blocks; ++i) {
-        double from, to = block_of(common, i, &from);
-        aw_block_lattice lattice[3];
-        for (int k = aw_lattices_of(h, from, to, lattice) - 1; k >= 0; --k) {
+    for (size_t i = 0; i < blocks; ++i)
+        for (int k = 0; k < cpu->lattices[i].n; ++k) {
             double wanted[2];
-            aw_lattice_pad(h, &lattice[k], wanted);
+            aw_lattice_pad(h, &cpu->lattices[i].lattice[k], wanted);
             for (int axis = 0; axis < 2; ++axis) {
                 const int whole = aw_cpu_convolver_pad(size[axis], wanted[axis]);
                 if (pad[axis] < whole) pad[axis] = whole;
             }
         }
-    }
     aw_cpu_convolver *c = cpu->convolver;
     if (c && c->ns == h->ns && c->nx == h->nx && c->pad[0] == pad[0] && c->pad[1] == pad[1])
         return AW_OK;
@@ -272,30 +308,70 @@ static aw_status prepare(aw_cpu_state *cpu, const aw_common_rule *common)
     return cpu->convolver ? AW_OK : AW_ERR_NOMEM;
 }
 
+/* First node beyond r'. */
+static const aw_common_node *node_beyond(const aw_common_rule *common, double r)
+{
+    const aw_common_node *node = common->node, *end = node + common->nodes;
+    while (node < end && node->r <= r) ++node;
+    return node;
+}
+
+/* The lattice of a block with the spacings of `like`. @return NULL: it has none */
+static const aw_block_lattice *lattice_like(const aw_cpu_lattices *of, const aw_block_lattice *like)
+{
+    for (int k = 0; k < of->n; ++k)
+        if (of->lattice[k].hs == like->hs && of->lattice[k].hx == like->hx) return &of->lattice[k];
+    return NULL;
+}
+
+/* Convolve the blocks that share a lattice, block `first` and those that join it. Outputs are added
+ * up in Fourier space, and transformed back and interpolated together. */
+static aw_status convolve_lattice(aw_cpu_state *cpu, const aw_common_rule *common, size_t first,
+                                  const aw_block_lattice *lattice)
+{
+    aw_status status = AW_OK;
+    block b = {.c = cpu->convolver};
+    aw_convolution plan;
+    for (int axis = 0; axis < 2; ++axis)
+        b.halved[axis] = common->halves && !lattice->in_place && lattice->between[axis];
+    AW_TRY(aw_cpu_convolver_sets(b.c, sets_of(&b)));
+    for (size_t i = first; i == first || (i < common->blocks && common->block_joins[i]); ++i) {
+        const aw_block_lattice *own = lattice_like(&cpu->lattices[i], lattice);
+        if (!own) continue;
+        const aw_common_node *node = node_beyond(common, own->block.from);
+        const aw_common_node *end = node_beyond(common, own->block.to);
+        plan = aw_convolution_plan(&cpu->history, own, common->moves_as);
+        b.plan = &plan;
+        AW_TRY(aw_cpu_convolver_begin(b.c, &plan, b.spectra, &b.missing));
+        convolve_block(cpu, &b, node, (size_t)(end - node));
+        b.adds = 1;
+    }
+    add_lattice(cpu, &b, common->I);
+done:
+    return status;
+}
+
+/* Whether a block that block i joins has the lattice, too. */
+static int is_shared_before(const aw_cpu_state *cpu, const aw_common_rule *common, size_t i,
+                            const aw_block_lattice *lattice)
+{
+    while (i > 0 && common->block_joins[i])
+        if (lattice_like(&cpu->lattices[--i], lattice)) return 1;
+    return 0;
+}
+
 aw_status aw_cpu_convolve(void *state, const aw_common_rule *common)
 {
     aw_cpu_state *cpu = state;
-    const aw_history_view *h = &cpu->history;
-    const aw_common_node *node = common->node, *end = node + common->nodes;
     aw_status status = AW_OK;
     if (common->nodes == 0) return AW_OK;
-    AW_TRY(prepare(cpu, common));
+    AW_TRY(find_lattices(cpu, common));
+    AW_TRY(prepare(cpu, common->blocks));
     for (size_t i = 0; i < common->blocks; ++i) {
-        double from, to = block_of(common, i, &from);
-        const aw_common_node *last = node;
-        aw_block_lattice lattice[3];
-        while (last < end && last->r <= to) ++last;
-        const int lattices = aw_lattices_of(h, from, to, lattice);
-        for (int k = 0; k < lattices; ++k) {
-            const aw_convolution plan = aw_convolution_plan(h, &lattice[k], common->moves_as);
-            block b = {.c = cpu->convolver, .plan = &plan};
-            for (int axis = 0; axis < 2; ++axis)
-                b.halved[axis] = common->halves && !lattice[k].in_place && lattice[k].between[axis];
-            AW_TRY(aw_cpu_convolver_sets(b.c, sets_of(&b)));
-            AW_TRY(aw_cpu_convolver_begin(b.c, &plan, b.spectra, &b.missing));
-            convolve_block(cpu, &b, node, (size_t)(last - node), common->I);
-        }
-        node = last;
+        const aw_cpu_lattices *of = &cpu->lattices[i];
+        for (int k = 0; k < of->n; ++k)
+            if (!is_shared_before(cpu, common, i, &of->lattice[k]))
+                AW_TRY(convolve_lattice(cpu, common, i, &of->lattice[k]));
     }
 done:
     return status;

@@ -35,6 +35,7 @@ static void cpu_close(void *state)
     for (int i = 0; i < AW_ALONG_COUNT; ++i) aw_cpu_line_cache_free(&cpu->line_cache[i]);
     aw_cpu_integrate_free(cpu);
     aw_cpu_convolver_free(cpu->convolver);
+    aw_free(cpu->lattices);
     aw_free(cpu);
 }
 

@@ -83,6 +83,12 @@ typedef struct aw_cpu_table {
     int direct; /* 1: there is no table, the node is evaluated at every point */
 } aw_cpu_table;
 
+/** Lattices of a block of the convolution. */
+typedef struct aw_cpu_lattices {
+    aw_block_lattice lattice[3]; /* [n] */
+    int n;
+} aw_cpu_lattices;
+
 /* Common nodes that are tabulated together, and those whose lines are in memory together. */
 enum { AW_COMMON_BATCH = 32, AW_COMMON_LINES = 8 };
 
@@ -102,6 +108,8 @@ typedef struct aw_cpu_state {
     aw_cpu_line_buffer *common_lines; /* [AW_COMMON_LINES] */
     aw_cpu_tiles tiles;
     struct aw_cpu_convolver *convolver; /* for the size of the last grid, or NULL */
+    aw_cpu_lattices *lattices; /* [lattices_capacity], owned: of the blocks of the last call */
+    size_t lattices_capacity;
     char text[192];                     /* aw_device_ops.describe */
 } aw_cpu_state;
 

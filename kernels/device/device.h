@@ -106,6 +106,7 @@ typedef struct aw_common_rule {
     size_t nodes;
     const double *block_end; /* [blocks]: of a convolution, ends of its blocks [m]
                               * (aw_block_lattice); the first begins at r' = 0 */
+    const int *block_joins;  /* [blocks]: 1: a block has the lattices of the one before it */
     size_t blocks;
     int halves;                     /* of a convolution: 1: its lattices have half the spacing along
                                      * axes along which the points lie between their nodes */

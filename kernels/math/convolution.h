@@ -59,14 +59,20 @@ enum {
 #define AW_GROWTH_RINGS (AW_RADIAL + 2 * AW_RADIAL_SLOPES)
 #define AW_RINGS (AW_GROWTH_RINGS + AW_RADIAL_GROWTH)
 
+/** A block, and the blocks that share its lattices, which follow each other: ranges of r' [m]. */
+typedef struct aw_block_range {
+    double from, to;
+    double shared_from, shared_to;
+} aw_block_range;
+
 /** Lattice on which a block is convolved: that of its slices that have the same spacings. */
 typedef struct aw_block_lattice {
-    double from, to;       /* the block: range of r' [m] */
+    aw_block_range block;
     aw_retarded now;       /* frame at r' = 0 */
-    aw_retarded frame;     /* frame whose axes the lattice has: in the middle of the block, or, in
-                             * place, at r' = 0 */
+    aw_retarded frame;     /* frame whose axes the lattice has: in the middle of the blocks that
+                             * share it, or, in place, at r' = 0 */
     double turn_c, turn_s; /* cosine and sine of the angle D_m from the points' grid to it */
-    double turned;         /* largest |D - D_m| in the block [rad] */
+    double turned;         /* largest |D - D_m| in these blocks [rad] */
     double hs, hx;         /* spacings [m] */
     int in_place;          /* 1: the points are its nodes */
     int between[2];        /* 1: the points lie between its nodes along, across */
@@ -134,22 +140,24 @@ AW_FN double aw_convolution_end(const aw_history_view *h, double from, double li
  * none. */
 #define AW_BETWEEN_LEAST 0.1
 
-/** The lattice of slice t (of the three that contribute) in the block `from` .. `to`. Its members
- *  are all slices with the same spacings. */
-AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, double from, double to, int t)
+/** The lattice of slice t (of the three that contribute) in a block. Its members are all slices
+ *  with the same spacings. */
+AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, const aw_block_range *block, int t)
 {
-    const aw_retarded middle = aw_retarded_at(h, 0.5 * (from + to));
-    const aw_retarded end = aw_retarded_at(h, to);
-    aw_block_lattice l = {.from = from, .to = to, .now = aw_retarded_at(h, 0.0)};
-    const int stays = !(from > 0.0) && aw_turn_cells(&l.now, &end) <= AW_IN_PLACE_CELLS;
+    const aw_retarded inside = aw_retarded_at(h, 0.5 * (block->from + block->to));
+    const aw_retarded middle = aw_retarded_at(h, 0.5 * (block->shared_from + block->shared_to));
+    const aw_retarded begin = aw_retarded_at(h, block->shared_from);
+    const aw_retarded end = aw_retarded_at(h, block->shared_to);
+    aw_block_lattice l = {.block = *block, .now = aw_retarded_at(h, 0.0)};
+    const int stays =
+        !(block->shared_from > 0.0) && aw_turn_cells(&l.now, &end) <= AW_IN_PLACE_CELLS;
     l.frame = stays ? l.now : middle;
     l.turn_s = aw_turn_between(&l.now, &l.frame);
     l.turn_c = l.frame.cg * l.now.cg + l.frame.sg * l.now.sg;
-    l.hs = middle.slice[t]->hs;
-    l.hx = middle.slice[t]->hx;
+    l.hs = inside.slice[t]->hs;
+    l.hx = inside.slice[t]->hx;
     l.in_place = stays && l.hs == h->slice[0].hs && l.hx == h->slice[0].hx;
     const double turn = fabs(l.turn_s);
-    const aw_retarded begin = aw_retarded_at(h, from);
     l.turned = fmax(fabs(aw_turn_between(&l.frame, &begin)), fabs(aw_turn_between(&l.frame, &end)));
     /* The line of sight from the slices to the points, in cells of the lattice. */
     const double dz = l.now.z - middle.z, dx = l.now.x - middle.x;
@@ -159,22 +167,22 @@ AW_FN aw_block_lattice aw_lattice_of(const aw_history_view *h, double from, doub
                    (l.hs != h->slice[0].hs || turn * l.now.half_x > AW_BETWEEN_NODES * l.hs);
     l.between[1] = across >= AW_BETWEEN_LEAST * along &&
                    (l.hx != h->slice[0].hx || turn * l.now.half_s > AW_BETWEEN_NODES * l.hx);
-    for (int i = 0; i < middle.nt; ++i)
-        l.member[i] = middle.slice[i]->hs == l.hs && middle.slice[i]->hx == l.hx;
+    for (int i = 0; i < inside.nt; ++i)
+        l.member[i] = inside.slice[i]->hs == l.hs && inside.slice[i]->hx == l.hx;
     return l;
 }
 
-/** Lattices of the block `from` .. `to`, one for each of the different spacings of its slices.
+/** Lattices of a block, one for each of the different spacings of its slices.
  *  @return their number */
-AW_FN int aw_lattices_of(const aw_history_view *h, double from, double to,
+AW_FN int aw_lattices_of(const aw_history_view *h, const aw_block_range *block,
                          aw_block_lattice lattice[3])
 {
-    const int slices = aw_retarded_at(h, 0.5 * (from + to)).nt;
+    const int slices = aw_retarded_at(h, 0.5 * (block->from + block->to)).nt;
     int n = 0;
     for (int t = 0; t < slices; ++t) {
         int seen = 0;
         for (int k = 0; k < n; ++k) seen |= lattice[k].member[t];
-        if (!seen) lattice[n++] = aw_lattice_of(h, from, to, t);
+        if (!seen) lattice[n++] = aw_lattice_of(h, block, t);
     }
     return n;
 }
@@ -292,7 +300,7 @@ AW_FN int aw_convolution_fits(const aw_history_view *h, const aw_field_point *po
 /** Chebyshev polynomials T_0 .. on the block of a lattice, at r' = r. */
 AW_FN void aw_convolution_radial(const aw_block_lattice *l, double r, double T[AW_RADIAL])
 {
-    const double x = (2.0 * r - l->from - l->to) / (l->to - l->from);
+    const double x = (2.0 * r - l->block.from - l->block.to) / (l->block.to - l->block.from);
     T[0] = 1.0;
     T[1] = x;
     for (int q = 2; q < AW_RADIAL; ++q) T[q] = 2.0 * x * T[q - 1] - T[q - 2];
@@ -346,7 +354,8 @@ AW_FN void aw_convolution_at(const aw_block_lattice *l, const aw_retarded *f,
 AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_block_lattice *lattice,
                                          const aw_field_point *common)
 {
-    const double middle = 0.5 * (lattice->from + lattice->to);
+    const double middle = 0.5 * (lattice->block.from + lattice->block.to);
+    const double half = 0.5 * (lattice->block.to - lattice->block.from);
     const aw_retarded inside = aw_retarded_at(h, middle);
     aw_convolution plan = {.lattice = *lattice, .middle = *common, .slices = inside.nt};
     plan.grows = inside.dheight2 != 0.0;
@@ -355,7 +364,7 @@ AW_FN aw_convolution aw_convolution_plan(const aw_history_view *h, const aw_bloc
     for (int t = 0; t < inside.nt; ++t) plan.slice[t] = lattice->member[t] ? inside.slice[t] : NULL;
     for (int m = 0; m < AW_RADIAL_NODES; ++m) {
         const double y = cos(AW_PI * (m + 0.5) / AW_RADIAL_NODES);
-        const double r = middle + 0.5 * (lattice->to - lattice->from) * y;
+        const double r = middle + half * y;
         const aw_retarded f = aw_retarded_at(h, r);
         double value[AW_CONVOLVED][AW_CONVOLUTION_SOURCES] = {{0.0}}, T[AW_RADIAL];
         double slope[AW_CONVOLVED][AW_CONVOLUTION_SOURCES][2] = {{{0.0}}};

@@ -60,10 +60,15 @@ static void stage_open(stage *g, moments_fn f, double kappa, double tilt, double
 typedef struct node_set {
     double r[NODES], end[NODES];
     size_t blocks;
+    int joins[NODES];
 } node_set;
-static const node_set near_nodes = {{3e-6, 2.2e-5, 1e-4, 4e-4, 1.3e-3}, {1.3e-3}, 1};
+static const node_set near_nodes = {{3e-6, 2.2e-5, 1e-4, 4e-4, 1.3e-3}, {1.3e-3}, 1, {0}};
 static const node_set block_nodes = {
-    {1e-4, 9e-4, 2.6e-3, 3.7e-3, 5.1e-3}, {1e-3, CDT, 3e-3, 2.0 * CDT, 5.5e-3}, 5};
+    {1e-4, 9e-4, 2.6e-3, 3.7e-3, 5.1e-3}, {1e-3, CDT, 3e-3, 2.0 * CDT, 5.5e-3}, 5, {0}};
+static const node_set joined_nodes = {{1e-4, 9e-4, 2.6e-3, 3.7e-3, 5.1e-3},
+                                      {1e-3, CDT, 3e-3, 2.0 * CDT, 5.5e-3},
+                                      5,
+                                      {0, 0, 1, 1, 0}};
 
 /* Sums at all points, by convolution or point by point. */
 static void sum_up_nodes(stage *g, aw_device *device, const node_set *set, int convolve,
@@ -78,6 +83,7 @@ static void sum_up_nodes(stage *g, aw_device *device, const node_set *set, int c
     aw_common_rule rule = {.node = node,
                            .nodes = NODES,
                            .block_end = set->end,
+                           .block_joins = set->joins,
                            .blocks = set->blocks,
                            .columns = NS,
                            .moves_as = &g->centre,
@@ -196,6 +202,25 @@ static void blocks_agree_with_direct_evaluation(void **state)
     slices_free(&g.s);
 }
 
+/* Three blocks that share their lattices, with slices of other spacings among them or not: each
+ * turn is against the middle of the three, 0.03 cells at the edge. */
+static void blocks_that_share_their_lattices_agree_with_direct_evaluation(void **state)
+{
+    stage g;
+    (void)state;
+    stage_open(&g, slices_gaussian, 0.3, 0.4, 1.0);
+    compare_nodes(&g, &joined_nodes, 1e-5, 1e-3);
+    slices_free(&g.s);
+    stage_open(&g, slices_gaussian, 0.1, 0.3, 0.5);
+    for (int i = 2; i < SLICES; ++i) {
+        g.s.slice[i].hs *= 0.9;
+        g.s.slice[i].hx *= 1.07;
+        slices_fill(&g.s, i, 0, slices_gaussian, NULL);
+    }
+    compare_nodes(&g, &joined_nodes, 5e-5, 2e-2);
+    slices_free(&g.s);
+}
+
 /* A fast turn: 0.08 rad over the nodes, 1.3 cells at the edge, 0.13 of them on either side of the
  * middle of a block. Terms beyond the square of it are (0.13/2)^3/6 = 5e-5 of a block's
  * contribution where the moments vary over two cells, and the rates lack (0.13/2)^2/2 = 2e-3 and as
@@ -227,11 +252,12 @@ static void slices_with_other_spacings_have_lattices_of_their_own(void **state)
     /* Also if an older slice is finer, as after the grid has grown. */
     assert_true(aw_convolution_fits(&g.h, g.point, NS, POINTS));
     compare_nodes(&g, &block_nodes, 5e-5, 2e-2);
-    lattice = aw_lattice_of(&g.h, 0.0, 1e-3, 0);
+    const aw_block_range first = {0.0, 1e-3, 0.0, 1e-3};
+    lattice = aw_lattice_of(&g.h, &first, 0);
     assert_true(lattice.in_place && lattice.member[0] && lattice.member[1] && !lattice.member[2]);
     aw_lattice_pad(&g.h, &lattice, pad);
     assert_true(pad[0] == 0.0 && pad[1] == 0.0);
-    lattice = aw_lattice_of(&g.h, 0.0, 1e-3, 2);
+    lattice = aw_lattice_of(&g.h, &first, 2);
     assert_true(!lattice.in_place && !lattice.member[0] && lattice.member[2]);
     aw_lattice_pad(&g.h, &lattice, pad);
     /* The points lie (NS - 1)/2 (1/0.9 - 1) = 1.3 cells further out than its nodes, and inside
@@ -345,6 +371,7 @@ int main(void)
         cmocka_unit_test(convolution_is_bit_identical_for_any_number_of_threads),
         cmocka_unit_test(cached_slices_are_found_by_their_id),
         cmocka_unit_test(blocks_agree_with_direct_evaluation),
+        cmocka_unit_test(blocks_that_share_their_lattices_agree_with_direct_evaluation),
         cmocka_unit_test(blocks_follow_a_fast_turn),
         cmocka_unit_test(slices_with_other_spacings_have_lattices_of_their_own),
         cmocka_unit_test(splines_reproduce_a_wave),

@@ -187,8 +187,10 @@ static void aw_spectral_sum_run(const aw_spectral_sum *s, size_t first, double *
     double sum[2][AW_SPECTRAL_CHUNK];
     memcpy(sum[0], even, sizeof even);
     memcpy(sum[1], odd, sizeof odd);
-    for (int i = 0; i < AW_SPECTRAL_CHUNK; ++i) out[i] = sum[0][i] + sum[1][i ^ 1];
-    for (int i = 0; s->factor && i < AW_SPECTRAL_CHUNK; ++i) out[i] *= s->factor[first + (size_t)i];
+    for (int i = 0; i < AW_SPECTRAL_CHUNK; ++i) {
+        const double factor = s->factor ? s->factor[first + (size_t)i] : 1.0;
+        out[i] = (s->adds ? out[i] : 0.0) + factor * (sum[0][i] + sum[1][i ^ 1]);
+    }
 }
 
 /* Sums over the nodes about a point, at (a, b) cells from the first node of the lattice. */

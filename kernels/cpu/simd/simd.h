@@ -52,6 +52,7 @@ typedef struct aw_spectral_sum {
      * product, and to the other part. */
     const double *even[AW_RINGS], *odd[AW_RINGS];
     const double *factor; /* of the sum, the same for both parts; NULL: 1 */
+    int adds;             /* 1: it is added to what is there */
 } aw_spectral_sum;
 
 /** Spline coefficients of the outputs on a lattice, node by node. */

@@ -35,13 +35,31 @@ static int lattices_that_cover(const aw_history_view *h, double from, double to)
     const double part =
         aw_retarded_at(h, 0.5 * (from + to)).same ? AW_BLOCK_PAD : AW_BLOCK_PAD_MIXED;
     aw_block_lattice lattice[3];
-    const int n = aw_lattices_of(h, from, to, lattice);
+    const aw_block_range block = {from, to, from, to};
+    const int n = aw_lattices_of(h, &block, lattice);
     for (int k = 0; k < n; ++k) {
         double pad[2];
         aw_lattice_pad(h, &lattice[k], pad);
         if (!(pad[0] <= part * h->ns && pad[1] <= part * h->nx)) return 0;
     }
     return n;
+}
+
+/* Let blocks that turn no more together than one may (`turn`, cells against its middle) share their
+ * lattices, those in place among themselves. */
+static void join_blocks(const aw_history_view *h, double turn, aw_blocks *blocks)
+{
+    const aw_retarded now = aw_retarded_at(h, 0.0);
+    aw_retarded begin = now;
+    int in_place = 1;
+    for (size_t i = 0; i < blocks->n; ++i) {
+        const aw_retarded end = aw_retarded_at(h, blocks->end[i]);
+        const double allowed = in_place ? AW_IN_PLACE_CELLS : 2.0 * turn;
+        blocks->joins[i] = i > 0 && aw_turn_cells(&begin, &end) <= allowed;
+        if (blocks->joins[i]) continue;
+        in_place = i == 0 && aw_turn_cells(&now, &end) <= AW_IN_PLACE_CELLS;
+        begin = aw_retarded_at(h, i > 0 ? blocks->end[i - 1] : 0.0);
+    }
 }
 
 /* Whether the bunch is at least about as wide across its motion as long along it. If not, tiles
@@ -102,6 +120,7 @@ aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *
         blocks.end[blocks.n++] = from = to;
     }
     if (aw_blocks_reach(&blocks) < AW_REACH_LEAST * border) blocks = (aw_blocks){.n = 0};
+    join_blocks(h, turn, &blocks);
     return blocks;
 }
 
@@ -179,6 +198,7 @@ static aw_status convolve(aw_solver *solver, const aw_problem *problem, aw_zone 
     const aw_common_rule call = {.node = z->panels.node,
                                  .nodes = z->panels.n,
                                  .block_end = z->blocks.end,
+                                 .block_joins = z->blocks.joins,
                                  .blocks = z->blocks.n,
                                  .halves = z->rules.density_level > 0,
                                  .columns = problem->columns,

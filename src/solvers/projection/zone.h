@@ -13,6 +13,7 @@
 /** Blocks of the convolution (kernels/math/convolution.h); the first begins at r' = 0. */
 typedef struct aw_blocks {
     double end[AW_BLOCKS_MAX]; /* [n], increasing [m] */
+    int joins[AW_BLOCKS_MAX];  /* [n]: 1: a block has the lattices of the one before it */
     size_t n;
     int lattices; /* of all of them */
 } aw_blocks;
