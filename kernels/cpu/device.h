@@ -110,7 +110,7 @@ typedef struct aw_cpu_state {
     struct aw_cpu_convolver *convolver; /* for the size of the last grid, or NULL */
     aw_cpu_lattices *lattices; /* [lattices_capacity], owned: of the blocks of the last call */
     size_t lattices_capacity;
-    char text[192];                     /* aw_device_ops.describe */
+    char text[192]; /* aw_device_ops.describe */
 } aw_cpu_state;
 
 /** Add the threads' counts to `work`, and reset them. */

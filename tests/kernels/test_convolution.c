@@ -65,10 +65,8 @@ typedef struct node_set {
 static const node_set near_nodes = {{3e-6, 2.2e-5, 1e-4, 4e-4, 1.3e-3}, {1.3e-3}, 1, {0}};
 static const node_set block_nodes = {
     {1e-4, 9e-4, 2.6e-3, 3.7e-3, 5.1e-3}, {1e-3, CDT, 3e-3, 2.0 * CDT, 5.5e-3}, 5, {0}};
-static const node_set joined_nodes = {{1e-4, 9e-4, 2.6e-3, 3.7e-3, 5.1e-3},
-                                      {1e-3, CDT, 3e-3, 2.0 * CDT, 5.5e-3},
-                                      5,
-                                      {0, 0, 1, 1, 0}};
+static const node_set joined_nodes = {
+    {1e-4, 9e-4, 2.6e-3, 3.7e-3, 5.1e-3}, {1e-3, CDT, 3e-3, 2.0 * CDT, 5.5e-3}, 5, {0, 0, 1, 1, 0}};
 
 /* Sums at all points, by convolution or point by point. */
 static void sum_up_nodes(stage *g, aw_device *device, const node_set *set, int convolve,

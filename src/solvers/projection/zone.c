@@ -45,8 +45,8 @@ static int lattices_that_cover(const aw_history_view *h, double from, double to)
     return n;
 }
 
-/* Let blocks that turn no more together than one may (`turn`, cells against its middle) share their
- * lattices, those in place among themselves. */
+/* Let blocks that turn little together share their lattices, those in place among themselves.
+ * @param[in] turn  largest turn of a block against its middle [cells] */
 static void join_blocks(const aw_history_view *h, double turn, aw_blocks *blocks)
 {
     const aw_retarded now = aw_retarded_at(h, 0.0);
@@ -54,7 +54,7 @@ static void join_blocks(const aw_history_view *h, double turn, aw_blocks *blocks
     int in_place = 1;
     for (size_t i = 0; i < blocks->n; ++i) {
         const aw_retarded end = aw_retarded_at(h, blocks->end[i]);
-        const double allowed = in_place ? AW_IN_PLACE_CELLS : 2.0 * turn;
+        const double allowed = in_place ? AW_IN_PLACE_CELLS : 2.0 * AW_SHARED_TURN * turn;
         blocks->joins[i] = i > 0 && aw_turn_cells(&begin, &end) <= allowed;
         if (blocks->joins[i]) continue;
         in_place = i == 0 && aw_turn_cells(&now, &end) <= AW_IN_PLACE_CELLS;
