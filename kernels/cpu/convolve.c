@@ -346,7 +346,7 @@ static aw_status convolve_lattice(aw_cpu_state *cpu, const aw_common_rule *commo
         convolve_block(cpu, &b, node, (size_t)(end - node));
         b.adds = 1;
     }
-    add_lattice(cpu, &b, common->I);
+    if (b.plan) add_lattice(cpu, &b, common->I);
 done:
     return status;
 }
