@@ -259,6 +259,13 @@ static int is_unseen(const aw_retarded *f, const aw_field_point corner[4])
     return aw_projection_view(f, corner, 0, &view) && !(view.to > view.from);
 }
 
+int aw_panels_have_passages(const aw_panels *panels)
+{
+    for (size_t i = 0; i < panels->n; ++i)
+        if (aw_is_passage(&panels->node[i])) return 1;
+    return 0;
+}
+
 void aw_panels_drop_unseen(aw_panels *panels, const aw_history_view *history,
                            const aw_field_point corner[4])
 {

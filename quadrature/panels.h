@@ -52,6 +52,9 @@ aw_status aw_panels_add(aw_panels *panels, const aw_history_view *history,
                         const aw_field_point *centre, double from, double to,
                         const aw_panels_options *options);
 
+/** Whether any panel is a passage. */
+int aw_panels_have_passages(const aw_panels *panels);
+
 /** Drop the nodes at which the circle of no point of a rectangle meets the beam, but for those of
  *  passages.
  *  @param[in] corner  corners of the rectangle */

@@ -61,7 +61,7 @@ int aw_cpu_convolver_pad(int n, double wanted)
 }
 
 /* Strategies want no lattice that reaches further beyond a slice than the slice is long
- * (src/solvers/projection/zone.c). */
+ * (src/solvers/projection/blocks.c). */
 static int expected_pad(int n, double beyond)
 {
     return beyond > 0.0 ? aw_cpu_convolver_pad(n, fmin(beyond + AW_LATTICE_MARGIN, n)) : 0;

@@ -34,7 +34,7 @@
 #define AW_EXTRA_SLICES 8
 
 /* Reach of the convolutions over the longer half-axis of the bunch
- * (src/solvers/projection/zone.c). */
+ * (src/solvers/projection/blocks.c). */
 #define AW_CONVOLVED_REACH 32.0
 /* Change of a size of the bunch with which the spacings of the grid change, at least: half a rung
  * of their ladder. */

@@ -9,8 +9,8 @@
 #include "src/solvers/projection/budget.h"
 #include "src/solvers/projection/constants.h"
 #include "src/solvers/projection/density.h"
+#include "src/solvers/projection/examine.h"
 #include "src/solvers/projection/sample.h"
-#include "src/solvers/projection/zone.h"
 #include "tests/assert_close.h"
 #include "tests/beam_fixture.h"
 #include "tests/slice_fixture.h"
@@ -204,7 +204,7 @@ static void panels_are_shortened_where_points_need_it(void **state)
     zone->to = 2.0;
     for (int i = 0; i < 2; ++i) {
         aw_panel_test test = {.point = point, .points = 3};
-        assert_ok(aw_zone_cap_panels(solver, &problem, zone, &test, &work));
+        assert_ok(aw_zone_examine(solver, &problem, zone, &test, &work));
         error[i] = test.error;
         if (i == 0) assert_true(test.capped);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every tuned constant of the strategy `projection`: projection.c, rules.c, zone.c and sample.c
- * have no others. The rules themselves (nodes, spacings, sweeps) are the tables of rules.c. Each
- * entry says what the number is a multiple or a part of, and why it has its value;
- * docs/projection.md has the measurements. "Not measured": chosen by reasoning, no other value was
- * tried on record. All constants change the cost; those of the first two sections, AW_FLOOR_*
- * and AW_TURN_CELLS also change the accuracy. */
+/* Every tuned constant of the strategy `projection`: its other files have none. The rules
+ * themselves (nodes, spacings, sweeps) are the tables of rules.c. Each entry says what the number
+ * is a multiple or a part of, and why it has its value; docs/projection.md has the measurements.
+ * "Not measured": chosen by reasoning, no other value was tried on record. All constants change the
+ * cost; those of the first two sections, AW_FLOOR_* and AW_TURN_CELLS also change the accuracy. */
 #ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
 #define AW_SOLVERS_PROJECTION_CONSTANTS_H
 
@@ -211,12 +210,14 @@ enum { AW_PROBE_STRIDE = 2 };
  * and by 4e-3 with 1: there tables were 5e-6 to 7e-6 off where 1.3e-6 was allowed. */
 #define AW_KINK_SHARE 0.3
 
-/* ---- spikes and caps (projection.c, zone.c) */
+/* ---- spikes and caps (projection.c, examine.c) */
 
 /* Single panels are examined if the far zone's error is this many times too large, or from this
  * level of its rule on: only then does it cost less than a finer rule. At S = 9.3 m of the Zeuthen
- * chicane two rounds brought 5.2e-2 (102 nodes) down to 8e-5 (373). The two limits were not
- * measured. */
+ * chicane two rounds brought 5.2e-2 (102 nodes) down to 8e-5 (373). Examined at once, the chicane
+ * at accuracy 0.01 had 12 % fewer evaluations and took as long, and at 1e-4 it had as many. Panels
+ * that are passages are examined at once: a finer rule, which has none, takes five times as many
+ * nodes (docs/projection.md, "Passages"). */
 #define AW_SPIKE_ERROR 10.0
 enum { AW_SPIKE_LEVEL = 3 };
 
@@ -263,7 +264,7 @@ enum { AW_SPIKE_ROUNDS = 6 };
 #define AW_CAP_GROWTH_MAX 1.2
 #define AW_CAP_AIM 0.5
 
-/* ---- zones and panels (zone.c) */
+/* ---- zones, blocks and panels (zone.c, blocks.c) */
 
 /* The border is the reach of the convolution if that is at least this part of the smallest possible
  * border: the rest of the near zone then needs no tiles. Not measured. */

@@ -21,7 +21,9 @@
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/solvers/projection/blocks.h"
 #include "src/solvers/projection/constants.h"
+#include "src/solvers/projection/examine.h"
 #include "src/solvers/projection/images.h"
 #include "src/solvers/projection/sample.h"
 #include "src/solvers/projection/zone.h"
@@ -335,7 +337,7 @@ static aw_status examine_panels(step *s, aw_panel_test *test)
     far->probes.n = n;
     test->point = point;
     test->points = n;
-    AW_TRY(aw_zone_cap_panels(s->solver, problem, far, test, &s->report->work));
+    AW_TRY(aw_zone_examine(s->solver, problem, far, test, &s->report->work));
     if (s->resampled || test->error >= AW_EXPLAINED * aw_rules_error(&far->rules)) goto done;
     const aw_sampling sampling = sampling_of(s, 1);
     AW_TRY(aw_sample_resample(&p->sample, &sampling, which, n));
@@ -362,7 +364,8 @@ static aw_status choose_passes(step *s, next *out)
     const int resampled = s->resampled;
     const double error = aw_rules_error(far), enough = AW_ESTIMATE_SHARE * s->problem->tolerance;
     const int spikes = s->problem->history->images_only || error > AW_SPIKE_ERROR * enough ||
-                       far->level >= AW_SPIKE_LEVEL || s->in_vain > 0;
+                       far->level >= AW_SPIKE_LEVEL || s->in_vain > 0 ||
+                       aw_panels_have_passages(&p->zone[AW_FAR].panels);
     aw_status status = AW_OK;
     aw_panel_test test = {.capped = 0, .error = HUGE_VAL};
     s->pass[AW_NEAR] = s->pass[AW_FAR] = AW_NO_PASS;
@@ -561,8 +564,9 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const double least = hypot(now.half_s, now.half_x) + problem->half;
     const aw_partition *partition = solver->partition;
     const double end = partition->box[partition->n - 1].r;
-    const aw_blocks blocks =
-        aw_zone_convolution_blocks(solver, problem, &p->zone[AW_NEAR], least, end);
+    const aw_blocks blocks = p->zone[AW_NEAR].rules.tiles_only
+                                 ? (aw_blocks){.n = 0}
+                                 : aw_blocks_choose(solver, problem, least, end);
     const double reach = aw_blocks_reach(&blocks);
     aw_panel_caps_follow(&p->zone[AW_FAR].caps, problem->history);
     p->zone[AW_FAR].probes.n = 0;

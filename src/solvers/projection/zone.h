@@ -6,20 +6,10 @@
 #define AW_SOLVERS_PROJECTION_ZONE_H
 #include "quadrature/panels.h"
 #include "src/solvers/internal.h"
+#include "src/solvers/projection/blocks.h"
 #include "src/solvers/projection/constants.h"
 #include "src/solvers/projection/density.h"
 #include "src/solvers/projection/rules.h"
-
-/** Blocks of the convolution (kernels/math/convolution.h); the first begins at r' = 0. */
-typedef struct aw_blocks {
-    double end[AW_BLOCKS_MAX]; /* [n], increasing [m] */
-    int joins[AW_BLOCKS_MAX];  /* [n]: 1: a block has the lattices of the one before it */
-    size_t n;
-    int lattices; /* of all of them */
-} aw_blocks;
-
-/** How far out in r' the convolution reaches [m]; 0: there is none. */
-double aw_blocks_reach(const aw_blocks *blocks);
 
 typedef struct aw_zone {
     aw_rules rules;
@@ -38,13 +28,6 @@ typedef struct aw_zone {
 } aw_zone;
 
 void aw_zone_free(aw_zone *zone);
-
-/** Blocks of r' in which the slices lie on the lattice of the points closely enough to be
- *  convolved.
- *  @param[in] border  where a far zone could begin at the nearest [m]
- *  @param[in] end     upper limit of r' [m] */
-aw_blocks aw_zone_convolution_blocks(const aw_solver *solver, const aw_problem *problem,
-                                     const aw_zone *near, double border, double end);
 
 /** Begin a pass: set the sums to zero and start the convolution of some blocks, unless the rule
  *  excludes it. It may run on the device until aw_zone_integrate of this zone; other zones may be
@@ -66,18 +49,13 @@ aw_status aw_zone_integrate(aw_solver *solver, const aw_problem *problem, aw_zon
 aw_status aw_zone_coarser_saving(const aw_solver *solver, const aw_problem *problem,
                                  const aw_zone *zone, double *saving);
 
-/** Points at which panels are examined, and the result. */
-typedef struct aw_panel_test {
-    const size_t *point; /* [points], borrowed: points with a large error, the largest first */
-    size_t points;       /* at least 1 */
-    int capped;          /* out: 1 if a panel was too long and has got a cap */
-    double error;        /* out: scaled error of all panels together at the first point */
-} aw_panel_test;
+/** Replace `panels` by those of the zone at one of its rules, with passages in the far zone if the
+ *  device knows them. @return AW_OK, AW_ERR_NOMEM */
+aw_status aw_zone_panels(const aw_solver *solver, const aw_problem *problem, const aw_zone *zone,
+                         int level, aw_panels *panels);
 
-/** Compare the far zone's panels one by one with Simpson's rule between their nodes, at some
- *  points, and cap those that are too long from now on.
- *  @return AW_OK, AW_ERR_NOMEM, or what the device returns */
-aw_status aw_zone_cap_panels(aw_solver *solver, const aw_problem *problem, aw_zone *zone,
-                             aw_panel_test *test, aw_work *work);
+/** Some of the zone's nodes, of which there are `all`, as a rule without sums. */
+aw_common_rule aw_zone_common_rule(const aw_problem *problem, const aw_zone *zone,
+                                   const aw_common_node *node, size_t nodes, size_t all);
 
 #endif
