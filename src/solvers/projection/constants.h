@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every tuned constant of the strategy `projection`: its other files have none. The rules
  * themselves (nodes, spacings, sweeps) are the tables of rules.c. Each entry says what the number
- * is a multiple or a part of, and why it has its value; docs/projection.md has the measurements.
+ * is a multiple or a part of, and why it has its value; docs/projection-measurements.md has more.
  * "Not measured": chosen by reasoning, no other value was tried on record. All constants change the
  * cost; those of the first two sections, AW_FLOOR_* and AW_TURN_CELLS also change the accuracy. */
 #ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
