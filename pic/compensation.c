@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "src/base/windows.h"
+
 /* Coefficients a and b of the filter 1 - a d^2 + a b d^4. The quadratic B-spline multiplies a wave
  * by sinc^3(kh/2); with s = sin^2(kh/2), which is -d^2/4 of the wave, 1/sinc^3 = 1 + s/2 +
  * 37/120 s^2 .. (for a field that is gathered), and 1/sinc^6 = 1 + s + 13/15 s^2 .. (for moments,
@@ -152,4 +154,16 @@ double aw_compensated_at(const double *field, int ns, int nx, int i, int j)
             if (w != 0.0) sum += w * field[(ptrdiff_t)(j + q) * ns + i + p];
         }
     return sum;
+}
+
+/* Its windows along each axis, the edges included. */
+enum { READS = 5 };
+
+void aw_compensation_reads(int ns, int nx, unsigned char *set, unsigned char *reads)
+{
+    const size_t nodes = (size_t)ns * (size_t)nx;
+    memset(reads, 0, nodes);
+    aw_windows_add(set, ns, nx, READS, 0, reads);
+    memcpy(set, reads, nodes);
+    aw_windows_add(set, ns, nx, READS, 1, reads);
 }

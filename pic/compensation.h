@@ -38,5 +38,10 @@ void aw_compensate_field(const aw_quad_grid *grid, double *field, double *scratc
 /** aw_compensate_field of an array of one number per node ([nx][ns]), at node (i, j) alone. */
 double aw_compensated_at(const double *field, int ns, int nx, int i, int j);
 
+/** The nodes that the compensation of a field reads at those of a set.
+ *  @param[in,out] set  [nx][ns], s fastest; not 0: the node belongs to it; overwritten
+ *  @param[out] reads   [nx][ns] */
+void aw_compensation_reads(int ns, int nx, unsigned char *set, unsigned char *reads);
+
 AW_END_DECLS
 #endif

@@ -13,9 +13,10 @@
 
 struct aw_deposit {
     int ns, nx;
-    size_t cells; /* of one padded grid */
-    int grids;    /* number of private grids */
-    double *grid; /* [grids][cells][AW_COMPONENTS] */
+    size_t cells;        /* of one padded grid */
+    int grids;           /* number of private grids */
+    double *grid;        /* [grids][cells][AW_COMPONENTS] */
+    unsigned char *felt; /* [2][nx][ns]: nodes that the gather reads; and a workspace */
 };
 
 /* Limit of the memory of the private grids; their number depends on the grid alone. */
@@ -37,7 +38,8 @@ aw_status aw_deposit_new(int ns, int nx, aw_deposit **out)
     size_t fit = AW_PRIVATE_BYTES / aw_slice_bytes(ns, nx, 0);
     d->grids = fit >= AW_DEPOSIT_GRIDS ? AW_DEPOSIT_GRIDS : fit >= 4 ? 4 : 2;
     d->grid = aw_alloc((size_t)d->grids * d->cells * AW_COMPONENTS, sizeof *d->grid);
-    if (!d->grid) {
+    d->felt = aw_alloc(2 * (size_t)ns * (size_t)nx, sizeof *d->felt);
+    if (!d->grid || !d->felt) {
         aw_deposit_free(d);
         return AW_ERR_NOMEM;
     }
@@ -49,6 +51,7 @@ void aw_deposit_free(aw_deposit *deposit)
 {
     if (!deposit) return;
     aw_free(deposit->grid);
+    aw_free(deposit->felt);
     aw_free(deposit);
 }
 
@@ -90,6 +93,20 @@ static double sum_grids(const aw_deposit *d, int grids)
     for (int c = 0; c < CELL_CHUNKS; ++c) total += part[c];
     return total;
 }
+
+/* Find the nodes that the gather reads: those to which particles give charge, and those from which
+ * it compensates them. */
+static void find_felt(const aw_deposit *d)
+{
+    const size_t row = (size_t)d->ns + 2 * AW_PAD, ns = (size_t)d->ns;
+    unsigned char *touched = d->felt + ns * (size_t)d->nx;
+    for (size_t j = 0; j < (size_t)d->nx; ++j)
+        for (size_t i = 0; i < ns; ++i)
+            touched[j * ns + i] = d->grid[((j + AW_PAD) * row + i + AW_PAD) * AW_COMPONENTS] != 0.0;
+    aw_compensation_reads(d->ns, d->nx, touched, d->felt);
+}
+
+const unsigned char *aw_deposit_felt(const aw_deposit *deposit) { return deposit->felt; }
 
 /* Compensate the sums on the first private grid for the smoothing; the second one is overwritten.
  */
@@ -192,6 +209,7 @@ aw_status aw_deposit_run(aw_deposit *d, const aw_particles *p, const aw_frame *f
         aw_particles_sum(p, d->grid, d->cells * AW_COMPONENTS);
         *charge = p->charge * sum_grids(d, 1); /* of all ranks */
     }
+    find_felt(d);
     compensate(d);
     store(d, p->charge / (frame->grid.hs * frame->grid.hx), single, cells);
 done:

@@ -30,5 +30,10 @@ void aw_deposit_free(aw_deposit *deposit);
 aw_status aw_deposit_run(aw_deposit *deposit, const aw_particles *particles, const aw_frame *frame,
                          int single, void *cells, double *charge);
 
+/** The nodes that the gather reads for the particles of the last call of aw_deposit_run, of all
+ *  ranks. @return [nx][ns], not 0: it reads the node; owned by the workspace, valid until the next
+ *  call */
+const unsigned char *aw_deposit_felt(const aw_deposit *deposit);
+
 AW_END_DECLS
 #endif

@@ -72,6 +72,7 @@ typedef struct aw_cpu_workspace {
 typedef struct aw_cpu_tiles {
     aw_tile_ref *tile;        /* [n], owned; a tile has the points first, first + step, ... */
     size_t n, capacity, step; /* step: points of the grid from one lane to the next */
+    size_t points;            /* in all of them */
     int along;                /* AW_ALONG_* */
 } aw_cpu_tiles;
 

@@ -35,24 +35,38 @@ done:
     return status;
 }
 
+/* Append a tile for points of a line from the i-th on that are needed. @return the point after its
+ * last */
+static size_t next_tile(aw_cpu_tiles *tiles, const unsigned char *needed, size_t line, size_t i,
+                        size_t length)
+{
+    while (needed && i < length && !needed[line + i * tiles->step]) ++i;
+    size_t end = length - i < AW_TILE ? length : i + AW_TILE;
+    while (needed && end > i && !needed[line + (end - 1) * tiles->step]) --end;
+    if (end == i) return length;
+    tiles->tile[tiles->n++] =
+        (aw_tile_ref){.first = (uint32_t)(line + i * tiles->step), .count = (uint32_t)(end - i)};
+    tiles->points += end - i;
+    return end;
+}
+
 /* Cut the grid into tiles along its rows or along its columns, whichever the beam moves along. */
 static aw_status tiles_make(aw_cpu_tiles *tiles, const aw_history_view *h, size_t points,
-                            size_t columns)
+                            const aw_common_rule *common)
 {
     aw_status status = AW_OK;
     const double tilt = h->slice[0].tilt;
     tiles->along = fabs(sin(tilt)) > fabs(cos(tilt)) ? AW_ALONG_X : AW_ALONG_S;
     const int turned = tiles->along == AW_ALONG_X;
+    const size_t columns = common->columns;
     const size_t length = turned ? points / columns : columns, stride = turned ? 1 : columns;
     tiles->step = turned ? columns : 1;
-    tiles->n = 0;
+    tiles->n = tiles->points = 0;
     for (size_t line = 0; line < points / length; ++line)
-        for (size_t i = 0; i < length; i += AW_TILE) {
+        for (size_t i = 0; i < length;) {
             AW_TRY(aw_grow((void **)&tiles->tile, &tiles->capacity, tiles->n + 1,
                            sizeof *tiles->tile));
-            tiles->tile[tiles->n++] =
-                (aw_tile_ref){.first = (uint32_t)(line * stride + i * tiles->step),
-                              .count = (uint32_t)(length - i < AW_TILE ? length - i : AW_TILE)};
+            i = next_tile(tiles, common->needed, line * stride, i, length);
         }
 done:
     return status;
@@ -274,7 +288,7 @@ aw_status aw_cpu_integrate(void *state, aw_common_rule *common, const aw_scales 
     aw_cpu_state *cpu = state;
     aw_status status = AW_OK;
     common->tables = common->directions = common->offsets = 0;
-    AW_TRY(tiles_make(&cpu->tiles, &cpu->history, cpu->points, common->columns));
+    AW_TRY(tiles_make(&cpu->tiles, &cpu->history, cpu->points, common));
     AW_TRY(cache_slices(cpu, common));
     AW_TRY(batch_grow(cpu));
     for (size_t first = 0; first < common->nodes; first += AW_COMMON_BATCH) {

@@ -335,7 +335,7 @@ static int costs_too_much(const making *m, int directions)
     if (p->high > p->low) /* each circle meets the beam at some of the points */
         seen = aw_circles_count(m->circles) * p->beam / (p->beam + p->high - p->low);
     const double worth = m->f->images_only ? AW_IMAGES_TABLE_WORTH : AW_TABLE_WORTH;
-    return arcs * m->wide > worth * seen * (double)m->cpu->points;
+    return arcs * m->wide > worth * seen * (double)m->cpu->tiles.points;
 }
 
 /* Grow the thread's memory for so many directions of the table. @return NULL: no memory */

@@ -108,9 +108,11 @@ typedef struct aw_common_rule {
                               * (aw_block_lattice); the first begins at r' = 0 */
     const int *block_joins;  /* [blocks]: 1: a block has the lattices of the one before it */
     size_t blocks;
-    int halves;                     /* of a convolution: 1: its lattices have half the spacing along
+    int halves;                  /* of a convolution: 1: its lattices have half the spacing along
                                      * axes along which the points lie between their nodes */
-    size_t columns;                 /* points per row of the grid */
+    size_t columns;              /* points per row of the grid */
+    const unsigned char *needed; /* NULL, or [points]: 0: the sums at a point are of no use, and may
+                                  * be left as they are */
     const aw_field_point *moves_as; /* its velocity is taken for all points; NULL: every point has
                                      * its own, and nothing is tabulated */
     double table_error;   /* permitted error of one node's table in the sums, in scales; 0: no

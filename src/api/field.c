@@ -431,7 +431,7 @@ aw_status aw_field_solve(aw_field *f)
     aw_status status = check_observed_once(f);
     if (status != AW_OK) return status;
     if (!f->solved) {
-        status = aw_self_field_solve(&f->self);
+        status = aw_self_field_solve(&f->self, 1);
         if (status != AW_OK && status != AW_ERR_MAXEVAL) return status;
         aw_self_field_forces(&f->self);
         f->solved = 1;

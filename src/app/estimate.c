@@ -101,7 +101,7 @@ static aw_status solve(work *w, int place)
     /* what was learned at the last place is not what a run has learned here */
     if (w->every_step && !w->config.line && !counts) AW_TRY(aw_self_field_forget(&sim->field));
     double from = aw_now();
-    AW_TRY(aw_simulation_solve(sim));
+    AW_TRY(aw_simulation_solve_felt(sim));
     const double seconds = aw_now() - from - sim->seconds[AW_PART_GATHER];
     w->solves++;
     w->gather += sim->seconds[AW_PART_GATHER];
@@ -239,6 +239,7 @@ aw_status aw_estimate_make(const aw_config *config, const aw_plan *plan, int (*s
     aw_log_mute(1);
     AW_TRY(aw_plan_memory(config, plan));
     AW_TRY(aw_simulation_new(&w.config, NULL, 0, &w.sim));
+    if (config->motion == AW_MOTION_SELF_CONSISTENT) aw_simulation_expect_felt(w.sim);
     AW_TRY(w.sim ? AW_OK : AW_ERR_NOMEM); /* it is set up, which an analyser cannot know */
     AW_TRY(aw_simulation_offload(w.sim));
     AW_TRY(walk(&w, stopped, began));

@@ -83,17 +83,24 @@ aw_status aw_self_field_grid_problem(aw_self_field *f, aw_problem *out)
     aw_frame_points(grid, f->params.orbit, f->params.history.gamma, f->point);
     *out = aw_self_field_problem(f, f->point, f->nodes, f->params.tolerance);
     out->columns = (size_t)grid->ns;
+    out->felt = aw_self_field_felt(f);
     AW_TRY(aw_solver_scales(f->solver, out, &f->scales));
     out->scales = f->scales;
 done:
     return status;
 }
 
-aw_status aw_self_field_solve(aw_self_field *f)
+const unsigned char *aw_self_field_felt(const aw_self_field *f)
+{
+    return f->params.felt ? aw_deposit_felt(f->deposit) : NULL;
+}
+
+aw_status aw_self_field_solve(aw_self_field *f, int complete)
 {
     aw_status status = AW_OK;
     aw_problem problem;
     AW_TRY(aw_self_field_grid_problem(f, &problem));
+    problem.complete = complete;
     AW_TRY(aw_solver_solve(f->solver, &problem, f->result, f->error, &f->report));
 done:
     return status;

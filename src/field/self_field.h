@@ -20,6 +20,8 @@ typedef struct aw_self_field_params {
     aw_history_params history; /* with the nodes of the grid, and the mean energy */
     double tolerance;
     int vectors; /* 1: the forces have the vector potential, too (aw_forces.vector) */
+    int felt;    /* 1: potentials and forces are wanted only where particles feel them; may be
+                  * changed between solves */
 } aw_self_field_params;
 
 /** The field of a bunch, and its workspaces. Read the members freely, but change them only through
@@ -63,11 +65,18 @@ aw_problem aw_self_field_problem(const aw_self_field *field, const aw_field_poin
  *  in field->scales. @return as aw_solver_scales */
 aw_status aw_self_field_grid_problem(aw_self_field *field, aw_problem *out);
 
-/** Compute the potentials at all nodes, together with all other ranks.
- *  @return as aw_solver_scales and aw_solver_solve */
-aw_status aw_self_field_solve(aw_self_field *field);
+/** The nodes whose forces the gather reads, where potentials are wanted only there.
+ *  @return [nodes], 0: nothing reads it; owned by the field; NULL: they are wanted everywhere */
+const unsigned char *aw_self_field_felt(const aw_self_field *field);
 
-/** Compute the forces at all nodes from the potentials. */
+/** Compute the potentials at all nodes, or where they are wanted, together with all other ranks.
+ *  Forces that are felt are the same bits either way.
+ *  @param[in] complete  1: at all nodes, wherever they are wanted
+ *  @return as aw_solver_scales and aw_solver_solve */
+aw_status aw_self_field_solve(aw_self_field *field, int complete);
+
+/** Compute the forces at all nodes from the potentials; only those that are felt are right if the
+ *  potentials are not complete. */
 void aw_self_field_forces(aw_self_field *field);
 
 /** Let the solver forget what it has learned from earlier steps, as before the first solve.

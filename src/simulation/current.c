@@ -78,29 +78,36 @@ aw_current_top aw_current_peak(const aw_history_view *view, const aw_grid_view *
     return top;
 }
 
-/* Mean of a field over the spline of a node, but for nodes off the grid, where no charge is. */
-static double over_spline(const aw_history_view *view, const double *field, int i, int j)
+/* Mean of a field over the spline of a node, but for nodes off the grid, where no charge is, and
+ * those that are not felt. @return 0: there are no others */
+static int over_spline(const aw_history_view *view, const unsigned char *felt, const double *field,
+                       int i, int j, double *mean)
 {
     static const double weight[3] = {0.125, 0.75, 0.125}; /* its values at nodes */
     double sum = 0.0, all = 0.0;
     for (int q = j > 0 ? -1 : 0; q <= 1 && j + q < view->nx; ++q)
         for (int p = i > 0 ? -1 : 0; p <= 1 && i + p < view->ns; ++p) {
+            const size_t at = (size_t)(j + q) * (size_t)view->ns + (size_t)(i + p);
+            if (felt && !felt[at]) continue;
             const double w = weight[q + 1] * weight[p + 1];
-            sum += w * field[(size_t)(j + q) * (size_t)view->ns + (size_t)(i + p)];
+            sum += w * field[at];
             all += w;
         }
-    return sum / all;
+    *mean = sum / all;
+    return all > 0.0;
 }
 
-double aw_charge_mean(const aw_history_view *view, const double *field)
+double aw_charge_mean(const aw_history_view *view, const unsigned char *felt, const double *field)
 {
     double sum = 0.0, charge = 0.0;
     for (int j = 0; j < view->nx; ++j)
         for (int i = 0; i < view->ns; ++i) {
             const double here = density(view, i, j);
             if (here == 0.0) continue;
+            double mean;
+            if (!over_spline(view, felt, field, i, j, &mean)) continue;
             charge += here;
-            sum += here * over_spline(view, field, i, j);
+            sum += here * mean;
         }
     return charge > 0.0 ? sum / charge : NAN;
 }

@@ -31,11 +31,12 @@ aw_current_top aw_current_peak(const aw_history_view *view, const aw_grid_view *
                                const aw_field_point *point, double *bin);
 
 /** Mean of a field over the charge of the newest slice: the sum of the nodes' charge times the mean
- *  of the field over their splines (docs/theory.md, "Moments"), over the sum of the charge, in a
- *  fixed order. Of fourth order in the spacing: 1e-5 of a wave of 28 nodes.
+ *  of the field over their splines (docs/theory.md, "Moments"), as far as those are felt, over the
+ *  sum of the charge, in a fixed order. Of fourth order in the spacing: 1e-5 of a wave of 28 nodes.
+ *  @param[in] felt   [nx][ns], 0: the field has no meaning at a node (aw_self_field_felt); or NULL
  *  @param[in] field  [nx][ns], at its nodes
  *  @return in units of the field; NaN without charge */
-double aw_charge_mean(const aw_history_view *view, const double *field);
+double aw_charge_mean(const aw_history_view *view, const unsigned char *felt, const double *field);
 
 AW_END_DECLS
 #endif

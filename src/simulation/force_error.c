@@ -2,6 +2,7 @@
 #include "src/simulation/force_error.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "kernels/math/slope.h"
 #include "src/base/timer.h"
@@ -36,28 +37,43 @@ static size_t index_of(const aw_grid_view *grid, int i, int j)
     return (size_t)j * (size_t)grid->ns + (size_t)i;
 }
 
-/* The node where |value| is largest. */
-static place largest(const aw_grid_view *grid, const double *value)
+/* The node where |value| is largest, of those that are felt. */
+static place largest(const aw_simulation *sim, const double *value)
 {
-    const size_t nodes = (size_t)grid->ns * (size_t)grid->nx;
-    size_t at = 0;
-    for (size_t k = 1; k < nodes; ++k)
-        if (fabs(value[k]) > fabs(value[at])) at = k;
+    const aw_grid_view *grid = &sim->field.frame.grid;
+    const unsigned char *felt = aw_self_field_felt(&sim->field);
+    size_t at = SIZE_MAX;
+    for (size_t k = 0; k < sim->field.nodes; ++k) {
+        if (felt && !felt[k]) continue;
+        if (at == SIZE_MAX || fabs(value[k]) > fabs(value[at])) at = k;
+    }
     return (place){(int)(at % (size_t)grid->ns), (int)(at / (size_t)grid->ns)};
+}
+
+/* The next place of the sequence that is felt. */
+static place next_place(aw_simulation *sim)
+{
+    const aw_grid_view *grid = &sim->field.frame.grid;
+    const unsigned char *felt = aw_self_field_felt(&sim->field);
+    const double core = 1.0 - 2.0 * AW_FORCE_RIM;
+    for (size_t tries = 0;; ++tries) {
+        double u, w;
+        aw_spread_pair(sim->force_places++, &u, &w);
+        /* Where nothing is felt in the core, beside it. */
+        if (tries < sim->field.nodes) {
+            u = AW_FORCE_RIM + core * u;
+            w = AW_FORCE_RIM + core * w;
+        }
+        const place at = {(int)(u * grid->ns), (int)(w * grid->nx)};
+        if (!felt || felt[index_of(grid, at.i, at.j)]) return at;
+    }
 }
 
 static void choose_places(aw_simulation *sim, place out[PLACES])
 {
-    const aw_grid_view *grid = &sim->field.frame.grid;
-    for (int k = 0; k < SPREAD; ++k) {
-        double u, w;
-        aw_spread_pair(sim->force_places++, &u, &w);
-        u = AW_FORCE_RIM + (1.0 - 2.0 * AW_FORCE_RIM) * u;
-        w = AW_FORCE_RIM + (1.0 - 2.0 * AW_FORCE_RIM) * w;
-        out[k] = (place){(int)(u * grid->ns), (int)(w * grid->nx)};
-    }
-    out[SPREAD] = largest(grid, sim->field.forces.Fs);
-    out[SPREAD + 1] = largest(grid, sim->field.forces.Fx);
+    for (int k = 0; k < SPREAD; ++k) out[k] = next_place(sim);
+    out[SPREAD] = largest(sim, sim->field.forces.Fs);
+    out[SPREAD + 1] = largest(sim, sim->field.forces.Fx);
 }
 
 /* Append a node to a list that does not hold it yet. @return the new length */

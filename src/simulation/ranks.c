@@ -91,6 +91,7 @@ void aw_simulation_worker(aw_simulation *sim)
         case AW_COMMAND_OFFLOAD: aw_simulation_offload(sim); break;
         case AW_COMMAND_DEPOSIT: aw_simulation_deposit(sim); break;
         case AW_COMMAND_SOLVE: aw_simulation_solve(sim); break;
+        case AW_COMMAND_SOLVE_FELT: aw_simulation_solve_felt(sim); break;
         case AW_COMMAND_FORCE_ERROR: aw_simulation_force_error(sim); break;
         case AW_COMMAND_SYNCHRONISE: aw_simulation_synchronise(sim); break;
         case AW_COMMAND_ADVANCE: aw_simulation_advance(sim); break;

@@ -260,6 +260,7 @@ static void check_step(aw_simulation *sim)
     const size_t size[2] = {(size_t)grid->ns, (size_t)grid->nx};
     const ptrdiff_t row = view->ns + 2 * AW_PAD;
     const int along = grid->hs * grid->ns >= grid->hx * grid->nx;
+    const unsigned char *felt = aw_self_field_felt(&sim->field);
     double force[AW_CHECK_FORCES];
     /* of a step's share of what the bunch loses */
     const double limit = AW_STEP_ERROR * sim->schedule->energy / (double)sim->plan.steps;
@@ -267,24 +268,26 @@ static void check_step(aw_simulation *sim)
     for (size_t i = 0; i < sim->field.nodes; ++i) {
         const ptrdiff_t cell =
             ((ptrdiff_t)(i / size[0]) + AW_PAD) * row + (ptrdiff_t)(i % size[0]) + AW_PAD;
-        sim->axis[i] = aw_cell_get(view->slice[0].cells, view->single, cell * AW_COMPONENTS);
-        sim->axis[sim->field.nodes + i] = resolved_force(sim, i);
+        const int counts = !felt || felt[i];
+        const double charge = aw_cell_get(view->slice[0].cells, view->single, cell * AW_COMPONENTS);
+        sim->axis[i] = counts ? charge : 0.0;
+        sim->axis[sim->field.nodes + i] = counts ? resolved_force(sim, i) : 0.0;
     }
     sim->check.full = !has_room(sim);
     aw_step_check_force(sim->axis, sim->axis + sim->field.nodes, size, along, force);
     aw_step_check_add(&sim->check, aw_simulation_ct(sim), force, limit);
 }
 
-aw_status aw_simulation_solve(aw_simulation *sim)
+static aw_status solve(aw_simulation *sim, int complete)
 {
     aw_status status = AW_OK;
     const long errors = begin_part(sim);
     const double begin = aw_now();
-    aw_simulation_command(sim, AW_COMMAND_SOLVE);
+    aw_simulation_command(sim, complete ? AW_COMMAND_SOLVE : AW_COMMAND_SOLVE_FELT);
     if (sim->line) {
         AW_TRY(aw_line_forces_update(sim));
     } else {
-        AW_TRY(aw_self_field_solve(&sim->field));
+        AW_TRY(aw_self_field_solve(&sim->field, complete));
         sim->seconds[AW_PART_POTENTIALS] = aw_now() - begin;
         AW_TRY(update_forces(sim));
     }
@@ -292,6 +295,12 @@ aw_status aw_simulation_solve(aw_simulation *sim)
 done:
     return end_part(sim, status, errors);
 }
+
+aw_status aw_simulation_solve(aw_simulation *sim) { return solve(sim, 1); }
+
+aw_status aw_simulation_solve_felt(aw_simulation *sim) { return solve(sim, 0); }
+
+void aw_simulation_expect_felt(aw_simulation *sim) { sim->field.params.felt = 1; }
 
 aw_status aw_simulation_synchronise(aw_simulation *sim)
 {
@@ -440,7 +449,8 @@ aw_status aw_simulation_monitor(const aw_simulation *sim, aw_monitor_row *row)
     row->current_peak = top.peak;
     row->current_peak_width = top.width;
     if (sim->line) return AW_OK; /* no solver worked */
-    row->F_s_eff_mean = aw_charge_mean(sim->field.view, sim->field.forces.Fs_eff);
+    row->F_s_eff_mean =
+        aw_charge_mean(sim->field.view, aw_self_field_felt(&sim->field), sim->field.forces.Fs_eff);
     row->evaluations = (double)sim->field.report.work.evaluations;
     row->error_estimate = sim->field.report.error;
     row->fell_back = (double)sim->field.report.fell_back;

@@ -86,6 +86,15 @@ aw_status aw_simulation_deposit(aw_simulation *simulation);
  *  @return AW_OK, or the error of aw_solver_solve or aw_gather_step (messages) */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 
+/** From now on, measure the solver's error only at nodes whose forces particles feel. Before the
+ *  first solve, on all ranks. aw_simulation_solve still computes all nodes, those that nothing
+ *  feels in a pass of their own. */
+void aw_simulation_expect_felt(aw_simulation *simulation);
+
+/** Like aw_simulation_solve, but after aw_simulation_expect_felt only for nodes that particles
+ *  feel: what the grid has elsewhere has no meaning. The particles' forces are the same bits. */
+aw_status aw_simulation_solve_felt(aw_simulation *simulation);
+
 /** Like aw_simulation_solve, but with the potentials of the last solve in place of this step's, to
  *  time the particle operations alone. @return as aw_gather_step */
 aw_status aw_simulation_reuse_potentials(aw_simulation *simulation);

@@ -275,7 +275,8 @@ void aw_solver_store_scales(aw_solver *solver, const aw_problem *problem, const 
 {
     double max[AW_RESULTS] = {0.0};
     if (problem->history->gap > 0.0) return;
-    for (size_t i = 0; i < problem->points; ++i) update_max(&result[i * AW_RESULTS], max);
+    for (size_t i = 0; i < problem->points; ++i)
+        if (!problem->felt || problem->felt[i]) update_max(&result[i * AW_RESULTS], max);
     solver->scales = scales_of(max, problem);
     solver->scales_at = problem->history->slice[0].S;
 }

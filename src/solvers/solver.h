@@ -43,7 +43,11 @@ typedef struct aw_problem {
     double half;           /* every point lies within this distance of the centre [m] */
     double tolerance;      /* > 0: of phi over scales.phi, of psi over scales.psi */
     aw_scales scales;      /* see aw_solver_scales */
-    aw_patterns *record;   /* NULL, or filled with the regions used at each point: one row a point,
+    /* NULL, or of a grid: [points], 0: nothing feels the force at a node. A strategy may leave
+     * results as they are that no gradient at a felt node reads (kernels/math/slope.h). */
+    const unsigned char *felt;
+    int complete; /* 1: it may not, but need not measure their errors; the others are the same */
+    aw_patterns *record; /* NULL, or filled with the regions used at each point: one row a point,
                             * in the cells of the starting partition */
 } aw_problem;
 

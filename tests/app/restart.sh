@@ -60,6 +60,17 @@ monitor() {
 
 (case_of --threads 1) >stdout 2>stderr || complain "the whole run: $(cat stderr)"
 mv out whole
+
+# Meshes, for which the potentials are completed where nothing feels them, change nothing but what
+# is measured with them.
+(case_of --threads 2 --set output.every=0) >stdout 2>stderr || complain "no meshes: $(cat stderr)"
+for of in whole out; do
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) skip[i] = $i ~ /^(seconds|evaluations|F_._error)/ }
+             { row = ""; for (i = 1; i <= NF; ++i) if (!skip[i]) row = row "," $i; print row }' \
+        $of/monitor.csv >monitor.$of
+done
+cmp monitor.whole monitor.out || complain 'meshes change the run'
+rm -rf out
 kept=$(cd whole/checkpoints && echo arcwake_*)
 [ "$kept" = 'arcwake_00000089.ckpt arcwake_00000099.ckpt' ] || complain "checkpoints kept: $kept"
 # same DIR WHAT: the run in DIR has come to the end of that in `whole`. A checkpoint has all
@@ -141,6 +152,7 @@ expect 75 'stopped at --stop-after after step' --restart=$older --stop-after 0.0
 same out 'restarted from an older checkpoint'
 
 # What is not the run's own.
+expect 2 "'# --steps 40' here" --restart --steps 40
 expect 2 "'tolerance: 0.0001' there, 'tolerance: 0.001' here" --restart \
     --set numerics.tolerance=1e-3
 [ "$(grep -c 'error: ' stderr)" -eq 1 ] || complain "another input: $(cat stderr)"

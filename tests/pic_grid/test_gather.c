@@ -96,6 +96,52 @@ static void gather_is_the_adjoint_of_deposit(void **state)
     aw_free(cells);
 }
 
+/* Forces at other nodes than those that the deposit calls felt are not read, in the middle of the
+ * grid and at its edges. */
+static void the_gather_reads_felt_nodes_alone(void **state)
+{
+    enum { N = 40 };
+    double field[FIELDS][NODES], Fz[N], Fx[N], Fs[N], Fn[N], charge;
+    aw_forces forces = {field[0], field[1], field[2], field[3], field[4],
+                        field[5], field[6], field[7], NULL};
+    double *cells = aw_alloc(1, aw_slice_bytes(NS, NX, 0));
+    aw_frame frame = {.grid = grid, .theta_design = 0.4, .placed = 1};
+    aw_particles *p = NULL;
+    aw_deposit *d = NULL;
+    aw_gather *gather = NULL;
+    aw_gather_stats stats;
+    uint64_t random = 11;
+    int felt_nodes = 0;
+    (void)state;
+    assert_non_null(cells);
+    assert_ok(aw_particles_new(N, 1e-13, &p));
+    assert_ok(aw_deposit_new(NS, NX, &d));
+    assert_ok(aw_gather_new(NS, NX, &gather));
+    for (int i = 0; i < N; ++i) {
+        const double u = i < N / 2 ? uniform(&random, -2.0, 2.0) : uniform(&random, 8.0, 8.9);
+        const double w = i < N / 2 ? uniform(&random, -1.0, 1.0) : uniform(&random, -5.9, -5.0);
+        lab(u, w, &p->z[i], &p->x[i]);
+        p->pz[i] = 100.0;
+    }
+    assert_ok(aw_deposit_run(d, p, &frame, 0, cells, &charge));
+    const unsigned char *felt = aw_deposit_felt(d);
+    for (int k = 0; k < NODES; ++k) {
+        felt_nodes += felt[k] != 0;
+        for (int f = 0; f < FIELDS; ++f)
+            field[f][k] = felt[k] ? uniform(&random, -1.0, 1.0) : (double)NAN;
+    }
+    assert_in_range(felt_nodes, 1, NODES - 1);
+    const aw_gather_params params = {.grid = &grid, .forces = &forces, .gamma = 100.0};
+    aw_gather_run(&params, p, Fz, Fx, Fs, Fn);
+    for (int i = 0; i < N; ++i) assert_true(isfinite(Fz[i] + Fx[i] + Fs[i] + Fn[i]));
+    assert_ok(aw_gather_step(gather, &params, p, Fz, Fx, &stats));
+    for (int i = 0; i < N; ++i) assert_true(isfinite(Fz[i] + Fx[i]));
+    aw_gather_free(gather);
+    aw_deposit_free(d);
+    aw_particles_free(p);
+    aw_free(cells);
+}
+
 /* Uniform forces and field: the force is that for the design velocity plus dv x B. */
 static void a_particle_off_the_design_velocity_gets_dv_cross_b(void **state)
 {
@@ -269,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gather_is_exact_for_fields_of_second_degree),
         cmocka_unit_test(gather_is_the_adjoint_of_deposit),
+        cmocka_unit_test(the_gather_reads_felt_nodes_alone),
         cmocka_unit_test(a_particle_off_the_design_velocity_gets_dv_cross_b),
         cmocka_unit_test(momenta_change_by_the_difference_of_the_vector_potential),
         cmocka_unit_test(a_particle_on_its_straight_path_in_a_static_field_is_due_nothing),

@@ -249,7 +249,7 @@ static double mean_potential(const aw_simulation *sim)
     double *phi = aw_alloc(sim->field.nodes, sizeof *phi);
     for (size_t k = 0; k < sim->field.nodes; ++k)
         phi[k] = AW_K_COULOMB * sim->field.result[k * AW_RESULTS + AW_PHI];
-    const double mean = aw_charge_mean(sim->field.view, phi);
+    const double mean = aw_charge_mean(sim->field.view, NULL, phi);
     aw_free(phi);
     return mean;
 }

@@ -100,17 +100,17 @@ static void means_are_over_the_charge(void **state)
     const aw_history_view view = {.ns = N, .nx = N, .slice = &slice};
     (void)state;
     for (int k = 0; k < N * N; ++k) field[k] = 100.0;
-    assert_true(isnan(aw_charge_mean(&view, field)));
+    assert_true(isnan(aw_charge_mean(&view, NULL, field)));
     cells[((3 + AW_PAD) * row + 2 + AW_PAD) * AW_COMPONENTS] = 3e-3;
     cells[((5 + AW_PAD) * row + 7 + AW_PAD) * AW_COMPONENTS] = 1e-3;
     for (int j = 2; j <= 4; ++j)
         for (int i = 1; i <= 3; ++i) field[j * N + i] = 5.0;
     for (int j = 4; j <= 6; ++j)
         for (int i = 6; i <= 7; ++i) field[j * N + i] = 1.0;
-    assert_close(aw_charge_mean(&view, field), 4.0, 1e-14, 0.0);
+    assert_close(aw_charge_mean(&view, NULL, field), 4.0, 1e-14, 0.0);
     cells[((5 + AW_PAD) * row + 7 + AW_PAD) * AW_COMPONENTS] = 0.0;
     for (int k = 0; k < N * N; ++k) field[k] = (k % N - 2) * (k % N - 2);
-    assert_close(aw_charge_mean(&view, field), 0.25, 1e-14, 0.0);
+    assert_close(aw_charge_mean(&view, NULL, field), 0.25, 1e-14, 0.0);
     aw_free(cells);
 }
 

@@ -2,8 +2,10 @@
 /* The strategy `projection`: it meets the tolerance, measures its error, refines if that is too
  * large, and leaves a step that is out of reach to `predictive`; its zones join without a seam. */
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "kernels/math/slope.h"
 #include "quadrature/panels.h"
 #include "src/base/memory.h"
 #include "src/solvers/projection/budget.h"
@@ -142,6 +144,81 @@ static void a_tighter_tolerance_takes_more_nodes(void **state)
     assert_true(nodes[1] > nodes[0] + nodes[0] / 2);
     aw_device_close(&device);
     aw_free(got);
+    bench_close(&b);
+}
+
+/* ------------------------------------------------------------- points that nothing feels */
+
+/* Whether a gradient at a felt node reads node (i, j): one of those in its row or its column. */
+static int is_read(const unsigned char *felt, int ns, int nx, int i, int j)
+{
+    for (int k = 0; k < ns; ++k) {
+        int first;
+        aw_slope_weights(k, ns, &first);
+        if (felt[j * ns + k] && i >= first && i < first + AW_SLOPE_NODES) return 1;
+    }
+    for (int k = 0; k < nx; ++k) {
+        int first;
+        aw_slope_weights(k, nx, &first);
+        if (felt[k * ns + i] && j >= first && j < first + AW_SLOPE_NODES) return 1;
+    }
+    return 0;
+}
+
+static double difference(const double *a, const double *b, const aw_scales *scales)
+{
+    return fmax(fabs(a[AW_PHI] - b[AW_PHI]) / scales->phi,
+                fabs(a[AW_PSI] - b[AW_PSI]) / scales->psi);
+}
+
+/* Where no felt gradient reads, results are left as they are, or are those of all points if the
+ * problem is to be complete; the others are the same bits. A felt corner of the grid, where windows
+ * are shifted inward, is one of the places. */
+static void what_nothing_feels_is_left_out_or_completed(void **state)
+{
+    const bench_params params = params_for(*state, 1);
+    const int ns = params.ns, nx = params.nx;
+    enum { ALL, FELT, COMPLETE, KINDS };
+    double *got[KINDS];
+    uint64_t evaluations[KINDS];
+    bench b;
+    bench_open(&b, &params);
+    bench_run(&b, 1.2);
+    unsigned char *felt = aw_alloc(b.points, 1);
+    assert_non_null(felt);
+    for (int j = 0; j < nx; ++j)
+        for (int i = 0; i < ns; ++i)
+            felt[j * ns + i] = (abs(i - j) < 2 && i > 8 && j < nx - 8) || (i < 2 && j < 1);
+    aw_device device = bench_device(((const aw_variant *)*state)->name, 0, 1.0);
+    aw_problem problem = bench_grid_problem(&b, TOLERANCE);
+    for (int k = 0; k < KINDS; ++k) {
+        aw_report report;
+        got[k] = bench_array(b.points * AW_RESULTS);
+        for (size_t i = 0; i < b.points * AW_RESULTS; ++i) got[k][i] = -7.0;
+        problem.felt = k == ALL ? NULL : felt;
+        problem.complete = k == COMPLETE;
+        assert_ok(bench_solve("projection", &device, &problem, got[k], &report));
+        assert_int_equal(report.fell_back, 0);
+        assert_true(report.sampled <= TOLERANCE);
+        evaluations[k] = report.work.evaluations;
+    }
+    assert_true(evaluations[FELT] < evaluations[COMPLETE]);
+    size_t read = 0;
+    for (size_t i = 0; i < b.points; ++i) {
+        const double *of[KINDS] = {got[ALL] + i * AW_RESULTS, got[FELT] + i * AW_RESULTS,
+                                   got[COMPLETE] + i * AW_RESULTS};
+        assert_true(difference(of[ALL], of[COMPLETE], &problem.scales) <= 2.0 * TOLERANCE);
+        if (is_read(felt, ns, nx, (int)i % ns, (int)i / ns)) {
+            read++;
+            assert_memory_equal(of[FELT], of[COMPLETE], AW_RESULTS * sizeof(double));
+        } else {
+            for (unsigned k = 0; k < AW_RESULTS; ++k) assert_true(of[FELT][k] == -7.0);
+        }
+    }
+    assert_true(read > 0 && read < b.points / 2);
+    aw_device_close(&device);
+    for (int k = 0; k < KINDS; ++k) aw_free(got[k]);
+    aw_free(felt);
     bench_close(&b);
 }
 
@@ -627,6 +704,7 @@ int main(int argc, char **argv)
                                   variant),
         cmocka_unit_test_prestate(projection_meets_the_tolerance_on_a_long_modulated_beam, variant),
         cmocka_unit_test_prestate(a_tighter_tolerance_takes_more_nodes, variant),
+        cmocka_unit_test_prestate(what_nothing_feels_is_left_out_or_completed, variant),
         cmocka_unit_test_prestate(stored_scales_serve_the_next_step_only, variant),
         cmocka_unit_test_prestate(panels_are_shortened_where_points_need_it, variant),
         cmocka_unit_test_prestate(the_sample_is_cut_at_the_common_nodes, variant),

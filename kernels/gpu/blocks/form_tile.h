@@ -97,12 +97,9 @@ AW_GPU_FN void AW_FORM_TILE(const aw_gpu_form *g, size_t part, size_t tile, doub
     AW_REAL acc[AW_GPU_PRIVATE][AW_GPU_FORM_OUTER][4];
     size_t first;
     const size_t end = aw_gpu_form_range(g, part, &first);
-    AW_GPU_EACH(t)
-    {
-        (void)t; /* of no use where each thread has an acc of its own */
+    for (int own = 0; own < AW_GPU_PRIVATE; ++own)
         for (int i = 0; i < AW_GPU_FORM_OUTER; ++i)
-            for (int k = 0; k < 4; ++k) acc[AW_GPU_INDEX(t)][i][k] = 0;
-    }
+            for (int k = 0; k < 4; ++k) acc[own][i][k] = 0;
     for (size_t j = first; j < end; j += AW_GPU_FORM_STEP) {
         const size_t next = j + AW_GPU_FORM_STEP;
         AW_FORM_FILL(g, tile, j, end, s);

@@ -175,7 +175,7 @@ static aw_status one_step(run *r)
     output_due(r, &meshes, &particles);
     AW_TRY(aw_simulation_deposit(sim));
     if (solve_due(r, meshes)) {
-        AW_TRY(aw_simulation_solve(sim));
+        AW_TRY(meshes ? aw_simulation_solve(sim) : aw_simulation_solve_felt(sim));
         r->worst = larger(r->worst, sim->field.report.error);
         if (force_error_due(r, meshes)) AW_TRY(aw_simulation_force_error(sim));
         if (sim->force_error_known) record_force_error(r);
@@ -436,6 +436,8 @@ static aw_status set_up(run *r, const aw_options *options, aw_status status)
         status = aw_restart_open(options, r->config, r->text, &r->from);
     if (status != AW_OK) return status;
     status = aw_simulation_new(r->config, NULL, 1, &r->sim);
+    if (status == AW_OK && r->config->motion == AW_MOTION_SELF_CONSISTENT)
+        aw_simulation_expect_felt(r->sim);
     if (options->restart) {
         status = aw_comm_agree(status);
         if (status == AW_OK) status = load_state(r);

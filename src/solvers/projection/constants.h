@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every tuned constant of the strategy `projection`: its other files have none. The rules
- * themselves (nodes, spacings, sweeps) are the tables of rules.c. Each entry says what the number
- * is a multiple or a part of, and why it has its value; docs/projection-measurements.md has more.
- * "Not measured": chosen by reasoning, no other value was tried on record. All constants change the
- * cost; those of the first two sections, AW_FLOOR_* and AW_TURN_CELLS also change the accuracy. */
+/* Every tuned constant of the strategy `projection`, but for those of the lines of images
+ * (images.c). The rules themselves (nodes, spacings, sweeps) are the tables of rules.c. Each entry
+ * says what the number is a multiple or a part of, and why it has its value;
+ * docs/projection-measurements.md has the measurements. "Not measured": chosen by reasoning, no
+ * other value was tried on record. All constants change the cost; those of the first two sections,
+ * AW_FLOOR_* and AW_TURN_CELLS also change the accuracy. */
 #ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
 #define AW_SOLVERS_PROJECTION_CONSTANTS_H
 
@@ -216,8 +217,8 @@ enum { AW_PROBE_STRIDE = 2 };
  * level of its rule on: only then does it cost less than a finer rule. At S = 9.3 m of the Zeuthen
  * chicane two rounds brought 5.2e-2 (102 nodes) down to 8e-5 (373). Examined at once, the chicane
  * at accuracy 0.01 had 12 % fewer evaluations and took as long, and at 1e-4 it had as many. Panels
- * that are passages are examined at once: a finer rule, which has none, takes five times as many
- * nodes (docs/projection.md, "Passages"). */
+ * that are passages are examined at once: with a finer rule, which has none, steps take four times
+ * as long (docs/projection.md, "Passages"). */
 #define AW_SPIKE_ERROR 10.0
 enum { AW_SPIKE_LEVEL = 3 };
 

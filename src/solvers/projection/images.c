@@ -220,6 +220,7 @@ static aw_status solve_lines(aw_images *images, const aw_problem *problem, doubl
     const size_t points = at->points * (size_t)at->taken;
     const aw_history_view view = aw_view_of_images(problem->history);
     aw_problem few = *problem;
+    few.felt = NULL; /* its points are others */
     aw_status status = AW_OK;
     AW_TRY(
         aw_grow((void **)&images->point, &images->point_capacity, points, sizeof *images->point));

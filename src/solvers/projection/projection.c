@@ -21,6 +21,7 @@
 #include "quadrature/partition.h"
 #include "src/base/memory.h"
 #include "src/base/timer.h"
+#include "src/base/windows.h"
 #include "src/solvers/projection/blocks.h"
 #include "src/solvers/projection/constants.h"
 #include "src/solvers/projection/examine.h"
@@ -44,6 +45,9 @@ typedef struct projection {
     double (*sum)[AW_RESULTS]; /* [AW_RANGES + 1][points]: of the zones, and their workspace */
     double *check;             /* [AW_RANGES][points] */
     size_t capacity, check_capacity;
+    unsigned char *mask; /* [2][points]: where potentials are wanted, and where the zones' sums are
+                          * needed for them */
+    size_t mask_capacity;
     aw_sample sample;
     double sample_cost;            /* evaluations of a point of the last sample, */
     double fallback_cost;          /* and of one that `predictive` solved for last; 0: none yet */
@@ -64,18 +68,19 @@ typedef struct step {
     projection *p;
     const aw_problem *problem;
     aw_report *report;
-    uint64_t begun;      /* evaluations counted before it */
-    double border;       /* between the zones [m] */
-    aw_blocks blocks;    /* of the convolution */
-    double end;          /* of the far zone [m] */
-    int pass[AW_RANGES]; /* the next passes */
-    int repeated;        /* 1: they are not the first of the step */
-    int check_rates;     /* 1: null rules check the rates, 0: the potentials */
-    int sample_size;     /* AW_FEW_POINTS .. */
-    int spread_points;   /* spread points of the sample, in core and rim each */
-    int spike_rounds;    /* times that single panels were examined */
-    int resampled;       /* 1: points were resampled since the last pass */
-    int probed;          /* 1: nodes in angle were chosen at the sample's worst points, too */
+    uint64_t begun;              /* evaluations counted before it */
+    double border;               /* between the zones [m] */
+    aw_blocks blocks;            /* of the convolution */
+    double end;                  /* of the far zone [m] */
+    const unsigned char *wanted; /* [points]: where the potentials are; NULL: everywhere */
+    int pass[AW_RANGES];         /* the next passes */
+    int repeated;                /* 1: they are not the first of the step */
+    int check_rates;             /* 1: null rules check the rates, 0: the potentials */
+    int sample_size;             /* AW_FEW_POINTS .. */
+    int spread_points;           /* spread points of the sample, in core and rim each */
+    int spike_rounds;            /* times that single panels were examined */
+    int resampled;               /* 1: points were resampled since the last pass */
+    int probed; /* 1: nodes in angle were chosen at the sample's worst points, too */
     aw_error_sums proven[AW_STRATA]; /* of a trial: the pool of the finer rules before */
     double best; /* smallest estimate so far, and the passes since that have not lowered */
     int in_vain; /* it by AW_PROGRESS */
@@ -90,6 +95,7 @@ static void free_memory(void *memory)
     for (int z = 0; z < AW_RANGES; ++z) aw_zone_free(&p->zone[z]);
     aw_free(p->sum);
     aw_free(p->check);
+    aw_free(p->mask);
     aw_sample_free(&p->sample);
     aw_free(p);
 }
@@ -146,12 +152,14 @@ static void archive_memory(void *memory, aw_archive *archive)
 /* ---------------------------------------------------------------------------- errors at the sample
  */
 
-/* The point at which the zone's null rule is largest. */
-static size_t doubtful_point(const aw_zone *z, size_t points)
+/* The felt point at which the zone's null rule is largest. */
+static size_t doubtful_point(const aw_zone *z, const aw_problem *problem)
 {
-    size_t worst = 0;
-    for (size_t i = 1; i < points; ++i)
-        if (fabs(z->check[i]) > fabs(z->check[worst])) worst = i;
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < problem->points; ++i) {
+        if (problem->felt && !problem->felt[i]) continue;
+        if (worst == SIZE_MAX || fabs(z->check[i]) > fabs(z->check[worst])) worst = i;
+    }
     return worst;
 }
 
@@ -235,18 +243,20 @@ static aw_status extend_sample(step *s)
     projection *p = s->p;
     const double start = aw_now();
     const int spread = spread_points(s), turn = p->steps % 2 ? AW_CORE : AW_RIM;
+    /* Images have spikes that only the rim sees. */
+    const int takes_turns = !problem->history->images_only;
     size_t point[MAX], n = 0;
     int stratum[MAX];
     for (; s->spread_points < spread; ++s->spread_points)
         for (int k = AW_CORE; k <= AW_RIM; ++k) {
-            if (s->sample_size == AW_FEW_POINTS && k != turn) continue;
+            if (s->sample_size == AW_FEW_POINTS && takes_turns && k != turn) continue;
             stratum[n] = k;
             point[n++] = aw_sample_draw(&p->sample, problem, k);
         }
     for (int i = 0; i < AW_RANGES; ++i) {
         if (s->pass[i] == AW_NO_PASS || p->zone[i].panels.n == 0) continue;
         stratum[n] = AW_DOUBTFUL;
-        point[n++] = doubtful_point(&p->zone[i], problem->points);
+        point[n++] = doubtful_point(&p->zone[i], problem);
     }
     const uint64_t evaluations = s->report->work.evaluations;
     const size_t before = p->sample.n;
@@ -441,12 +451,31 @@ static int is_acceptable(const projection *p, const aw_problem *problem, const d
            estimate <= AW_DOUBTED * problem->tolerance && rates <= problem->tolerance;
 }
 
-/* Add up both zones. */
-static void add_zones(const projection *p, size_t points, double *result)
+/* Add up both zones at the points of a mask, or where it is 0.
+ * @param[in] mask  [points]; NULL: at all */
+static void add_zones(const projection *p, size_t points, const unsigned char *mask, int inside,
+                      double *result)
 {
-    for (size_t i = 0; i < points; ++i)
+    for (size_t i = 0; i < points; ++i) {
+        if (mask && (mask[i] != 0) != inside) continue;
         for (unsigned k = 0; k < AW_RESULTS; ++k)
             result[i * AW_RESULTS + k] = p->zone[AW_NEAR].sum[i][k] + p->zone[AW_FAR].sum[i][k];
+    }
+}
+
+/* Integrate once more, for the points that were left out, with the same rules. */
+static aw_status complete(step *s, double *result)
+{
+    projection *p = s->p;
+    aw_status status = AW_OK;
+    for (int i = 0; i < AW_RANGES; ++i) {
+        p->zone[i].needed = NULL;
+        s->pass[i] = AW_SAME_RULE;
+    }
+    AW_TRY(integrate_zones(s));
+    add_zones(p, s->problem->points, s->wanted, 0, result);
+done:
+    return status;
 }
 
 /* Take coarser rules for the next step, if the errors allow it. That step then has a full sample,
@@ -505,7 +534,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
     p->sample.n = 0;
     for (;;) {
         AW_TRY(run_passes(s));
-        add_zones(p, points, result);
+        add_zones(p, points, s->wanted, 1, result);
         report->sampled = estimate_error(p, s->problem, result, pool);
         const double rates = aw_rules_rate_error(near) + aw_rules_rate_error(far);
         const int accurate = report->sampled <= limit && rates <= limit;
@@ -542,6 +571,7 @@ static aw_status solve_zones(step *s, double *result, int *converged)
             s->sample_size = AW_FEW_POINTS;
         }
     }
+    if (s->wanted && s->problem->complete) AW_TRY(complete(s, result));
     memcpy(p->pool, pool, sizeof pool);
     aw_panel_caps_forget(&p->zone[AW_FAR].caps, cap_growth(report->sampled, limit));
     for (int i = 0; i < AW_RANGES; ++i) aw_rules_accept(&p->zone[i].rules);
@@ -553,6 +583,23 @@ done:
 }
 
 /* ---------------------------------------------------------------------- the step as a whole */
+
+/* Find where the potentials are wanted: where forces are felt, and where their gradients read; and
+ * where the zones' sums are needed for them: where aw_convert_velocities reads. */
+static aw_status find_wanted(projection *p, const aw_problem *problem)
+{
+    const size_t points = problem->points;
+    const int ns = (int)problem->columns, nx = (int)(points / problem->columns);
+    aw_status status = AW_OK;
+    AW_TRY(aw_grow((void **)&p->mask, &p->mask_capacity, 2 * points, sizeof *p->mask));
+    memset(p->mask, 0, 2 * points);
+    for (int k = 0; k < 2; ++k)
+        for (int along_x = 0; along_x < 2; ++along_x)
+            aw_windows_add(k ? p->mask : problem->felt, ns, nx, AW_SLOPE_NODES, along_x,
+                           p->mask + (size_t)k * points);
+done:
+    return status;
+}
 
 /* A step before its first passes: its zones and their ranges. Images have the most nodes in angle
  * at the r' that need them from the first pass on (AW_DENSITY_SHARE). */
@@ -570,6 +617,8 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
     const double reach = aw_blocks_reach(&blocks);
     aw_panel_caps_follow(&p->zone[AW_FAR].caps, problem->history);
     p->zone[AW_FAR].probes.n = 0;
+    for (int i = 0; i < AW_RANGES; ++i)
+        p->zone[i].needed = problem->felt ? p->mask + problem->points : NULL;
     if (problem->history->images_only)
         far->density_level = far->density_least = AW_DENSITY_LEVEL_MAX;
     return (step){.solver = solver,
@@ -579,6 +628,7 @@ static step begin_step(aw_solver *solver, const aw_problem *problem, aw_report *
                   .begun = report->work.evaluations,
                   .border = reach >= AW_BORDER_PART * least ? reach : least,
                   .blocks = blocks,
+                  .wanted = problem->felt ? p->mask : NULL,
                   .end = end,
                   .pass = {AW_SAME_RULE, AW_SAME_RULE}};
 }
@@ -617,7 +667,7 @@ static aw_status fall_back(aw_solver *solver, const aw_problem *problem, double 
     if (!compares || status != AW_OK) return status;
     const step_errors theirs = errors_of(p, problem, result);
     const int better = ours.potentials < theirs.potentials;
-    if (better) add_zones(p, problem->points, result);
+    if (better) add_zones(p, problem->points, problem->felt ? p->mask : NULL, 1, result);
     report->sampled = better ? ours.potentials : theirs.potentials;
     *accepted = better && ours.potentials <= problem->tolerance &&
                 theirs.rates > AW_FLOOR_RATIO * ours.rates;
@@ -668,6 +718,7 @@ static aw_status solve_view(aw_solver *solver, const aw_problem *problem, double
     aw_status status = AW_OK;
     int converged = 0;
     const int able = is_able(solver, problem);
+    if (able && problem->felt) AW_TRY(find_wanted(p, problem));
     if (able && p->pause_left == 0) {
         step s = begin_step(solver, problem, report);
         status = solve_zones(&s, result, &converged);

@@ -21,12 +21,15 @@ void aw_sample_free(aw_sample *sample)
 size_t aw_sample_draw(aw_sample *sample, const aw_problem *problem, int stratum)
 {
     const size_t columns = problem->columns, rows = problem->points / columns;
+    size_t tries = 0; /* in vain, of another stratum */
     for (;;) {
         double u, w;
         aw_spread_pair(sample->drawn++, &u, &w);
         const int rim = fmin(fmin(u, 1.0 - u), fmin(w, 1.0 - w)) < AW_RIM_WIDTH;
-        if (rim != (stratum == AW_RIM)) continue;
-        return (size_t)(u * (double)rows) * columns + (size_t)(w * (double)columns);
+        const size_t point = (size_t)(u * (double)rows) * columns + (size_t)(w * (double)columns);
+        /* Where none of the stratum is felt, any that is. */
+        if (rim != (stratum == AW_RIM) && tries++ < problem->points) continue;
+        if (!problem->felt || problem->felt[point]) return point;
     }
 }
 

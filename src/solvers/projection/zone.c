@@ -153,6 +153,7 @@ aw_common_rule aw_zone_common_rule(const aw_problem *problem, const aw_zone *z,
     return (aw_common_rule){.node = node,
                             .nodes = nodes,
                             .columns = problem->columns,
+                            .needed = z->needed,
                             .moves_as = is_far(z) ? &problem->centre : NULL, /* no tables near */
                             .table_error = table_error(problem, &z->rules, all),
                             .passage_error = AW_PASSAGE_TABLES * problem->tolerance / (double)all,

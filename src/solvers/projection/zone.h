@@ -18,7 +18,9 @@ typedef struct aw_zone {
     aw_blocks blocks;   /* of the convolution of the last pass, */
     double *cut;        /* and [cuts] radii between its panels [m]; owned: aw_zone_free */
     size_t cuts, cut_capacity;
-    aw_probes probes; /* of the step: points at which its panels were examined */
+    aw_probes probes;            /* of the step: points at which its panels were examined */
+    const unsigned char *needed; /* points whose integrals are needed; NULL: all. Borrowed for the
+                                  * step */
     /* Set by the caller before each pass; arrays are [points] and borrowed: */
     double from, to;                 /* range of r' [m]; the far zone has from > 0 */
     double (*sum)[AW_RESULTS];       /* the integrals; filled by the pass */
