@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/math/slope.h"
 #include "src/base/comm.h"
 #include "src/base/log.h"
 #include "src/base/memory.h"
+#include "src/base/windows.h"
 
 /* A solver that has learned nothing. */
 static aw_status new_solver(const aw_self_field_params *p, aw_solver **out)
@@ -103,6 +105,36 @@ aw_status aw_self_field_solve(aw_self_field *f, int complete)
     problem.complete = complete;
     AW_TRY(aw_solver_solve(f->solver, &problem, f->result, f->error, &f->report));
 done:
+    return status;
+}
+
+aw_status aw_self_field_fill(aw_self_field *f)
+{
+    const unsigned char *felt = aw_self_field_felt(f);
+    const int ns = f->frame.grid.ns, nx = f->frame.grid.nx;
+    aw_problem problem = aw_self_field_problem(f, f->point, f->nodes, f->params.tolerance);
+    aw_status status = AW_OK;
+    aw_solver *fresh = NULL;
+    aw_report report;
+    double *all = NULL;
+    unsigned char *read = NULL; /* by gradients at felt nodes */
+    if (!felt) return AW_OK;
+    problem.columns = (size_t)ns;
+    all = aw_alloc(f->nodes * AW_RESULTS, sizeof *all);
+    read = aw_alloc(f->nodes, sizeof *read);
+    AW_TRY(all && read ? AW_OK : AW_ERR_NOMEM);
+    for (int along_x = 0; along_x < 2; ++along_x)
+        aw_windows_add(felt, ns, nx, AW_SLOPE_NODES, along_x, read);
+    AW_TRY(new_solver(&f->params, &fresh));
+    AW_TRY(aw_solver_solve(fresh, &problem, all, NULL, &report));
+    for (size_t i = 0; i < f->nodes; ++i)
+        if (!read[i])
+            memcpy(&f->result[i * AW_RESULTS], &all[i * AW_RESULTS], AW_RESULTS * sizeof *all);
+    aw_self_field_forces(f);
+done:
+    aw_solver_free(fresh);
+    aw_free(all);
+    aw_free(read);
     return status;
 }
 

@@ -75,6 +75,12 @@ const unsigned char *aw_self_field_felt(const aw_self_field *field);
  *  @return as aw_solver_scales and aw_solver_solve */
 aw_status aw_self_field_solve(aw_self_field *field, int complete);
 
+/** After a solve that was not complete, compute the potentials and the forces at the other nodes,
+ *  by a solver that has learned nothing; nothing is learned from them. Forces that are felt stay
+ *  the same bits.
+ *  @return as aw_self_field_solve; AW_ERR_NOMEM */
+aw_status aw_self_field_fill(aw_self_field *field);
+
 /** Compute the forces at all nodes from the potentials; only those that are felt are right if the
  *  potentials are not complete. */
 void aw_self_field_forces(aw_self_field *field);

@@ -34,6 +34,8 @@ struct aw_session {
     pid_t process;
     int threads;
     int deposited; /* 1: the slice of this step is in the history */
+    int whole;     /* 1: the grid has been read, and is computed as a whole at every step */
+    int filled;    /* 1: this step's grid is */
     int failed;    /* 1: a step failed half-way: there is no going on */
     char *lines;   /* of the last call, [capacity] */
     size_t length, capacity;
@@ -152,6 +154,7 @@ static aw_status make(aw_session *s, const aw_session_input *input)
     s->resolved = aw_resolved_text(s->config, "arcwake " AW_VERSION);
     AW_TRY(s->resolved ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(aw_simulation_new(s->config, NULL, 0, &s->sim));
+    if (s->config->motion == AW_MOTION_SELF_CONSISTENT) aw_simulation_expect_felt(s->sim);
 done:
     aw_particles_free(beam);
     return status;
@@ -197,7 +200,12 @@ static int needs_forces(const aw_session *s)
     return config->motion == AW_MOTION_SELF_CONSISTENT || config->line;
 }
 
-/* As a step of the program's run (src/app/run/run.c), which also measures at steps with meshes. */
+/* What a call needs: what every step has; forces on the particles; those of the whole grid. */
+enum { NO_FORCES, FORCES, GRID };
+
+/* As a step of the program's run (src/app/run/run.c), which also measures at steps with meshes.
+ * Once the grid has been read, it is computed as a whole at every step: to fill it afterwards takes
+ * longer. */
 static aw_status complete(aw_session *s, int forces)
 {
     aw_simulation *sim = s->sim;
@@ -206,11 +214,16 @@ static aw_status complete(aw_session *s, int forces)
     if (!s->deposited) AW_TRY(aw_simulation_deposit(sim));
     s->deposited = 1;
     if (!sim->solved && (forces || needs_forces(s))) {
-        AW_TRY(aw_simulation_solve(sim));
+        s->whole |= forces == GRID;
+        AW_TRY(s->whole ? aw_simulation_solve(sim) : aw_simulation_solve_felt(sim));
+        s->filled = s->whole;
         if (!sim->line && sim->step % AW_FORCE_ERROR_EVERY == 0)
             AW_TRY(aw_simulation_force_error(sim));
     }
     AW_TRY(aw_simulation_synchronise(sim));
+    if (forces == GRID && !s->filled && !sim->line) AW_TRY(aw_self_field_fill(&sim->field));
+    s->whole |= forces == GRID;
+    s->filled |= forces == GRID;
     return AW_OK;
 done:
     s->failed = 1;
@@ -231,12 +244,12 @@ static aw_status step(aw_session *s)
     if (aw_simulation_is_last(s->sim))
         return aw_error(AW_ERR_ARG, "the run is at its end: step %ld, S = %.6g m", s->sim->step,
                         s->sim->S_ref);
-    status = complete(s, 0);
+    status = complete(s, NO_FORCES);
     if (status != AW_OK) return status;
     status = aw_simulation_advance(s->sim);
     s->failed = status != AW_OK;
     s->deposited = 0;
-    return status == AW_OK ? complete(s, 0) : status;
+    return status == AW_OK ? complete(s, NO_FORCES) : status;
 }
 
 int aw_session_step(aw_session *s)
@@ -271,7 +284,7 @@ const char *aw_session_column(int i) { return i >= 0 && i < COLUMNS ? columns[i]
 static aw_status monitor(aw_session *s, double *out)
 {
     aw_monitor_row row;
-    aw_status status = complete(s, 0);
+    aw_status status = complete(s, NO_FORCES);
     if (status == AW_OK) status = aw_simulation_monitor(s->sim, &row);
     if (status != AW_OK) return status;
     *out++ = (double)row.step;
@@ -313,7 +326,7 @@ int aw_session_kick(aw_session *s, const aw_session_beam *beam)
 static aw_status forces(aw_session *s, double *Fz, double *Fx)
 {
     const aw_simulation *sim = s->sim;
-    const aw_status status = complete(s, 1);
+    const aw_status status = complete(s, FORCES);
     if (status != AW_OK) return status;
     const aw_orbit_point at = aw_orbit_at(&s->config->lattice->orbit, sim->S_ref);
     for (size_t i = 0; i < sim->particles->n; ++i) {
@@ -332,7 +345,7 @@ int aw_session_forces(aw_session *s, double *Fz, double *Fx)
 
 static aw_status grid_of(aw_session *s, aw_session_grid *out, double *Fs, double *Fn)
 {
-    const aw_status status = complete(s, 1);
+    const aw_status status = complete(s, GRID);
     if (status != AW_OK) return status;
     const aw_self_field *f = &s->sim->field;
     const aw_grid_view *g = &f->frame.grid;
@@ -359,7 +372,7 @@ int aw_session_grid_of(aw_session *s, aw_session_grid *out, double *Fs, double *
 
 static aw_status write_file(aw_session *s, const char *path, int particles)
 {
-    aw_status status = complete(s, 1);
+    aw_status status = complete(s, GRID);
     if (status == AW_OK && !s->diag) status = aw_diag_new(s->sim, s->resolved, &s->diag);
     if (status == AW_OK && !s->sim->line && !s->sim->force_error_known)
         status = aw_simulation_force_error(s->sim);
