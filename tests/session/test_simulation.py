@@ -119,6 +119,23 @@ class LikeTheProgram(unittest.TestCase):
         # looking at it has changed nothing
         self.assertEqual(bits(advance(small())), bits(sim))
 
+    def test_a_grid_that_is_read_late_is_filled(self):
+        """Steps leave out nodes that nothing feels until a grid has been read."""
+        wide = {**SMALL, "numerics.grid": [64, 64], "beam.particles": 30}
+        late = advance(arcwake.Simulation(CASE, set=wide), 3)
+        always = arcwake.Simulation(CASE, set=wide)
+        for _ in range(3):
+            self.assertTrue(np.isfinite(always.grid.Fs).all())
+            always.step()
+        monitor = str(late.monitor)
+        filled, whole = late.grid.Fs, always.grid.Fs
+        # the tolerance allows 3 % of the largest force (docs/theory.md, "Tolerance")
+        self.assertLessEqual(np.abs(filled - whole).max(), 0.03 * np.abs(whole).max())
+        self.assertTrue((filled != whole).any())
+        self.assertGreater((filled == whole).mean(), 0.2)  # those that are felt
+        self.assertEqual(str(late.monitor), monitor)
+        self.assertEqual(bits(late)[:-1], bits(always)[:-1])
+
     def test_nothing_is_printed_or_written(self):
         place = DIRECTORY / "empty"
         place.mkdir()
