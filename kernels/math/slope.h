@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "src/base/port.h"
+#include "src/base/windows.h"
 
 /* Nodes of a window, and the common denominator of its weights. */
 #define AW_SLOPE_NODES 7
@@ -20,7 +21,7 @@ AW_FN const double *aw_slope_weights(int i, int n, int *first)
         {2, -24, -35, 80, -30, 8, -1},         {-1, 9, -45, 0, 45, -9, 1},
         {1, -8, 30, -80, 35, 24, -2},          {-2, 15, -50, 100, -150, 77, 10},
         {10, -72, 225, -400, 450, -360, 147}};
-    *first = i - 3 < 0 ? 0 : (i + 3 > n - 1 ? n - AW_SLOPE_NODES : i - 3);
+    *first = aw_window_first(i, n, AW_SLOPE_NODES);
     return weight[i - *first];
 }
 

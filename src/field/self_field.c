@@ -123,8 +123,7 @@ aw_status aw_self_field_fill(aw_self_field *f)
     all = aw_alloc(f->nodes * AW_RESULTS, sizeof *all);
     read = aw_alloc(f->nodes, sizeof *read);
     AW_TRY(all && read ? AW_OK : AW_ERR_NOMEM);
-    for (int along_x = 0; along_x < 2; ++along_x)
-        aw_windows_add(felt, ns, nx, AW_SLOPE_NODES, along_x, read);
+    aw_windows_add_crosses(felt, ns, nx, AW_SLOPE_NODES, read);
     AW_TRY(new_solver(&f->params, &fresh));
     AW_TRY(aw_solver_solve(fresh, &problem, all, NULL, &report));
     for (size_t i = 0; i < f->nodes; ++i)

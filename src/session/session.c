@@ -154,7 +154,7 @@ static aw_status make(aw_session *s, const aw_session_input *input)
     s->resolved = aw_resolved_text(s->config, "arcwake " AW_VERSION);
     AW_TRY(s->resolved ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(aw_simulation_new(s->config, NULL, 0, &s->sim));
-    if (s->config->motion == AW_MOTION_SELF_CONSISTENT) aw_simulation_expect_felt(s->sim);
+    aw_simulation_expect_felt(s->sim);
 done:
     aw_particles_free(beam);
     return status;
@@ -213,8 +213,8 @@ static aw_status complete(aw_session *s, int forces)
     if (status != AW_OK) return status;
     if (!s->deposited) AW_TRY(aw_simulation_deposit(sim));
     s->deposited = 1;
+    s->whole |= forces == GRID;
     if (!sim->solved && (forces || needs_forces(s))) {
-        s->whole |= forces == GRID;
         AW_TRY(s->whole ? aw_simulation_solve(sim) : aw_simulation_solve_felt(sim));
         s->filled = s->whole;
         if (!sim->line && sim->step % AW_FORCE_ERROR_EVERY == 0)
@@ -222,7 +222,6 @@ static aw_status complete(aw_session *s, int forces)
     }
     AW_TRY(aw_simulation_synchronise(sim));
     if (forces == GRID && !s->filled && !sim->line) AW_TRY(aw_self_field_fill(&sim->field));
-    s->whole |= forces == GRID;
     s->filled |= forces == GRID;
     return AW_OK;
 done:

@@ -325,8 +325,8 @@ static void add_report(const aw_images *images, double error, aw_report *report)
     report->upload += own->upload;
 }
 
-aw_status aw_images_add(aw_images *images, const aw_problem *problem, double *result, double *error,
-                        aw_report *report)
+aw_status aw_images_add(aw_images *images, const aw_problem *problem, const unsigned char *wanted,
+                        double *result, double *error, aw_report *report)
 {
     const size_t points = problem->points;
     const double added = hypot(images->report.error, images->error);
@@ -336,8 +336,10 @@ aw_status aw_images_add(aw_images *images, const aw_problem *problem, double *re
                    sizeof *images->workspace));
     interpolate(images);
     aw_convert_velocities(problem, images->all, images->workspace);
-    for (size_t i = 0; i < points; ++i)
+    for (size_t i = 0; i < points; ++i) {
+        if (wanted && !wanted[i]) continue;
         for (unsigned k = 0; k < AW_RESULTS; ++k) result[i * AW_RESULTS + k] += images->all[i][k];
+    }
     for (size_t i = 0; error && i < points; ++i) error[i] = hypot(error[i], added);
     add_report(images, added, report);
 done:

@@ -31,12 +31,14 @@ void aw_images_own_problem(const aw_problem *problem, aw_history_view *view, aw_
 aw_status aw_images_solve(aw_images *images, const aw_solver *of, const aw_problem *problem,
                           double own_error);
 
-/** Add the potentials of the images, as solved for last, at all points of the grid.
+/** Add the potentials of the images, as solved for last.
+ *  @param[in]     wanted  [points], where those of the bunch alone have been computed; NULL:
+ *                         everywhere
  *  @param[in,out] result  [points][AW_RESULTS], those of the bunch alone
  *  @param[in,out] error   [points] or NULL, as that of the bunch alone
  *  @param[in,out] report  work, times and errors are added
  *  @return AW_OK, AW_ERR_NOMEM */
-aw_status aw_images_add(aw_images *images, const aw_problem *problem, double *result, double *error,
-                        aw_report *report);
+aw_status aw_images_add(aw_images *images, const aw_problem *problem, const unsigned char *wanted,
+                        double *result, double *error, aw_report *report);
 
 #endif

@@ -593,10 +593,8 @@ static aw_status find_wanted(projection *p, const aw_problem *problem)
     aw_status status = AW_OK;
     AW_TRY(aw_grow((void **)&p->mask, &p->mask_capacity, 2 * points, sizeof *p->mask));
     memset(p->mask, 0, 2 * points);
-    for (int k = 0; k < 2; ++k)
-        for (int along_x = 0; along_x < 2; ++along_x)
-            aw_windows_add(k ? p->mask : problem->felt, ns, nx, AW_SLOPE_NODES, along_x,
-                           p->mask + (size_t)k * points);
+    aw_windows_add_crosses(problem->felt, ns, nx, AW_SLOPE_NODES, p->mask);
+    aw_windows_add_crosses(p->mask, ns, nx, AW_SLOPE_NODES, p->mask + points);
 done:
     return status;
 }
@@ -755,8 +753,9 @@ static aw_status solve_apart(aw_solver *solver, const aw_problem *problem, doubl
     aw_images_own_problem(problem, &view, &own);
     AW_TRY(aw_solver_prepare(solver, &own, report));
     AW_TRY(solve_view(solver, &own, result, error, report));
+    const unsigned char *wanted = problem->felt && !problem->complete ? p->mask : NULL;
     AW_TRY(aw_images_solve(p->images, solver, problem, report->sampled));
-    AW_TRY(aw_images_add(p->images, problem, result, error, report));
+    AW_TRY(aw_images_add(p->images, problem, wanted, result, error, report));
 done:
     return status;
 }
