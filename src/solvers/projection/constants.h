@@ -8,7 +8,7 @@
 #ifndef AW_SOLVERS_PROJECTION_CONSTANTS_H
 #define AW_SOLVERS_PROJECTION_CONSTANTS_H
 
-/* ---- what is accepted (projection.c) */
+/* ---- what is accepted (projection.c, passes.c) */
 
 /* Largest accepted estimate of the error of the potentials and of the rates, over the tolerance.
  * The estimate was 0.85 to 1.8 times the worst of 200 other points: at the lower end the error is
@@ -40,7 +40,7 @@ enum { AW_PASSES_IN_VAIN = 3 };
  * (48 x 48, 3e-3), where slices of other spacings could not be convolved. */
 #define AW_PER_CELL 0.25
 
-/* ---- the sample (projection.c, sample.c) */
+/* ---- the sample (estimate.c, sample.c) */
 
 /* Spread points drawn from the core and from the rim of the grid each, at a step with a new rule.
  * Four points and their worst underestimated the error by half at 128 x 128; 16 not measured
@@ -212,7 +212,7 @@ enum { AW_PROBE_STRIDE = 2 };
  * and by 4e-3 with 1: there tables were 5e-6 to 7e-6 off where 1.3e-6 was allowed. */
 #define AW_KINK_SHARE 0.3
 
-/* ---- spikes and caps (projection.c, examine.c) */
+/* ---- spikes and caps (passes.c, examine.c) */
 
 /* Single panels are examined if the far zone's error is this many times too large, or from this
  * level of its rule on: only then does it cost less than a finer rule. At S = 9.3 m of the Zeuthen
