@@ -118,17 +118,52 @@ void aw_cpu_work_sum(aw_cpu_state *cpu, aw_work *work)
     }
 }
 
+/* The nodes of a job, for the calling thread. */
+static cpu_context context_of(const aw_cpu_state *cpu, const aw_job *job)
+{
+    return (cpu_context){.cpu = cpu,
+                         .density = cpu->density * (job->density > 0.0 ? job->density : 1.0),
+                         .work = &cpu->workspace[omp_get_thread_num()].work};
+}
+
+/* Evaluate the nodes of a job's initial region i that no region before it has. */
+static void complete_region(const cpu_context *context, aw_region *region, size_t i)
+{
+    aw_region *q = &region[i];
+    const int follows = i > 0 && q->a == region[i - 1].b;
+    for (int k = follows; k < 5; ++k) {
+        if (q->known & (1u << k)) continue;
+        cpu_node((void *)context, q->point, aw_region_node(q, k), q->f[k]);
+        q->known |= 1u << k;
+    }
+}
+
+/* Evaluate the nodes of the initial regions, in parallel: with few jobs threads would be idle while
+ * one of them did. The same nodes are evaluated as without it. */
+static void complete_regions(const aw_cpu_state *cpu, aw_region *region, const aw_job *job,
+                             size_t jobs)
+{
+#pragma omp parallel num_threads(cpu->threads)
+    for (size_t j = 0; j < jobs; ++j) {
+        cpu_context context = context_of(cpu, &job[j]);
+#pragma omp for schedule(dynamic) nowait
+        for (ptrdiff_t i = 0; i < (ptrdiff_t)job[j].count; ++i)
+            complete_region(&context, &region[job[j].first], (size_t)i);
+    }
+}
+
+/* Jobs a thread below which their initial regions are shared out. */
+enum { FEW_JOBS = 8 };
+
 static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t jobs,
                             const aw_scales *scales, aw_work *work)
 {
     aw_cpu_state *cpu = state;
+    if (jobs / FEW_JOBS < (size_t)cpu->threads) complete_regions(cpu, region, job, jobs);
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
         aw_cpu_workspace *workspace = &cpu->workspace[omp_get_thread_num()];
-        cpu_context context = {.cpu = cpu,
-                               .density =
-                                   cpu->density * (job[i].density > 0.0 ? job[i].density : 1.0),
-                               .work = &workspace->work};
+        cpu_context context = context_of(cpu, &job[i]);
         aw_refine_job(&region[job[i].first], &job[i], &(aw_nodes){cpu_node, &context}, scales,
                       &workspace->refine, &workspace->work);
     }
