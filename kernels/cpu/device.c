@@ -127,13 +127,13 @@ static cpu_context context_of(const aw_cpu_state *cpu, const aw_job *job)
 }
 
 /* Evaluate the nodes of a job's initial region i that no region before it has. */
-static void complete_region(const cpu_context *context, aw_region *region, size_t i)
+static void complete_region(cpu_context *context, aw_region *region, size_t i)
 {
     aw_region *q = &region[i];
     const int follows = i > 0 && q->a == region[i - 1].b;
     for (int k = follows; k < 5; ++k) {
         if (q->known & (1u << k)) continue;
-        cpu_node((void *)context, q->point, aw_region_node(q, k), q->f[k]);
+        cpu_node(context, q->point, aw_region_node(q, k), q->f[k]);
         q->known |= 1u << k;
     }
 }
@@ -145,6 +145,7 @@ static void complete_regions(const aw_cpu_state *cpu, aw_region *region, const a
 {
 #pragma omp parallel num_threads(cpu->threads)
     for (size_t j = 0; j < jobs; ++j) {
+        if (job[j].count < 2) continue;
         cpu_context context = context_of(cpu, &job[j]);
 #pragma omp for schedule(dynamic) nowait
         for (ptrdiff_t i = 0; i < (ptrdiff_t)job[j].count; ++i)
@@ -159,7 +160,8 @@ static aw_status cpu_refine(void *state, aw_region *region, aw_job *job, size_t 
                             const aw_scales *scales, aw_work *work)
 {
     aw_cpu_state *cpu = state;
-    if (jobs / FEW_JOBS < (size_t)cpu->threads) complete_regions(cpu, region, job, jobs);
+    if (cpu->threads > 1 && jobs / FEW_JOBS < (size_t)cpu->threads)
+        complete_regions(cpu, region, job, jobs);
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (ptrdiff_t i = 0; i < (ptrdiff_t)jobs; ++i) {
         aw_cpu_workspace *workspace = &cpu->workspace[omp_get_thread_num()];

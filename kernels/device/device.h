@@ -182,7 +182,8 @@ typedef struct aw_device_ops {
 
     /** Globally adaptive refinement (RP-QUADRATURE, dissertation 3.1.2) of every job: halve the
      *  region with the largest error until the sum of the errors is within the job's tolerance.
-     *  All jobs count in the same cells, or none does. */
+     *  All jobs count in the same cells, or none does. Unknown nodes of `region` may have become
+     *  known, with the values that the job would have computed. */
     aw_status (*refine)(void *state, aw_region *region, aw_job *job, size_t jobs,
                         const aw_scales *scales, aw_work *work);
 

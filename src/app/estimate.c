@@ -240,7 +240,7 @@ aw_status aw_estimate_make(const aw_config *config, const aw_plan *plan, int (*s
     AW_TRY(aw_plan_memory(config, plan));
     AW_TRY(aw_simulation_new(&w.config, NULL, 0, &w.sim));
     AW_TRY(w.sim ? AW_OK : AW_ERR_NOMEM); /* it is set up, which an analyser cannot know */
-    aw_simulation_expect_felt(w.sim);
+    aw_simulation_expect_felt(w.sim, config->motion);
     AW_TRY(aw_simulation_offload(w.sim));
     AW_TRY(walk(&w, stopped, began));
     AW_TRY(sum_up(&w, config, out));

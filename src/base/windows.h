@@ -4,8 +4,6 @@
 #define AW_BASE_WINDOWS_H
 #include "src/base/port.h"
 
-AW_BEGIN_DECLS
-
 /** First node of the window of `width` nodes, an odd number, about node i of n >= width: shifted
  *  inward near an end of the line. */
 AW_FN int aw_window_first(int i, int n, int width)
@@ -13,6 +11,8 @@ AW_FN int aw_window_first(int i, int n, int width)
     const int first = i - width / 2;
     return first < 0 ? 0 : first + width > n ? n - width : first;
 }
+
+AW_BEGIN_DECLS
 
 /** Add to a set the windows of all nodes of another along one axis (aw_window_first).
  *  @param[in] set     [nx][ns], s fastest; not 0: the node belongs to it

@@ -154,7 +154,7 @@ static aw_status make(aw_session *s, const aw_session_input *input)
     s->resolved = aw_resolved_text(s->config, "arcwake " AW_VERSION);
     AW_TRY(s->resolved ? AW_OK : AW_ERR_NOMEM);
     AW_TRY(aw_simulation_new(s->config, NULL, 0, &s->sim));
-    aw_simulation_expect_felt(s->sim);
+    aw_simulation_expect_felt(s->sim, s->config->motion);
 done:
     aw_particles_free(beam);
     return status;

@@ -300,9 +300,9 @@ aw_status aw_simulation_solve(aw_simulation *sim) { return solve(sim, 1); }
 
 aw_status aw_simulation_solve_felt(aw_simulation *sim) { return solve(sim, 0); }
 
-void aw_simulation_expect_felt(aw_simulation *sim)
+void aw_simulation_expect_felt(aw_simulation *sim, aw_motion motion)
 {
-    sim->field.params.felt = sim->config->motion == AW_MOTION_SELF_CONSISTENT && !sim->line;
+    sim->field.params.felt = motion == AW_MOTION_SELF_CONSISTENT && !sim->line;
 }
 
 aw_status aw_simulation_synchronise(aw_simulation *sim)

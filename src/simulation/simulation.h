@@ -86,10 +86,11 @@ aw_status aw_simulation_deposit(aw_simulation *simulation);
  *  @return AW_OK, or the error of aw_solver_solve or aw_gather_step (messages) */
 aw_status aw_simulation_solve(aw_simulation *simulation);
 
-/** From now on, if the motion is self-consistent, measure the solver's error only at nodes whose
- *  forces particles feel. Before the first solve, on all ranks. aw_simulation_solve still computes
- *  all nodes, those that nothing feels in a pass of their own. */
-void aw_simulation_expect_felt(aw_simulation *simulation);
+/** From now on, if the motion is self-consistent and forces are those of the grid, measure the
+ *  solver's error only at nodes whose forces particles feel. Before the first solve, on all ranks.
+ *  aw_simulation_solve still computes all nodes, those that nothing feels in a pass of their own.
+ *  @param[in] motion  of the run, which an estimate of its time does not have itself */
+void aw_simulation_expect_felt(aw_simulation *simulation, aw_motion motion);
 
 /** Like aw_simulation_solve, but after aw_simulation_expect_felt only for nodes that particles
  *  feel: what the grid has elsewhere has no meaning. The particles' forces are the same bits. */

@@ -169,9 +169,9 @@ static void check_refine(const char *kind, uint32_t jobs, double tolerance, size
     bench b;
     open_bench(&b, kind, 0, 0);
     for (int k = 0; k <= CELLS; ++k) edge[k] = edge_of(REGIONS) * k / CELLS;
-    for (uint32_t p = 0; p < POINTS; ++p) fill_regions(&region[p * REGIONS], p);
     for (int i = 0; i < 2; ++i) {
         const aw_device *d = &b.device[i];
+        for (uint32_t p = 0; p < POINTS; ++p) fill_regions(&region[p * REGIONS], p);
         for (uint32_t p = 0; p < jobs; ++p)
             job[i][p] = (aw_job){.first = p * REGIONS,
                                  .count = REGIONS,
@@ -212,6 +212,43 @@ static void refinement_agrees_with_the_cpu(void **state)
 
 /* Jobs of more regions than their first allocation holds. */
 static void refinement_grows_its_heap(void **state) { check_refine(*state, 3, 8e-10, 600, 0.1); }
+
+/* Threads of the CPU share the regions of few jobs, and the jobs where there are many. A region
+ * begins behind the end of the one before, and some nodes are known. */
+static void few_jobs_have_the_bits_of_many(void **state)
+{
+    enum { FEW = 3 };
+    static aw_region region[2][POINTS * REGIONS];
+    static aw_job job[2][POINTS];
+    aw_work work[2] = {{0}};
+    bench b;
+    open_bench(&b, *state, 0, 0);
+    const aw_device *cpu = &b.device[0];
+    for (int i = 0; i < 2; ++i) {
+        for (uint32_t p = 0; p < POINTS; ++p) {
+            fill_regions(&region[i][p * REGIONS], p);
+            region[i][p * REGIONS + 2].a += 0.25 * (edge_of(3) - edge_of(2));
+            region[i][p * REGIONS + 5].known = 1u | 8u;
+            job[i][p] = (aw_job){.first = p * REGIONS,
+                                 .count = REGIONS,
+                                 .tolerance = 3e-8,
+                                 .density = p % 2 ? 2.0 : 0.0};
+        }
+        job[i][1].count = 1;
+        assert_ok(cpu->ops->upload(cpu->state, &b.h, b.point, POINTS));
+    }
+    assert_ok(cpu->ops->refine(cpu->state, region[0], job[0], POINTS, &scales, &work[0]));
+    assert_int_equal(region[0][REGIONS - 1].known, 0);
+    assert_ok(cpu->ops->refine(cpu->state, region[1], job[1], FEW, &scales, &work[1]));
+    assert_int_equal(region[1][REGIONS - 1].known, 30);
+    assert_int_equal(region[1][REGIONS + 1].known, 0); /* of no job */
+    for (int p = 0; p < FEW; ++p) {
+        assert_memory_equal(job[1][p].I, job[0][p].I, sizeof job[0][p].I);
+        assert_true(job[1][p].error == job[0][p].error);
+        assert_int_equal(job[1][p].regions, job[0][p].regions);
+    }
+    close_bench(&b);
+}
 
 /* ------------------------------------------------------------------------------------ clusters */
 
@@ -405,6 +442,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(a_sweep_agrees_on_single_precision_slices, kind),
         cmocka_unit_test_prestate(refinement_agrees_with_the_cpu, kind),
         cmocka_unit_test_prestate(refinement_grows_its_heap, kind),
+        cmocka_unit_test_prestate(few_jobs_have_the_bits_of_many, kind),
         cmocka_unit_test_prestate(clusters_agree_with_the_cpu, kind),
         cmocka_unit_test_prestate(clusters_agree_with_rates_at_every_other_node, kind),
         cmocka_unit_test_prestate(clusters_agree_where_spacings_change, kind),

@@ -436,7 +436,7 @@ static aw_status set_up(run *r, const aw_options *options, aw_status status)
         status = aw_restart_open(options, r->config, r->text, &r->from);
     if (status != AW_OK) return status;
     status = aw_simulation_new(r->config, NULL, 1, &r->sim);
-    if (status == AW_OK) aw_simulation_expect_felt(r->sim);
+    if (status == AW_OK) aw_simulation_expect_felt(r->sim, r->config->motion);
     if (options->restart) {
         status = aw_comm_agree(status);
         if (status == AW_OK) status = load_state(r);

@@ -11,7 +11,8 @@
 /* ---- what is accepted (projection.c, passes.c) */
 
 /* Largest accepted estimate of the error of the potentials and of the rates, over the tolerance.
- * The estimate was 0.85 to 1.8 times the worst of 200 other points: at the lower end the error is
+ * The estimate was 0.85 to 1.8 times the worst of 200 other points of the grid (of felt points:
+ * AW_PEAK_CORE): at the lower end the error is
  * 0.94 of the tolerance. (0.6 times with 20 random particles a node, where 0.6 in place of 0.8
  * would be due; that takes a tenth longer in the Zeuthen chicane.) */
 #define AW_ESTIMATE_SHARE 0.8
@@ -64,9 +65,10 @@ enum { AW_SAMPLE_SAME_RULE = 1 };
 #define AW_RIM_WIDTH 0.125
 
 /* Largest error among the points of a stratum, over their rms. In the core 3.5: of a normal
- * distribution one point in 2000 lies further out. More in the rim, where most points have no
- * particle near and a few have one. Of felt points the medians are 3.8 and 3.2; for both strata
- * together 4.0 saved no time, and the estimate was less sure. */
+ * distribution one point in 2000 lies further out. More in the rim of a whole grid, where
+ * most points have no particle near and a few have one. Of felt points the medians are 3.8 and 3.2,
+ * and the estimate is 1.0 to 2.1 times the largest error (quartiles); one factor for both strata,
+ * 4.0, saved no time, and the estimate was less sure. */
 #define AW_PEAK_CORE 3.5
 #define AW_PEAK_RIM 5.0
 /* The same of images in either stratum, whose errors vary slowly over the grid, too. */
@@ -212,7 +214,7 @@ enum { AW_PROBE_STRIDE = 2 };
  * and by 4e-3 with 1: there tables were 5e-6 to 7e-6 off where 1.3e-6 was allowed. */
 #define AW_KINK_SHARE 0.3
 
-/* ---- spikes and caps (passes.c, examine.c) */
+/* ---- spikes and caps (passes.c, examine.c, projection.c) */
 
 /* Single panels are examined if the far zone's error is this many times too large, or from this
  * level of its rule on: only then does it cost less than a finer rule. At S = 9.3 m of the Zeuthen
@@ -370,7 +372,7 @@ enum { AW_BLOCKS_MAX = 64 };
  * either axis with its own cells: the size of the bunch, 2 sigma of a box of 5. Not measured. */
 #define AW_BUNCH_SIZE 0.4
 
-/* ---- cost (zone.c, projection.c) */
+/* ---- cost (zone.c, passes.c, projection.c) */
 
 /* Cost of looking up one node's table at a point, in evaluations. Not on record how measured. */
 #define AW_LOOKUP_COST 10.0
